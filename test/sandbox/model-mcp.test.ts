@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { openToolEndpoint, toldResults } from "../adapters/shared/model-api/tool-endpoint.ts";
+import { openToolEndpoint, receivedResults } from "../adapters/shared/model-api/tool-endpoint.ts";
 import { openVercelFixture } from "../adapters/shared/model-api/vercel-fixture.ts";
 import { processesOf } from "../conformance/adapter-bench.ts";
 import { directoryOutsideTmp, openSandbox } from "./open-sandbox.ts";
@@ -20,9 +20,9 @@ test("an MCP server of a model's task works in the sandbox, and leaves nothing b
   });
   expect(result).toMatchObject({ status: "ok", output: "Done." });
   const [, second] = requests;
-  const told = JSON.parse((second === undefined ? {} : toldResults(second))["c1"] ?? "{}") as { pid: number; cwd: string };
+  const report = JSON.parse((second === undefined ? {} : receivedResults(second))["c1"] ?? "{}") as { pid: number; cwd: string };
   // A process number of its own world.
-  expect(told).toMatchObject({ cwd: directories.cwd, pid: expect.any(Number) });
-  expect(told.pid).toBeLessThan(20);
+  expect(report).toMatchObject({ cwd: directories.cwd, pid: expect.any(Number) });
+  expect(report.pid).toBeLessThan(20);
   expect(processesOf(`${bench.lastTask().request.taskId}/mcp-1`)).toEqual([]);
 });

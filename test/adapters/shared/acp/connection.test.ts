@@ -9,26 +9,26 @@ import { answers, createScriptedAdapter, doing, received, type Script, scripted,
 
 const benches: AdapterBench[] = [];
 
-/** A bench with the scripted agent; it also sees to it that no process and no breach is left. */
+/** A fixture with the scripted agent. At its end it checks that no process is left and that the contract was kept. */
 async function open(profile: Partial<AcpProfile> = {}, config: Partial<AdapterConfig> = {}) {
   const scenarios = {} as Parameters<typeof openBench>[0]["scenarios"];
-  const bench = openBench({ createAdapter: () => createScriptedAdapter(profile), config, hasProcesses: true, scenarios });
-  benches.push(bench);
-  await bench.initialize();
-  return bench;
+  const fixture = openBench({ createAdapter: () => createScriptedAdapter(profile), config, hasProcesses: true, scenarios });
+  benches.push(fixture);
+  await fixture.initialize();
+  return fixture;
 }
 
 afterEach(async () => {
-  for (const bench of benches.splice(0)) {
-    await bench.close();
-    expect(bench.breaches).toEqual([]);
+  for (const fixture of benches.splice(0)) {
+    await fixture.close();
+    expect(fixture.breaches).toEqual([]);
   }
 });
 
-/** Runs a script as a task; resolves with what came of it, and with its home. */
+/** Runs a script as a task. Returns its result, its events and its home. */
 async function run(script: Script, changes: Partial<ExecutionRequest> = {}, profile: Partial<AcpProfile> = {}) {
-  const bench = await open(profile);
-  const task = await bench.start({ ...scripted(script), ...changes });
+  const fixture = await open(profile);
+  const task = await fixture.start({ ...scripted(script), ...changes });
   return { result: await task.result, events: task.events, home: task.request.directories.home };
 }
 
@@ -101,20 +101,20 @@ test("updates shortly after the end of the turn are recorded", async () => {
 });
 
 test("each task of a session reports only its own cost", async () => {
-  const bench = await open({ costCounts: "session" });
+  const fixture = await open({ costCounts: "session" });
   const steps = [{ cost: 0.25 }, { end: {} }];
-  const first = await bench.run(scripted({ steps }));
+  const first = await fixture.run(scripted({ steps }));
   expect(first.result.costUsd).toBe(0.25);
   const { resumeToken = "" } = first.result;
-  expect((await bench.run({ ...scripted({ steps }), resumeToken })).result).toMatchObject({ costUsd: 0.25, resumeToken });
+  expect((await fixture.run({ ...scripted({ steps }), resumeToken })).result).toMatchObject({ costUsd: 0.25, resumeToken });
 });
 
 test("the cost of a failed task is not part of the cost of the next one", async () => {
-  const bench = await open({ costCounts: "session" });
-  const { resumeToken = "" } = (await bench.run(scripted({ steps: [{ cost: 0.25 }, { end: {} }] }))).result;
+  const fixture = await open({ costCounts: "session" });
+  const { resumeToken = "" } = (await fixture.run(scripted({ steps: [{ cost: 0.25 }, { end: {} }] }))).result;
   const failing = scripted({ steps: [{ cost: 0.25 }, { error: { code: -32603, message: "no" } }] });
-  expect((await bench.run({ ...failing, resumeToken })).result).toMatchObject({ status: "error" });
-  const after = await bench.run({ ...scripted({ steps: [{ cost: 0.25 }, { end: {} }] }), resumeToken });
+  expect((await fixture.run({ ...failing, resumeToken })).result).toMatchObject({ status: "error" });
+  const after = await fixture.run({ ...scripted({ steps: [{ cost: 0.25 }, { end: {} }] }), resumeToken });
   expect(after.result).toMatchObject({ status: "ok" });
   expect(after.result).not.toHaveProperty("costUsd");
 });
@@ -126,22 +126,22 @@ test("no cost is reported for an agent whose cost is unreliable", async () => {
 });
 
 test("an agent that answers session/cancel keeps its text and usage, and gets no signal", async () => {
-  const bench = await open();
+  const fixture = await open();
   const usage = { inputTokens: 3, outputTokens: 1 };
-  const task = await bench.start(
+  const task = await fixture.start(
     scripted({ steps: [{ say: "So far" }, { untilCancelled: true }, { end: { stopReason: "cancelled", usage } }] }),
   );
   await task.working;
-  await bench.adapter.cancel(task.request.taskId);
+  await fixture.adapter.cancel(task.request.taskId);
   expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled", output: expect.stringMatching(/^So/), usage });
   expect(methods(task.request.directories.home).slice(-2)).toEqual(["session/cancel", "the end of stdin"]);
 });
 
 test("an agent that ignores session/cancel, the end of its stdin and SIGTERM is killed", async () => {
-  const bench = await open();
-  const task = await bench.start(scripted({ deaf: ["cancel", "EOF", "SIGTERM"], steps: [{ say: "working" }, { hang: true }] }));
+  const fixture = await open();
+  const task = await fixture.start(scripted({ deaf: ["cancel", "EOF", "SIGTERM"], steps: [{ say: "working" }, { hang: true }] }));
   await task.working;
-  await bench.adapter.cancel(task.request.taskId);
+  await fixture.adapter.cancel(task.request.taskId);
   expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled" });
 });
 
@@ -155,27 +155,27 @@ test("processes that an agent leaves behind are killed and counted", async () =>
   const onOrphansKilled = (count: number): void => {
     orphans += count;
   };
-  const bench = await open({}, { onOrphansKilled });
-  expect((await bench.run(doing({ leaveBehind: true }, { say: "Done." }))).result).toMatchObject({ status: "ok", output: "Done." });
+  const fixture = await open({}, { onOrphansKilled });
+  expect((await fixture.run(doing({ leaveBehind: true }, { say: "Done." }))).result).toMatchObject({ status: "ok", output: "Done." });
   expect(orphans).toBe(1);
 });
 
 test('a permission request after the cancellation is answered with "cancelled"', async () => {
-  const bench = await open();
+  const fixture = await open();
   const options = [{ optionId: "yes", name: "Yes", kind: "allow_once" }];
   const ask = { toolCall: { toolCallId: "1", title: "rm a" }, options };
-  const task = await bench.start({
+  const task = await fixture.start({
     ...scripted({ steps: [{ say: "working" }, { untilCancelled: true }, { ask }, { end: { stopReason: "cancelled" } }] }),
     approvals: "allow",
     profile: "modify",
   });
   await task.working;
-  await bench.adapter.cancel(task.request.taskId);
+  await fixture.adapter.cancel(task.request.taskId);
   expect(await task.result).toMatchObject({ errorCode: "cancelled" });
   expect(answers(task.request.directories.home)).toEqual([{ outcome: { outcome: "cancelled" } }]);
 });
 
-/** An agent that asks before so many calls, all at once, and somebody who answers when the test says so. */
+/** An agent that asks permission for several calls at once, and approvals that the test answers. */
 async function openAsking(count: number, ...steps: Record<string, unknown>[]) {
   const people = new Map<string, (answer: ApprovalAnswer) => void>();
   const asked = Promise.withResolvers<void>();
@@ -192,44 +192,44 @@ async function openAsking(count: number, ...steps: Record<string, unknown>[]) {
     toolCall: { toolCallId: String(index + 1), title: `rm ${index + 1}`, kind: "execute", status: "pending" },
     options,
   }));
-  const bench = await open({ capabilities: { ...scriptedProfile.capabilities, approvals: true } }, { requestApproval });
-  const task = await bench.start({ ...scripted({ steps: [{ askAll: asks }, ...steps] }), profile: "modify", approvals: "ask" });
+  const fixture = await open({ capabilities: { ...scriptedProfile.capabilities, approvals: true } }, { requestApproval });
+  const task = await fixture.start({ ...scripted({ steps: [{ askAll: asks }, ...steps] }), profile: "modify", approvals: "ask" });
   await asked.promise;
   const say = (id: string, decision: ApprovalAnswer["decision"], reason: string | null = null) => people.get(id)?.({ decision, reason });
-  return { bench, task, say, home: task.request.directories.home };
+  return { fixture, task, say, home: task.request.directories.home };
 }
-const toolStory = (events: readonly AdapterEvent[]) =>
+const toolEvents = (events: readonly AdapterEvent[]) =>
   events.flatMap(({ type, data }) =>
     "toolCallId" in data ? [`${type} ${data["toolCallId"]} ${"output" in data ? data.output : ""}`.trim()] : [],
   );
 
 test("several permission requests wait at the same time, each for its own answer", async () => {
   const { task, say, home } = await openAsking(3, { untilAnswered: true }, { say: "Done." }, { end: {} });
-  expect(toolStory(task.events)).toEqual(["tool.invoked 1", "tool.invoked 2", "tool.invoked 3"]);
+  expect(toolEvents(task.events)).toEqual(["tool.invoked 1", "tool.invoked 2", "tool.invoked 3"]);
   say("3", "reject", "not this one");
-  await expect.poll(() => toolStory(task.events).at(-1)).toBe("tool.completed 3 not this one");
+  await expect.poll(() => toolEvents(task.events).at(-1)).toBe("tool.completed 3 not this one");
   say("2", "approve");
   say("1", "reject");
   expect(await task.result).toMatchObject({ status: "ok", output: "Done." });
   expect(answers(home)).toEqual(["no", "yes", "no"].map((optionId) => ({ outcome: { outcome: "selected", optionId } })));
-  expect(toolStory(task.events).filter((line) => line.startsWith("tool.completed"))).toHaveLength(3);
+  expect(toolEvents(task.events).filter((line) => line.startsWith("tool.completed"))).toHaveLength(3);
 });
 
 test('permission requests that wait when the task is canceled are answered with "cancelled" at once', async () => {
-  const { bench, task, say, home } = await openAsking(
+  const { fixture, task, say, home } = await openAsking(
     2,
     { untilCancelled: true },
     { untilAnswered: true },
     { end: { stopReason: "cancelled" } },
   );
-  await bench.adapter.cancel(task.request.taskId);
+  await fixture.adapter.cancel(task.request.taskId);
   expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled" });
   expect(answers(home)).toEqual([1, 2].map(() => ({ outcome: { outcome: "cancelled" } })));
-  const told = task.events.length;
+  const eventCount = task.events.length;
   say("1", "approve");
   say("2", "reject", "too late");
   await new Promise(setImmediate);
-  expect(task.events).toHaveLength(told);
+  expect(task.events).toHaveLength(eventCount);
 });
 
 test.each<[does: string, steps: Record<string, unknown>[], expected: object]>([
@@ -238,7 +238,7 @@ test.each<[does: string, steps: Record<string, unknown>[], expected: object]>([
 ])("an agent that %s while a permission request waits ends the task without the answer", async (_, steps, expected) => {
   const { task, say } = await openAsking(1, ...steps);
   expect(await task.result).toMatchObject(expected);
-  expect(toolStory(task.events)).toEqual(["tool.invoked 1", "tool.completed 1 The runtime did not report how this call ended."]);
+  expect(toolEvents(task.events)).toEqual(["tool.invoked 1", "tool.completed 1 The runtime did not report how this call ended."]);
   say("1", "approve");
   await new Promise(setImmediate);
 });
@@ -330,10 +330,10 @@ test("an agent that does not start fails with spawn_failed", async () => {
 });
 
 test("a session is resumed, never loaded, and earlier turns are not reported again", async () => {
-  const bench = await open();
-  const first = await bench.start(doing({ remember: "zebra" }, { say: "noted" }));
+  const fixture = await open();
+  const first = await fixture.start(doing({ remember: "zebra" }, { say: "noted" }));
   const { resumeToken = "" } = await first.result;
-  const second = await bench.run({ ...doing({ recall: true }), resumeToken });
+  const second = await fixture.run({ ...doing({ recall: true }), resumeToken });
   expect(second).toMatchObject({ result: { output: "zebra", resumeToken }, text: "zebra" });
   expect(methods(first.request.directories.home)).toContain("session/resume");
   expect(methods(first.request.directories.home)).not.toContain("session/load");

@@ -13,7 +13,7 @@ const options = [
   { optionId: "yes", name: "Yes", kind: "allow_once" },
   { optionId: "no", name: "No", kind: "reject_once" },
 ];
-/** Without the ability to reach MCP servers over HTTP. */
+/** An agent that does not support MCP over HTTP. */
 const startingServers = { agentCapabilities: { sessionCapabilities: { resume: {} } } };
 
 async function open(script: Script, given: Partial<ExecutionRequest> = {}, profile: Partial<AcpProfile> = {}) {

@@ -102,17 +102,17 @@ test("the cost of a task is the increase of its session's cost, or unknown if th
     read: async (home, session) => kept.get(`${home} ${session}`) ?? null,
     write: async (home, session, total) => void kept.set(`${home} ${session}`, total),
   };
-  const cost = (told: number | undefined, resumeToken?: string) => {
+  const cost = (reportedUsd: number | undefined, resumeToken?: string) => {
     const request = { directories: { home: "/home" }, ...(resumeToken !== undefined && { resumeToken }) } as ExecutionRequest;
-    return taskCost({ request, totals }, "s", told);
+    return taskCost({ request, totals }, "s", reportedUsd);
   };
   expect(await cost(1)).toBe(1);
   expect(await cost(1.5, "s")).toBe(0.5);
   expect(await cost(undefined, "s")).toBeUndefined();
-  // What the task before has cost was not told: nobody knows how much of this is its own.
+  // The total before the task is unknown, so its cost is unknown.
   expect(await cost(2, "s")).toBeUndefined();
   expect(await cost(2.5, "s")).toBe(0.5);
-  // A session that costs less than before is another one.
+  // A total that is lower than before belongs to another session.
   expect(await cost(1.25, "s")).toBeUndefined();
   kept.set("/home s", { usage: { inputTokens: 1, outputTokens: 1 } });
   expect(await cost(3, "s")).toBeUndefined();

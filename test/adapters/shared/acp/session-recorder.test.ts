@@ -5,10 +5,10 @@ import { readToolCall } from "../../../../adapters/shared/acp/read-update.ts";
 import { createSessionRecorder, type SessionRecorder } from "../../../../adapters/shared/acp/session-recorder.ts";
 import { createTaskTimeline } from "../../../../adapters/shared/agent-program/task-timeline.ts";
 
-type Telling = Pick<AcpProfile, "readNotice" | "readExtension" | "toolName">;
+type ProfileReaders = Pick<AcpProfile, "readNotice" | "readExtension" | "toolName">;
 
-/** Tells a timeline and shows it: one line an event, and the answer. */
-function tell(act: (recorder: SessionRecorder) => void, profile: Telling = {}) {
+/** Records updates and returns one line per event, the answer, and the facts. */
+function record(act: (recorder: SessionRecorder) => void, profile: ProfileReaders = {}) {
   const lines: string[] = [];
   const show = ({ type, data }: AdapterEvent): string => {
     if (type === "tool.invoked") return `${data.toolName}#${data.toolCallId} ${JSON.stringify(data.input)}`;
@@ -128,11 +128,11 @@ test.each<[agent: string, updates: object[], lines: string[]]>([
     ['"Still here."'],
   ],
 ])("%s", (_, updates, lines) => {
-  expect(tell(takeAll(...updates)).lines).toEqual(lines);
+  expect(record(takeAll(...updates)).lines).toEqual(lines);
 });
 
 test("a permission request for a new call starts the call, and its completion ends it (gemini)", () => {
-  const { lines } = tell((recorder) => {
+  const { lines } = record((recorder) => {
     recorder.recordQuestion(known({ status: "pending", title: "touch a", kind: "execute", content: shown("[current working directory]") }));
     recorder.recordUpdate(change({ status: "completed", title: "touch a", content: [] }));
   });
@@ -140,7 +140,7 @@ test("a permission request for a new call starts the call, and its completion en
 });
 
 test("a permission request for a known call does not start it again (claude, opencode)", () => {
-  const { lines } = tell((recorder) => {
+  const { lines } = record((recorder) => {
     recorder.recordUpdate(call({ name: "Bash", status: "pending", rawInput: {} }));
     recorder.recordQuestion(known({ title: "touch a", rawInput: { command: "touch a" } }));
     recorder.recordUpdate(change({ rawInput: { command: "touch a", description: "late" } }));
@@ -154,41 +154,42 @@ test("a rejected call ends at once, whether the agent reports its end (claude, o
     recorder.recordQuestion(known({ kind: "edit", title: "a.txt" }));
     recorder.rejectCall("1", "no");
   };
-  const silent = tell((recorder) => {
+  const silent = record((recorder) => {
     reject(recorder);
     recorder.recordUpdate(said("As you wish."));
   });
   expect(silent.lines).toEqual(['edit#1 {"title":"a.txt"}', 'edit#1 failed "no"', '"As you wish."']);
   expect(silent).toMatchObject({ answer: "As you wish.", rejection: "no" });
-  const talkative = tell((recorder) => {
+  const repeated = record((recorder) => {
     reject(recorder);
     recorder.recordUpdate(change({ status: "failed", rawOutput: "The user rejected it" }));
   });
-  expect(talkative.lines).toEqual(['edit#1 {"title":"a.txt"}', 'edit#1 failed "no"']);
+  expect(repeated.lines).toEqual(['edit#1 {"title":"a.txt"}', 'edit#1 failed "no"']);
 });
 
 test("the last cost in US dollars counts; other currencies and updates without a cost do not", () => {
   const cost = (amount: number, currency: string) => ({ ...usage, cost: { amount, currency } });
-  expect(tell(takeAll(cost(0.1, "USD"), cost(0.3, "USD"), usage, cost(9, "EUR"))).costUsd).toBe(0.3);
-  expect(tell(takeAll(usage, cost(-1, "USD"))).costUsd).toBeUndefined();
+  expect(record(takeAll(cost(0.1, "USD"), cost(0.3, "USD"), usage, cost(9, "EUR"))).costUsd).toBe(0.3);
+  expect(record(takeAll(usage, cost(-1, "USD"))).costUsd).toBeUndefined();
 });
 
 test("notices are not part of the timeline and report a failed turn (codex)", () => {
-  const readNotice: Telling["readNotice"] = (update) => {
+  const readNotice: ProfileReaders["readNotice"] = (update) => {
     if (update["sessionUpdate"] === "session_info_update") return { failed: true };
     return update["sessionUpdate"] === "agent_message_chunk" && update["messageId"] === undefined
       ? { text: JSON.stringify(update["content"]) }
       : null;
   };
-  const warned = tell(takeAll(said("Warning: metadata"), said("Fine.", { messageId: "m" })), { readNotice });
+  const warned = record(takeAll(said("Warning: metadata"), said("Fine.", { messageId: "m" })), { readNotice });
   expect(warned).toMatchObject({ lines: ['"Fine."'], failure: undefined });
-  const failed = tell(takeAll(said("Warning: metadata"), { sessionUpdate: "session_info_update" }, said("status 429")), { readNotice });
+  const failed = record(takeAll(said("Warning: metadata"), { sessionUpdate: "session_info_update" }, said("status 429")), { readNotice });
   expect(failed).toMatchObject({ lines: [], failure: expect.stringContaining("status 429") });
-  expect(tell(takeAll({ sessionUpdate: "session_info_update" }), { readNotice }).failure).toBe("The agent reports no reason.");
+  expect(record(takeAll({ sessionUpdate: "session_info_update" }), { readNotice }).failure).toBe("The agent reports no reason.");
 });
 
 test("text of a broken message is discarded, and the SDK's messages confirm the answer (claude)", () => {
-  const readExtension: Telling["readExtension"] = (method, params) => (method === "_own" ? (params as { notice: object }).notice : null);
+  const readExtension: ProfileReaders["readExtension"] = (method, params) =>
+    method === "_own" ? (params as { notice: object }).notice : null;
   const own = (notice: object) => (recorder: SessionRecorder) => recorder.recordExtension("_own", { notice });
   const acts = [
     takeAll(said("Whole. ", { messageId: "m1" }), said("Bro", { messageId: "m2" })),
@@ -200,13 +201,13 @@ test("text of a broken message is discarded, and the SDK's messages confirm the 
   const actAll = (recorder: SessionRecorder): void => {
     for (const act of acts) act(recorder);
   };
-  const told = tell(actAll, { readExtension });
-  expect(told.lines).toEqual(['"Whole. "', '"Bro"', "discarded: It broke.", '"Whole. "', '"The end."']);
-  expect(told.answer).toBe("Whole. The end.");
+  const recorded = record(actAll, { readExtension });
+  expect(recorded.lines).toEqual(['"Whole. "', '"Bro"', "discarded: It broke.", '"Whole. "', '"The end."']);
+  expect(recorded.answer).toBe("Whole. The end.");
 });
 
 test("the answer stays when a broken call before it ends after it (claude)", () => {
-  const { lines, answer } = tell(
+  const { lines, answer } = record(
     takeAll(
       said("I call. ", { messageId: "m1" }),
       call({ name: "Bash", status: "pending", rawInput: {} }),
@@ -219,17 +220,17 @@ test("the answer stays when a broken call before it ends after it (claude)", () 
 });
 
 test("invalid updates are ignored before the profile reads them", () => {
-  const readNotice: Telling["readNotice"] = ({ sessionUpdate }) => (sessionUpdate === "broken" ? { failed: true } : null);
+  const readNotice: ProfileReaders["readNotice"] = ({ sessionUpdate }) => (sessionUpdate === "broken" ? { failed: true } : null);
   const takeNothing = (recorder: SessionRecorder) => {
     for (const update of [undefined, null, 5, "text"]) recorder.recordUpdate(update);
   };
-  const told = tell(takeNothing, { readNotice });
-  expect(told).toMatchObject({ lines: [], failure: undefined });
+  const recorded = record(takeNothing, { readNotice });
+  expect(recorded).toMatchObject({ lines: [], failure: undefined });
 });
 
 test("the profile's tool name takes precedence", () => {
-  const toolName: Telling["toolName"] = ({ toolCallId }) => toolCallId.split("__")[0];
-  expect(tell(takeAll(call({ toolCallId: "read_file__7", kind: "read", status: "completed" })), { toolName }).lines).toEqual([
+  const toolName: ProfileReaders["toolName"] = ({ toolCallId }) => toolCallId.split("__")[0];
+  expect(record(takeAll(call({ toolCallId: "read_file__7", kind: "read", status: "completed" })), { toolName }).lines).toEqual([
     "read_file#read_file__7 {}",
     "read_file#read_file__7 gave null",
   ]);

@@ -30,7 +30,7 @@ async function openAdapter(connections: ProgramConnection[], config: Partial<Ada
   return { adapter, events, root, initialize, request };
 }
 
-/** A connection that does in a task what the test says. */
+/** A connection whose tasks run a function of the test. */
 const doing = (execute: (task: ProgramTask) => Promise<ConnectionResult>, changes: Parameters<typeof scriptedConnection>[0] = {}) =>
   scriptedConnection({ ...changes, execute });
 
@@ -204,7 +204,7 @@ test("an event after the end of its task is not emitted", async () => {
   ]);
   await initialize();
   expect((await adapter.execute(request())).output).toBeUndefined();
-  for (const tell of late) tell();
+  for (const emitLate of late) emitLate();
   expect(events).toEqual([]);
 });
 

@@ -6,12 +6,12 @@ test.each([
     ["words", "git-hub_2"],
     ["words", "git-hub_2"],
   ],
-  // What stands behind `__` is the name of a tool.
+  // The part after `__` is the name of a tool.
   [
     ["GitHub (prod)", "my__server", "x,Bash(*) y"],
     ["GitHub_prod", "my_server", "x_Bash_y"],
   ],
-  // None may take the place of another.
+  // A generated name must not collide with another server.
   [
     ["a.b", "a_b", "a b", "a_b_2"],
     ["a_b", "a_b_2", "a_b_3", "a_b_2_2"],

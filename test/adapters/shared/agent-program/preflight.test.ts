@@ -11,7 +11,7 @@ import { createAdapterConfig } from "../../../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../../../temporary-directory.ts";
 import { scriptedConnection, scriptedProgram } from "./scripted-program.ts";
 
-/** A connection to a program of this name on the PATH, which is asked for its version. */
+/** A connection to a program with this name on PATH, probed by its version. */
 function connectionTo(program: string, changes: Partial<ProgramConnection> = {}): ProgramConnection {
   return scriptedConnection({
     find({ env }) {
@@ -26,7 +26,7 @@ function connectionTo(program: string, changes: Partial<ProgramConnection> = {})
   });
 }
 
-/** An adapter over these connections, with a directory of its own as its PATH. */
+/** An adapter with these connections and a separate directory as its PATH. */
 async function openAdapter(
   connections: ProgramConnection[],
   changes: Partial<AgentProgram> = {},
@@ -39,7 +39,7 @@ async function openAdapter(
   const initialize = () => adapter.initialize(createAdapterConfig(dataDir, { settings, env: { PATH: bin } }));
   onTestFinished(() => adapter.shutdown());
   const install = async (name: string, script: string): Promise<void> => {
-    // In one piece, as an update does it, and never a file that is open for writing while it is started.
+    // Replaced atomically, as by an update: a file that is open for writing cannot be started.
     await writeFile(path.join(bin, `${name}.new`), `#!/bin/sh\n${script}\n`);
     await chmod(path.join(bin, `${name}.new`), 0o755);
     await rename(path.join(bin, `${name}.new`), path.join(bin, name));

@@ -4,7 +4,7 @@ import { programSettingsSchema } from "../../../../adapters/shared/agent-program
 
 const settings = (env: string[] = []) => programSettingsSchema.parse({ env });
 
-/** What may stand in the environment of a Bridge and is none of a program's business. */
+/** Variables of Bridge's environment that a program must not inherit. */
 const secrets = {
   BRIDGE_GATEWAY_TOKEN_HASH: "hash",
   BRIDGE_CALLBACK_SECRETS: "whsec_x",

@@ -10,7 +10,7 @@ import { createTaskTimeline } from "../../../../adapters/shared/agent-program/ta
 import { temporaryDirectory } from "../../../temporary-directory.ts";
 import { programContext } from "./scripted-program.ts";
 
-/** The lines of the programs here are steps as they stand. */
+/** The programs of these tests print steps as JSON lines. */
 const steps = (...lines: (Step | string)[]): string =>
   `cat <<'END'\n${lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n")}\nEND\n`;
 const ok: Step = { kind: "ended", outcome: { status: "ok" } };

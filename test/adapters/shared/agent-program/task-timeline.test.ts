@@ -9,7 +9,7 @@ function begin(streaming = true): { timeline: TaskTimeline; events: AdapterEvent
   return { timeline: createTaskTimeline("t", (event) => events.push(event), { streaming }), events };
 }
 
-/** Pieces as a careless runtime cuts them: emoji torn in the middle of their two code units. */
+/** Text pieces of a runtime that splits emoji between their two code units. */
 const piece = fc
   .array(
     fc.oneof(
@@ -68,12 +68,12 @@ describe("for any sequence of reports", () => {
       const { timeline, events } = begin();
       perform(timeline, acts);
       timeline.close();
-      const told = events.flatMap((event) => (event.type === "assistant.text" ? [event.data.content] : []));
-      for (const content of told) expect(content).toSatisfy((text: string) => text !== "" && text.isWellFormed());
-      const said = acts.flatMap((each) => (each.kind === "append" ? [each.text] : []));
-      // Halves that a tool stands between never meet; all else does.
-      if (acts.every(({ kind }) => kind === "append")) expect(told.join("")).toBe(said.join("").toWellFormed());
-      expect(told.join("").replaceAll(/[^aü]/gu, "")).toBe(said.join("").replaceAll(/[^aü]/gu, ""));
+      const emitted = events.flatMap((event) => (event.type === "assistant.text" ? [event.data.content] : []));
+      for (const content of emitted) expect(content).toSatisfy((text: string) => text !== "" && text.isWellFormed());
+      const appended = acts.flatMap((each) => (each.kind === "append" ? [each.text] : []));
+      // Halves of a character with a tool call between them are never joined; all others are.
+      if (acts.every(({ kind }) => kind === "append")) expect(emitted.join("")).toBe(appended.join("").toWellFormed());
+      expect(emitted.join("").replaceAll(/[^aü]/gu, "")).toBe(appended.join("").replaceAll(/[^aü]/gu, ""));
     });
   });
 
@@ -81,7 +81,7 @@ describe("for any sequence of reports", () => {
     holds((acts) => {
       const { timeline, events } = begin();
       perform(timeline, acts);
-      timeline.appendText("."); // also a half that waits is said by then
+      timeline.appendText("."); // flushes a pending half of a character
       expect(timeline.answer).toBe(textAfterTools(events));
       const answer = timeline.answer;
       timeline.close();
@@ -109,7 +109,7 @@ describe("for any sequence of reports", () => {
         const before = timeline.answer;
         timeline.settleAnswer(reported);
         expect(timeline.answer).toBe(reported);
-        // Nothing is told again that was the answer already.
+        // An answer that was already complete is not emitted again.
         if (before !== reported) expect(textAfterTools(events)).toBe(reported);
       }),
       { numRuns: 500 },
@@ -121,10 +121,10 @@ describe("for any sequence of reports", () => {
       const { timeline, events } = begin();
       timeline.appendText("all");
       timeline.close();
-      const told = events.length;
+      const count = events.length;
       perform(timeline, acts);
       timeline.close();
-      expect(events).toHaveLength(told);
+      expect(events).toHaveLength(count);
       expect(timeline.answer).toBe("all");
     });
   });

@@ -7,7 +7,7 @@ import { createClaudeReader } from "../../../../adapters/shared/claude-code/even
 
 const homeSetting = "BRIDGE_ANY_HOME";
 
-/** What a recorded stream of Claude Code 2.1.328 means. */
+/** The steps of a recorded stream of Claude Code 2.1.328. */
 function replay(name: string) {
   const recorded = readFileSync(path.join(import.meta.dirname, "recorded", `${name}.jsonl`), "utf8");
   let sessionCostUsd: number | undefined;
@@ -165,7 +165,7 @@ describe("a recorded stream", () => {
   });
 });
 
-/** What single lines mean. */
+/** The steps of single lines. */
 const meaning = (...lines: object[]) =>
   summary(
     lines.map((line) => JSON.stringify(line)),

@@ -16,8 +16,8 @@ function openGate() {
   const gate = createCallGate(timeline, (name) => name.startsWith("mcp__bridge__"));
   const answers: { text: string; isError: boolean }[] = [];
   const call = (name: string, input: unknown = {}): void => void gate.call(name, input).then((answer) => answers.push(answer));
-  const told = () => events.map(({ type, data }) => `${type} ${"toolName" in data ? data.toolName : ""}`.trim());
-  return { gate, timeline, events, answers, call, told };
+  const emitted = () => events.map(({ type, data }) => `${type} ${"toolName" in data ? data.toolName : ""}`.trim());
+  return { gate, timeline, events, answers, call, emitted };
 }
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
@@ -30,7 +30,7 @@ test("the turn continues while no declared tool is called", async () => {
 });
 
 test("a call gets no answer, and the turn is over once the program is silent", async () => {
-  const { gate, answers, call, told } = openGate();
+  const { gate, answers, call, emitted } = openGate();
   call("ask_user", { question: "Which?" });
   expect(gate.calls).toEqual([{ toolCallId: expect.stringMatching(/^call_/), toolName: "ask_user", input: { question: "Which?" } }]);
   for (let turn = 0; turn < 10; turn += 1) {
@@ -41,7 +41,7 @@ test("a call gets no answer, and the turn is over once the program is silent", a
   await pass(700);
   expect(gate.turnOver.aborted).toBe(true);
   expect(answers).toEqual([]);
-  expect(told()).toEqual(["tool.invoked ask_user"]);
+  expect(emitted()).toEqual(["tool.invoked ask_user"]);
 });
 
 test("all calls of one answer are collected, in their order and with unique ids", async () => {
@@ -59,7 +59,7 @@ test("all calls of one answer are collected, in their order and with unique ids"
 
 describe("another tool of the turn", () => {
   test("is not interrupted, however long it runs", async () => {
-    const { gate, call, told } = openGate();
+    const { gate, call, emitted } = openGate();
     gate.timeline.startTool("1", "shell", {});
     call("ask_user");
     await pass(600_000);
@@ -67,7 +67,7 @@ describe("another tool of the turn", () => {
     gate.timeline.finishTool("1", "done", false);
     await pass(700);
     expect(gate.turnOver.aborted).toBe(true);
-    expect(told()).toEqual(["tool.invoked shell", "tool.invoked ask_user", "tool.completed shell"]);
+    expect(emitted()).toEqual(["tool.invoked shell", "tool.invoked ask_user", "tool.completed shell"]);
   });
 
   test("that waits for the end of the call runs first: the call is answered that its result follows", async () => {
@@ -97,25 +97,25 @@ test("a program that calls one tool after the other gets an answer for each anno
 });
 
 test("the program's events of a declared tool are not emitted twice, and its text about the interruption is dropped", async () => {
-  const { gate, timeline, call, told } = openGate();
+  const { gate, timeline, call, emitted } = openGate();
   gate.timeline.appendText("I must ask.");
   gate.timeline.startTool("toolu_1", "mcp__bridge__ask_user", {});
   call("ask_user");
   await pass(700);
   gate.timeline.finishTool("toolu_1", "interrupted", true);
   gate.timeline.appendText("[Request interrupted by user]");
-  expect(told()).toEqual(["assistant.text", "tool.invoked ask_user"]);
+  expect(emitted()).toEqual(["assistant.text", "tool.invoked ask_user"]);
   expect(timeline.answer).toBe("");
 });
 
 test("calls that a program repeats when it is stopped count once", async () => {
-  const { gate, answers, call, told } = openGate();
+  const { gate, answers, call, emitted } = openGate();
   call("ask_user");
   await pass(700);
   call("ask_user");
   await pass(0);
   expect(gate.calls).toHaveLength(1);
-  expect(told()).toEqual(["tool.invoked ask_user"]);
+  expect(emitted()).toEqual(["tool.invoked ask_user"]);
   expect(answers).toEqual([]);
 });
 

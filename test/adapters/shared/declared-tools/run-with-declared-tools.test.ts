@@ -17,18 +17,18 @@ const tools = ["ask_user", "send_mail"].map((name) => ({
   inputSchema: { type: "object", properties: { to: {} } },
 }));
 
-/** What a program does in one turn: it has its task, and a client of Bridge's server when there is one. */
+/** One turn of a program. `client` is connected to Bridge's server if the task declares tools. */
 type Turn = (task: ProgramTask, client: MCPClient | null) => Promise<unknown>;
 
 const cancelled: ConnectionResult = { status: "error", errorCode: "cancelled", error: "The task was cancelled." };
-/** Resolves when the program is told to stop. */
+/** Resolves when the program must stop. */
 const untilStopped = ({ signal }: ProgramTask): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-/** An adapter of a program that takes these turns, one in each task, in one session. */
+/** An adapter of a program that runs these turns, one per task, in one session. */
 async function openProgram(turns: Turn[], changes: Parameters<typeof scriptedConnection>[0] = {}, isListing = true) {
   const root = await temporaryDirectory();
   const tasks: ProgramTask[] = [];
@@ -74,7 +74,7 @@ async function openProgram(turns: Turn[], changes: Parameters<typeof scriptedCon
 
 const call = (client: MCPClient | null, name: string, input: Record<string, unknown> = {}) =>
   client?.callTool({ name, arguments: input }).catch(() => {});
-/** Calls a tool and waits for what comes of it, as programs do. */
+/** Calls a tool and waits for its result, as programs do. */
 const calling =
   (...calls: [name: string, input?: Record<string, unknown>][]): Turn =>
   (_, client) =>
@@ -176,10 +176,10 @@ describe("the next message answers", () => {
     const [one = "", other = ""] = idsOf(await run());
     const message = `${JSON.stringify({ [one]: { says: "yes" }, [other]: "sent" })}\n\nBe quick.`;
     await run({ message, resumeToken });
-    const told = tasks[1]?.request.message ?? "";
-    expect(told).toContain('"result":"{\\"says\\":\\"yes\\"}"');
-    expect(told).toContain('"result":"sent"');
-    expect(told.endsWith("\n\nBe quick.")).toBe(true);
+    const prompt = tasks[1]?.request.message ?? "";
+    expect(prompt).toContain('"result":"{\\"says\\":\\"yes\\"}"');
+    expect(prompt).toContain('"result":"sent"');
+    expect(prompt.endsWith("\n\nBe quick.")).toBe(true);
   });
 
   test("and the turn may call tools again", async () => {

@@ -33,9 +33,9 @@ const relaySpec = ({ url, secret }: ToolServer): McpServerSpec => ({
 });
 const isListening = async (url: string): Promise<boolean> => {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
-  const heard = await Promise.race([once(socket, "connect").then(() => true), once(socket, "error").then(() => false)]).catch(() => false);
+  const isOpen = await Promise.race([once(socket, "connect").then(() => true), once(socket, "error").then(() => false)]).catch(() => false);
   socket.destroy();
-  return heard;
+  return isOpen;
 };
 
 describe.each([

@@ -20,15 +20,15 @@ const broken = scriptedConnection({ probe: () => Promise.reject(new Error("Its s
 const said = { metadata: { does: "speak", text: "The program." }, systemPrompt: model.scenario([{ text: "The model." }]) };
 
 async function open(program: typeof installed, settings: object = {}, config: Partial<AdapterConfig> = {}) {
-  const bench = openBench({
+  const fixture = openBench({
     createAdapter: () => createProgramAdapter(scriptedProgram(...addApiFallback([program], apiConnection))),
     config: { env, settings: { apiModel: "claude-opus-5-5", ...settings }, ...config },
     hasProcesses: false,
     scenarios: undefined as never,
   });
-  onTestFinished(() => bench.close());
-  await bench.initialize();
-  return { ...bench, health: await bench.adapter.checkHealth() };
+  onTestFinished(() => fixture.close());
+  await fixture.initialize();
+  return { ...fixture, health: await fixture.adapter.checkHealth() };
 }
 
 test("an installed program runs the tasks, and the preflight says that the api connection is not used", async () => {
@@ -91,7 +91,7 @@ test("a conversation of the api connection is resumed only there", async () => {
     errorCode: "adapter_error",
     error: expect.stringMatching(/cli: the resume token belongs to a conversation of the api connection/),
   });
-  // The other bench has a data directory of its own.
+  // The other fixture has a separate data directory.
   expect((await (await open(absent)).run(resumed)).result).toMatchObject({
     errorCode: "adapter_error",
     error: expect.stringContaining("The resume token is unknown"),

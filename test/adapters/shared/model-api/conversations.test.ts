@@ -94,18 +94,18 @@ test("a damaged file is rejected with a clear error", async () => {
 describe("a task", () => {
   test("continues the conversation of its token, which stays", async () => {
     const { url, requests } = await openToolEndpoint([]);
-    const bench = await openVercelFixture({ baseUrl: url });
-    const { resumeToken = "" } = (await bench.run({ message: "one" })).result;
+    const fixture = await openVercelFixture({ baseUrl: url });
+    const { resumeToken = "" } = (await fixture.run({ message: "one" })).result;
     for (const message of ["two", "three"])
-      expect((await bench.run({ message, resumeToken })).result).toMatchObject({ status: "ok", resumeToken });
+      expect((await fixture.run({ message, resumeToken })).result).toMatchObject({ status: "ok", resumeToken });
     const said = ((requests.at(-1)?.body["messages"] ?? []) as { role: string; content: string }[]).filter(({ role }) => role === "user");
     expect(said.map(({ content }) => content)).toEqual(["one", "two", "three"]);
   });
 
   test("with an unknown token fails, and calls no model", async () => {
     const { url, requests } = await openToolEndpoint([]);
-    const bench = await openVercelFixture({ baseUrl: url });
-    const { result } = await bench.run({ resumeToken: "never-given" });
+    const fixture = await openVercelFixture({ baseUrl: url });
+    const { result } = await fixture.run({ resumeToken: "never-given" });
     expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("Omit `resumeToken`") });
     expect(result).not.toHaveProperty("resumeToken");
     expect(requests).toEqual([]);
@@ -119,8 +119,8 @@ describe("a task", () => {
     const errors: object[] = [];
     const quiet = () => {};
     const logger = { debug: quiet, info: quiet, warn: quiet, error: (fields: object) => void errors.push(fields) };
-    const bench = await openVercelFixture({ baseUrl: url }, { dataDir, logger });
-    const { result } = await bench.run({});
+    const fixture = await openVercelFixture({ baseUrl: url }, { dataDir, logger });
+    const { result } = await fixture.run({});
     expect(result.status).toBe("ok");
     expect(result).not.toHaveProperty("resumeToken");
     expect(errors).toHaveLength(1);
@@ -129,15 +129,15 @@ describe("a task", () => {
   test("that fails does not change the conversation", async () => {
     const dataDir = await temporaryDirectory();
     const { url } = await openToolEndpoint([{ id: "1", name: "ask" }]);
-    const bench = await openVercelFixture({ baseUrl: url }, { dataDir });
-    const { resumeToken = "" } = (await bench.run({ tools: [{ name: "ask", description: "", inputSchema: { type: "object" } }] })).result;
+    const fixture = await openVercelFixture({ baseUrl: url }, { dataDir });
+    const { resumeToken = "" } = (await fixture.run({ tools: [{ name: "ask", description: "", inputSchema: { type: "object" } }] })).result;
     const read = async () => {
       const directory = path.join(dataDir, "conversations");
       return await Promise.all((await readdir(directory)).map((name) => readFile(path.join(directory, name), "utf8")));
     };
     const before = await read();
     const broken = await openVercelFixture({ baseUrl: "http://127.0.0.1:9" }, { dataDir });
-    const { directories } = bench.lastTask().request;
+    const { directories } = fixture.lastTask().request;
     const { result } = await broken.run({ resumeToken, message: "yes", directories });
     expect(result).toMatchObject({ status: "error", errorCode: "adapter_offline", resumeToken });
     expect(await read()).toEqual(before);

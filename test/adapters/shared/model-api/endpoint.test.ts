@@ -78,8 +78,8 @@ describe("an endpoint that ends an answer with a failure", () => {
     ],
   ])("%s", async (_, answer, expected) => {
     const { url, requests } = await openEndpoint(answer as (request: Received) => void);
-    const bench = await openVercelFixture({ baseUrl: url, apiKey });
-    const { result } = await bench.run({});
+    const fixture = await openVercelFixture({ baseUrl: url, apiKey });
+    const { result } = await fixture.run({});
     expect(result).toMatchObject({ status: "error", ...expected });
     expect(JSON.stringify(result)).not.toContain(apiKey);
     expect(requests[0]?.headers.authorization).toBe(`Bearer ${apiKey}`);
@@ -89,8 +89,8 @@ describe("an endpoint that ends an answer with a failure", () => {
     const { url, requests } = await openEndpoint((request) =>
       json(request, status, { error: { message: "later" } }, { "retry-after-ms": "1" }),
     );
-    const bench = await openVercelFixture({ baseUrl: url });
-    const { result } = await bench.run({});
+    const fixture = await openVercelFixture({ baseUrl: url });
+    const { result } = await fixture.run({});
     expect(result).toMatchObject({
       status: "error",
       errorCode: status === 429 ? "rate_limited" : "model_error",
@@ -104,8 +104,8 @@ describe("an endpoint that ends an answer with a failure", () => {
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
     await new Promise((resolve) => server.close(resolve));
-    const bench = await openVercelFixture({ baseUrl: `http://127.0.0.1:${port}` });
-    const { result } = await bench.run({});
+    const fixture = await openVercelFixture({ baseUrl: `http://127.0.0.1:${port}` });
+    const { result } = await fixture.run({});
     expect(result).toMatchObject({ status: "error", errorCode: "adapter_offline", error: expect.stringContaining("ECONNREFUSED") });
   });
 });
@@ -148,8 +148,8 @@ describe("over the protocol of Anthropic an answer", () => {
         response.write(`event: ${(event as { type: string }).type}\ndata: ${JSON.stringify(event)}\n\n`);
       response.end();
     });
-    const bench = await openVercelFixture({ protocol: "anthropic", baseUrl: url, apiKey });
-    const { result } = await bench.run({});
+    const fixture = await openVercelFixture({ protocol: "anthropic", baseUrl: url, apiKey });
+    const { result } = await fixture.run({});
     expect(result).toMatchObject(expected);
     expect(JSON.stringify(result)).not.toContain(apiKey);
   });
@@ -157,29 +157,29 @@ describe("over the protocol of Anthropic an answer", () => {
 
 test("an answer with an unknown finish reason is a success", async () => {
   const { url } = await openEndpoint(streamed([[{ content: "All of it." }, "eos"]]));
-  const bench = await openVercelFixture({ baseUrl: url });
-  expect((await bench.run({})).result).toMatchObject({ status: "ok", output: "All of it." });
+  const fixture = await openVercelFixture({ baseUrl: url });
+  expect((await fixture.run({})).result).toMatchObject({ status: "ok", output: "All of it." });
 });
 
 test("a canceled task closes its connection at once", async () => {
   const { url, requests } = await openEndpoint(({ response }) => void sendChunk(beginStream(response), { content: "I begin." }));
-  const bench = await openVercelFixture({ baseUrl: url });
-  const task = await bench.start({});
+  const fixture = await openVercelFixture({ baseUrl: url });
+  const task = await fixture.start({});
   await task.working;
   const hungUp = once(requests[0]?.response as Received["response"], "close");
-  await bench.adapter.cancel(task.request.taskId);
+  await fixture.adapter.cancel(task.request.taskId);
   expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled", output: "I begin." });
-  await bench.within("the end of the connection", hungUp);
+  await fixture.within("the end of the connection", hungUp);
 });
 
 test("the error of a task without a model names the setting", async () => {
-  const bench = await openVercelFixture({ baseUrl: "http://127.0.0.1:9", model: undefined });
-  expect((await bench.run({})).result).toMatchObject({
+  const fixture = await openVercelFixture({ baseUrl: "http://127.0.0.1:9", model: undefined });
+  expect((await fixture.run({})).result).toMatchObject({
     status: "error",
     errorCode: "adapter_error",
     error: expect.stringContaining("model"),
   });
-  const named = await bench.run({ model: "some-model" });
+  const named = await fixture.run({ model: "some-model" });
   expect(named.result.errorCode).toBe("adapter_offline");
 });
 
@@ -193,8 +193,8 @@ test("reasoning is reported as progress without its text, and its size is limite
       await setImmediate();
     }
   });
-  const bench = await openVercelFixture({ baseUrl: url });
-  const { result, events } = await bench.run({});
+  const fixture = await openVercelFixture({ baseUrl: url });
+  const { result, events } = await fixture.run({});
   expect(result).toMatchObject({ status: "error", errorCode: "output_limit" });
   expect(events.length).toBeGreaterThan(10);
   expect(JSON.stringify(events)).not.toContain("xxx");
@@ -209,8 +209,8 @@ test("a model that exceeds the text limit is stopped", async () => {
       await setImmediate();
     }
   });
-  const bench = await openVercelFixture({ baseUrl: url });
-  const { result } = await bench.run({});
+  const fixture = await openVercelFixture({ baseUrl: url });
+  const { result } = await fixture.run({});
   expect(result).toMatchObject({ status: "error", errorCode: "output_limit" });
 });
 
@@ -229,8 +229,8 @@ describe("an endpoint that sends endless data is stopped", () => {
         await setImmediate();
       }
     });
-    const bench = await openVercelFixture({ baseUrl: url });
-    const { result } = await bench.run({});
+    const fixture = await openVercelFixture({ baseUrl: url });
+    const { result } = await fixture.run({});
     expect(result).toMatchObject({
       status: "error",
       errorCode: "output_limit",
@@ -250,8 +250,8 @@ test("a model that calls tools forever ends at the maximum number of steps", asy
     sendChunk(response, {}, "tool_calls");
     response.end("data: [DONE]\n\n");
   });
-  const bench = await openVercelFixture({ baseUrl: url, maxSteps: 3 });
-  const { result } = await bench.run({});
+  const fixture = await openVercelFixture({ baseUrl: url, maxSteps: 3 });
+  const { result } = await fixture.run({});
   expect(result).toMatchObject({ status: "error", errorCode: "max_turns", error: expect.stringContaining("BRIDGE_MODEL_MAX_STEPS") });
   expect(calls).toBe(3);
 });
@@ -269,10 +269,10 @@ test("usage is the sum of the steps, or unknown if the endpoint does not report 
     if (calls !== 4) response.write(`data: ${JSON.stringify({ id: "c1", created: 1, model: "raw", choices: [], usage })}\n\n`);
     response.end("data: [DONE]\n\n");
   });
-  const bench = await openVercelFixture({ baseUrl: url, prices: { raw: { input: 1, output: 2 } } });
-  const first = await bench.run({});
+  const fixture = await openVercelFixture({ baseUrl: url, prices: { raw: { input: 1, output: 2 } } });
+  const first = await fixture.run({});
   expect(first.result).toMatchObject({ status: "ok", usage: { inputTokens: 20, outputTokens: 10 }, costUsd: 0.000_04, model: "raw" });
-  const second = await bench.run({});
+  const second = await fixture.run({});
   expect(second.result.status).toBe("ok");
   expect(second.result).not.toHaveProperty("usage");
   expect(second.result).not.toHaveProperty("costUsd");
@@ -284,7 +284,7 @@ test.each(["gzip", "gzip, gzip"])("a compressed answer (%s) counts with its deco
     response.writeHead(200, { "content-type": "application/json", "content-encoding": encoding });
     response.end(encoding === "gzip" ? spaces : gzipSync(spaces));
   });
-  const bench = await openVercelFixture({ baseUrl: url });
-  const { result } = await bench.run({});
+  const fixture = await openVercelFixture({ baseUrl: url });
+  const { result } = await fixture.run({});
   expect(result).toMatchObject({ status: "error", errorCode: "output_limit" });
 });

@@ -137,7 +137,7 @@ test("a model that stops for tool calls at its last step fails with max_turns", 
 
 describe("usage", () => {
   test.each([
-    // Prompt 130, 20 of them cached, answer 30, 5 of them thinking: the SDK counts as Bridge does.
+    // 130 input tokens, of which 20 are cached, and 30 output tokens, of which 5 are thinking: the SDK counts as Bridge does.
     [
       "one step",
       [usage(130, 30, { read: 20, thinking: 5 })],
@@ -148,8 +148,8 @@ describe("usage", () => {
       [usage(130, 30, { read: 20 }), usage(10, 1, { read: 0, write: 4 })],
       { inputTokens: 140, outputTokens: 31, cacheReadTokens: 20, cacheWriteTokens: 4 },
     ],
-    ["what nobody has told", [usage(undefined, undefined)], undefined],
-    ["a step of which nobody has told", [usage(130, 30), usage(undefined, 3)], undefined],
+    ["unknown usage", [usage(undefined, undefined)], undefined],
+    ["a step with unknown usage", [usage(130, 30), usage(undefined, 3)], undefined],
     ["no step", [], undefined],
     ["what cannot be", [usage(-5, 30)], undefined],
     ["what is no count", [usage(130, 1e308)], undefined],

@@ -7,9 +7,9 @@ export interface VercelFixture extends AdapterBench {
   lastTask(): BenchTask;
 }
 
-/** The adapter with the plainest connection to models, on a bench of its own until the test ends. */
+/** A fixture with the adapter that has the simplest model connection. Closed at the end of the test. */
 export async function openVercelFixture(settings: Record<string, unknown>, config: Partial<AdapterConfig> = {}): Promise<VercelFixture> {
-  const bench = openBench({
+  const fixture = openBench({
     createAdapter: createVercelAiAdapter,
     config: { ...config, settings: { model: "raw", ...settings } },
     scenarios: {
@@ -23,18 +23,18 @@ export async function openVercelFixture(settings: Record<string, unknown>, confi
     },
     hasProcesses: false,
   });
-  await bench.initialize();
+  await fixture.initialize();
   onTestFinished(async () => {
-    await bench.close();
-    if (bench.breaches.length > 0) throw new Error(bench.breaches.join("\n"));
+    await fixture.close();
+    if (fixture.breaches.length > 0) throw new Error(fixture.breaches.join("\n"));
   });
   let last: BenchTask | undefined;
   const start: AdapterBench["start"] = async (changes) => {
-    last = await bench.start(changes);
+    last = await fixture.start(changes);
     return last;
   };
   return {
-    ...bench,
+    ...fixture,
     start,
     async run(changes) {
       const { events, result } = await start(changes);
@@ -47,7 +47,7 @@ export async function openVercelFixture(settings: Record<string, unknown>, confi
   };
 }
 
-/** These tests tell the endpoint what to do, not the bench. */
+/** These tests configure the endpoint, not the fixture. */
 function refuse(): never {
-  throw new Error("This bench has no scenarios.");
+  throw new Error("This fixture has no scenarios.");
 }

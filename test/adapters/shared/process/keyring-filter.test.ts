@@ -23,7 +23,7 @@ test("the filter of system calls rejects every call of an unknown architecture",
   expect(run(keyringFilter(), { architecture: 0x8000_0016, number: 1 })).toBe(NOT_IMPLEMENTED);
 });
 
-/** What the kernel does with a filter, for the operations that this one has. */
+/** Runs a filter as the kernel does, for the operations that this one uses. */
 function run(filter: Buffer, call: { architecture: number; number: number }): number {
   let accumulator = 0;
   for (let at = 0; at < filter.length; at += 8) {

@@ -85,7 +85,7 @@ describe("lines", () => {
       return user + system;
     };
     cpuOf("warm-up\n");
-    // Each line of its own would cost some hundred times as much.
+    // Decoding each line separately would cost about a hundred times as much.
     expect(cpuOf("x\n")).toBeLessThan(40 * Math.max(cpuOf(`${"x".repeat(1023)}\n`), 1_000));
   });
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openOutputFile } from "../../../../adapters/shared/process/output-file.ts";
 import { temporaryDirectory } from "../../../temporary-directory.ts";
 
-/** A file, and what is read of it piece by piece. */
+/** A file, and the chunks that are read from it. */
 async function open() {
   const directory = await temporaryDirectory();
   const file = await openOutputFile(directory);

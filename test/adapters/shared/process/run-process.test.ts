@@ -241,7 +241,7 @@ describe("stdout in a file", () => {
     const { end, lines } = await run("exit-after-long-line", {
       stdout: "file",
       onLine: (line) => {
-        // Long enough for the program to be gone: nobody reads meanwhile.
+        // Long enough for the program to exit before its output is read.
         if (line.startsWith("ready ")) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
       },
     });
@@ -321,7 +321,7 @@ async function run(mode: string, options: Partial<ProcessOptions> = {}) {
   return { end, lines, text, pids };
 }
 
-/** Aborts as soon as so many processes have said that they are ready. */
+/** Aborts as soon as this many processes have reported that they are ready. */
 function runAndAbort(mode: string, options: Partial<ProcessOptions> = {}, readyCount = 1) {
   const controller = new AbortController();
   let ready = 0;

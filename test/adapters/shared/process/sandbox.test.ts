@@ -31,7 +31,7 @@ test("a sandbox in which a task could write to a setting of the host is missing,
 });
 
 test("the inner one of two nested paths decides what a task sees", async () => {
-  // A file system in memory is below /dev, of which a sandbox has its own.
+  // A file system in memory is below /dev, and a sandbox has its own /dev.
   vi.stubEnv("TMPDIR", process.env["DISK_TMPDIR"]);
   const { create, root } = await openBench("echo bubblewrap 0.8.0");
   const at = (name: string) => path.join(root, name);
@@ -72,7 +72,7 @@ test("a home that is Bridge's own data directory stays hidden", async () => {
   expect(argv.indexOf(`--tmpfs ${root}`)).toBeGreaterThan(argv.indexOf(`--bind ${root} ${root}`));
 });
 
-/** A machine whose bubblewrap is this script of sh; without a script it has none. */
+/** A host whose bubblewrap is this shell script; without a script, bubblewrap is not installed. */
 async function openBench(script?: string) {
   const root = await temporaryDirectory();
   const bin = path.join(root, "bin");

@@ -49,7 +49,7 @@ describe("the sweep of one task", () => {
   });
 
   test("continues until no new process starts", async () => {
-    // Each generation starts the next before it dies of its SIGTERM.
+    // Each generation starts the next one before it exits after SIGTERM.
     const generation = `trap 'DEPTH=$((DEPTH + 1)); export DEPTH; [ $DEPTH -lt 4 ] && setsid sh -c "$SCRIPT" & exit' TERM; echo ready; while :; do sleep 0.02; done`;
     await start({ ...ours, DEPTH: "0", SCRIPT: generation }, generation);
     const { killed, left } = await sweepTask(task);
@@ -102,7 +102,7 @@ describe("the sweep at the start", () => {
     expect(place).toBe(placeOf(dataDir));
     const labeled = await labelCommand({ argv: ["sleep"], cwd: "/", env: { PATH: "/usr/bin:/bin" }, sandbox: null });
     expect(familyOf(labeled.label ?? 0n)).toBe(recorded);
-    // Several Bridges of one process share the family: the start of one spares the tasks of the others.
+    // Several Bridge instances of one process share the family, so the start of one must not kill the tasks of the others.
     const neighbor = await start({}, labelOf(labeled.label ?? 0n));
     expect(await sweepLeftovers({ dataDir })).toEqual({ killed: 0, left: 0 });
     expect(neighbor.exitCode ?? neighbor.signalCode).toBeNull();
@@ -136,7 +136,7 @@ const placeOf = (directory: string) => {
 
 const labelOf = (label: bigint) => `ulimit -w ${label} 2>/dev/null || ulimit -x ${label}; echo ready; exec env -i sleep 60`;
 
-/** A process with exactly this environment (and a PATH), in a session of its own. */
+/** A process in a separate session, with exactly this environment and a PATH. */
 async function start(environment: Record<string, string>, script = "echo ready; exec sleep 60"): Promise<ChildProcess> {
   const child = spawn("sh", ["-c", script], {
     env: { PATH: "/usr/bin:/bin", ...environment },
