@@ -1,7 +1,5 @@
 import type { AdapterEvent, ExecutionEventListener, ExecutionResult } from "#contract";
 
-export type RunningTasks = ReturnType<typeof createRunningTasks>;
-
 /** Tracks the running tasks and the event listeners of an adapter. */
 export function createRunningTasks() {
   const listeners = new Set<ExecutionEventListener>();

@@ -8,13 +8,6 @@ import { sumUsage, usageOf } from "./usage.ts";
 /** Characters of reasoning or tool input between two progress events. */
 const PROGRESS_INTERVAL = 4_096;
 
-/** Converts the parts of a model's stream into steps. */
-export interface PartReader {
-  read(part: TextStreamPart<ToolSet>): readonly Step[];
-  /** The usage of all finished model calls; undefined if one is unknown. */
-  readonly usage: NormalizedUsage | undefined;
-}
-
 export interface ReaderOptions {
   /** Converts an error in the stream into an outcome. */
   explain(error: unknown): Outcome;
@@ -23,8 +16,8 @@ export interface ReaderOptions {
   readMetadata?: ModelEndpoint["readMetadata"];
 }
 
-/** Creates the reader of one task's stream. */
-export function createPartReader({ explain, maxSteps, readMetadata = () => [] }: ReaderOptions): PartReader {
+/** Creates a reader that converts the parts of one task's stream into steps. */
+export function createPartReader({ explain, maxSteps, readMetadata = () => [] }: ReaderOptions) {
   const usages: Parameters<typeof sumUsage>[0][number][] = [];
   let steps = 0;
   let unreported = 0;
@@ -39,7 +32,7 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
     return [{ kind: "progress", data: { doing } }];
   };
 
-  const read: PartReader["read"] = (part) => {
+  const read = (part: TextStreamPart<ToolSet>): readonly Step[] => {
     switch (part.type) {
       case "text-delta":
         return [{ kind: "text", text: part.text }];
@@ -84,7 +77,8 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
   };
   return {
     read,
-    get usage() {
+    /** The usage of all finished model calls; undefined if one is unknown. */
+    get usage(): NormalizedUsage | undefined {
       return sumUsage(usages);
     },
   };

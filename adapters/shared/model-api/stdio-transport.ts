@@ -12,19 +12,10 @@ import { JSON_OUTPUT_LIMITS, type ProcessEnd, runProcess } from "../process/run-
 const EXIT_LIMIT_MS = 500;
 const KILL_AFTER_MS = 2_000;
 
-/** An MCP server that runs as a process of its task. */
-export interface StdioServer {
-  transport: MCPTransport;
-  /** Stops the server gracefully. Resolves when the process and all its descendants have ended. */
-  close(): Promise<void>;
-  /** Why the process ended; null while it runs. */
-  readonly failure: string | null;
-}
-
 type StdioSpec = Extract<McpServerSpec, { transport: "stdio" }>;
 
 /** Creates the process of an MCP server for one task. It gets the allowed variables of Bridge's environment and the variables of the dispatch. */
-export function createStdioServer({ command, args = [], env = {} }: StdioSpec, mark: string, task: ProgramTask): StdioServer {
+export function createStdioServer({ command, args = [], env = {} }: StdioSpec, mark: string, task: ProgramTask) {
   const { request, context, signal } = task;
   const { directories } = request;
   const stop = new AbortController();
@@ -89,10 +80,12 @@ export function createStdioServer({ command, args = [], env = {} }: StdioSpec, m
 
   return {
     transport,
-    get failure() {
+    /** Why the process ended; null while it runs. */
+    get failure(): string | null {
       return failure;
     },
-    async close() {
+    /** Stops the server gracefully. Resolves when the process and all its descendants have ended. */
+    async close(): Promise<void> {
       if (ended === null) return;
       void started.promise.then((input) => input.end());
       const timer = setTimeout(() => stop.abort(), EXIT_LIMIT_MS);
