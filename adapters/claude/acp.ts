@@ -6,7 +6,7 @@ import type { ProgramContext, ProgramLookup } from "../shared/agent-program/agen
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { claudeEnvironment } from "../shared/claude-code/environment.ts";
 import { retryReason } from "../shared/claude-code/events.ts";
-import { resultSchema, unauthorised } from "../shared/claude-code/result-line.ts";
+import { resultSchema, unauthorized } from "../shared/claude-code/result-line.ts";
 import { sdkOptions } from "../shared/claude-code/sdk-options.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
 import { findProgram } from "../shared/process/find-program.ts";
@@ -40,7 +40,7 @@ export const acpConnection = createAcpConnection({
   usageOf: (response) => readTurnUsage(response).usage,
   modelOf: (response) => readTurnUsage(response).model,
   costCounts: "session",
-  explainError: ({ code, message }) => (code === AUTHENTICATION_REQUIRED ? unauthorised(message, homeSetting) : undefined),
+  explainError: ({ code, message }) => (code === AUTHENTICATION_REQUIRED ? unauthorized(message, homeSetting) : undefined),
 });
 
 function find({ settings, env }: ProgramContext): ProgramLookup {

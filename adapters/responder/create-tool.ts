@@ -4,7 +4,7 @@ import type { AdapterConfig, ExecutionRequest } from "#contract";
 import { programEnvironment } from "../shared/agent-program/program-environment.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { labelCommand } from "../shared/process/process-labels.ts";
-import { sweepTask, taskMarker } from "../shared/process/sweep-processes.ts";
+import { sweepTask, TASK_MARKER } from "../shared/process/sweep-processes.ts";
 
 /** Name of the tool FlowMark, which reports its verdict in its output and not by its exit code. */
 const FLOWMARK = "flowmark";
@@ -41,7 +41,7 @@ export async function createTool(
   const env = programEnvironment({ env: config.env, settings: { env: [] } }, [], {
     HOME: home,
     TMPDIR: tmp,
-    [taskMarker]: request.taskId,
+    [TASK_MARKER]: request.taskId,
   });
   const labeled = await labelCommand({ argv: command, cwd: workspace, env, sandbox: config.sandbox });
   const options = { command: labeled.argv, name, cwd: workspace, env };

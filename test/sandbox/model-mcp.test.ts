@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { openToolEndpoint, toldResults } from "../adapters/shared/model-api/tool-endpoint.ts";
-import { openVercelBench } from "../adapters/shared/model-api/vercel-fixture.ts";
+import { openToolEndpoint, receivedResults } from "../adapters/shared/model-api/tool-endpoint.ts";
+import { openVercelFixture } from "../adapters/shared/model-api/vercel-fixture.ts";
 import { processesOf } from "../conformance/adapter-bench.ts";
 import { directoryOutsideTmp, openSandbox } from "./open-sandbox.ts";
 
@@ -13,16 +13,16 @@ test("an MCP server of a model's task works in the sandbox, and leaves nothing b
   const directories = { workspace: `${root}/workspace`, cwd: `${root}/workspace`, home: `${root}/home`, tmp: `${root}/tmp` };
   for (const directory of Object.values(directories)) mkdirSync(directory, { recursive: true });
   const { url, requests } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__tell" }]);
-  const bench = await openVercelBench({ baseUrl: url }, { sandbox: await openSandbox() });
+  const bench = await openVercelFixture({ baseUrl: url }, { sandbox: await openSandbox() });
   const { result } = await bench.run({
     directories,
     mcpServers: [{ name: "wild", transport: "stdio", command: process.execPath, args: [script, "leave-child"] }],
   });
   expect(result).toMatchObject({ status: "ok", output: "Done." });
   const [, second] = requests;
-  const told = JSON.parse((second === undefined ? {} : toldResults(second))["c1"] ?? "{}") as { pid: number; cwd: string };
+  const report = JSON.parse((second === undefined ? {} : receivedResults(second))["c1"] ?? "{}") as { pid: number; cwd: string };
   // A process number of its own world.
-  expect(told).toMatchObject({ cwd: directories.cwd, pid: expect.any(Number) });
-  expect(told.pid).toBeLessThan(20);
+  expect(report).toMatchObject({ cwd: directories.cwd, pid: expect.any(Number) });
+  expect(report.pid).toBeLessThan(20);
   expect(processesOf(`${bench.lastTask().request.taskId}/mcp-1`)).toEqual([]);
 });

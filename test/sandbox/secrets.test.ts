@@ -185,7 +185,7 @@ describe("a secret that cannot be hidden", () => {
     const task = await start(await openSandbox([path.join(root, "home/.env")]), { home: path.join(root, "home") });
     const { spawnError } = await task.end();
     expect(spawnError).toBe(
-      `${root}/home/.env must stay hidden from tasks, but this task writes to ${root}/home. Move the file to a directory of its own.`,
+      `${root}/home/.env must stay hidden from tasks, but this task writes to ${root}/home. Move the file to a separate directory.`,
     );
   });
 
@@ -195,7 +195,7 @@ describe("a secret that cannot be hidden", () => {
     write(root, "app/.env");
     for (let number = 0; number < 500; number += 1) write(root, `app/${number}`, "");
     expect(await create([path.join(root, "app/.env")])).toEqual({
-      missing: `${root}/app/.env cannot be hidden from tasks: ${root}/app exceeds the 500 entries that a sandbox can mount one by one. Move the file to a directory of its own.`,
+      missing: `${root}/app/.env cannot be hidden from tasks: ${root}/app exceeds the 500 entries that a sandbox can mount one by one. Move the file to a separate directory.`,
     });
   });
 });

@@ -3,34 +3,13 @@ import type { TaskTimeline } from "../agent-program/task-timeline.ts";
 import type { AcpNotice, AcpProfile } from "./acp-profile.ts";
 import { type AcpToolCall, readUpdate } from "./read-update.ts";
 
-/** Records the updates of an agent's session in the timeline of a task. */
-export interface SessionRecorder {
-  recordUpdate(update: unknown): void;
-  /** Records a notification that is not part of the protocol. */
-  recordExtension(method: string, params: unknown): void;
-  /** Records a call that the agent asks permission for, and returns it as the timeline has it. */
-  recordQuestion(call: AcpToolCall): Omit<ApprovalQuestion, "taskId">;
-  /** The kind of an open call; empty if it is unknown. */
-  kindOf(toolCallId: string): string;
-  /** Finishes a rejected call, because not every agent reports its end. */
-  rejectCall(toolCallId: string, reason: string): void;
-  /** The names of all called tools. */
-  readonly toolNames: ReadonlySet<string>;
-  /** The last reported cost, in US dollars. */
-  readonly costUsd: number | undefined;
-  /** The reason of the last rejected call. */
-  readonly rejection: string | undefined;
-  /** The agent's reason for a failed turn; undefined if the turn has not failed. */
-  readonly failure: string | undefined;
-  /** Starts the calls that were held back. Called when no more updates follow. */
-  flush(): void;
-}
+export type SessionRecorder = ReturnType<typeof createSessionRecorder>;
 
-/** Creates the recorder of one task. */
+/** Creates a recorder of the updates of an agent's session in the timeline of its task. */
 export function createSessionRecorder(
   timeline: TaskTimeline,
   profile: Pick<AcpProfile, "readNotice" | "readExtension" | "toolName" | "toolInput">,
-): SessionRecorder {
+) {
   /** Open calls, and whether the timeline has started them. */
   const calls = new Map<string, { call: AcpToolCall; isStarted: boolean }>();
   const toolNames = new Set<string>();
@@ -84,39 +63,54 @@ export function createSessionRecorder(
   };
 
   return {
-    recordUpdate(given) {
+    recordUpdate(given: unknown): void {
       if (typeof given !== "object" || given === null) return;
       const notice = profile.readNotice?.(given as Record<string, unknown>) ?? null;
-      if (notice !== null) return applyNotice(notice);
+      if (notice !== null) {
+        applyNotice(notice);
+        return;
+      }
       const update = readUpdate(given);
       if (update === null) return;
-      if (update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update") return recordCall(update);
+      if (update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update") {
+        recordCall(update);
+        return;
+      }
       // Any other update means that the inputs of the pending calls are complete.
       startHeldBack();
       if (update.sessionUpdate === "agent_message_chunk") appendMessage(update.messageId ?? undefined, update.content.text);
       else if (update.sessionUpdate === "plan") timeline.reportProgress({ plan: update.entries });
       else if (update.cost?.currency === "USD") costUsd = update.cost.amount;
     },
-    recordExtension(method, params) {
+    /** Records a notification that is not part of the protocol. */
+    recordExtension(method: string, params: unknown): void {
       const notice = profile.readExtension?.(method, params) ?? null;
       if (notice !== null) applyNotice(notice);
     },
-    recordQuestion: (call) => start(merge(call)),
-    kindOf: (toolCallId) => calls.get(toolCallId)?.call.kind ?? "",
-    rejectCall(toolCallId, reason) {
+    /** Records a call that the agent asks permission for, and returns it as the timeline has it. */
+    recordQuestion: (call: AcpToolCall): Omit<ApprovalQuestion, "taskId"> => start(merge(call)),
+    /** The kind of an open call; empty if it is unknown. */
+    kindOf: (toolCallId: string): string => calls.get(toolCallId)?.call.kind ?? "",
+    /** Finishes a rejected call, because not every agent reports its end. */
+    rejectCall(toolCallId: string, reason: string): void {
       rejection = reason;
       finish(toolCallId, reason, true);
     },
-    toolNames,
-    get costUsd() {
+    /** The names of all called tools. */
+    toolNames: toolNames as ReadonlySet<string>,
+    /** The last reported cost, in US dollars. */
+    get costUsd(): number | undefined {
       return costUsd;
     },
-    get rejection() {
+    /** The reason of the last rejected call. */
+    get rejection(): string | undefined {
       return rejection;
     },
-    get failure() {
+    /** The agent's reason for a failed turn; undefined if the turn has not failed. */
+    get failure(): string | undefined {
       return failed ? reason : undefined;
     },
+    /** Starts the calls that were held back. Called when no more updates follow. */
     flush: startHeldBack,
   };
 }

@@ -1,15 +1,15 @@
 import type { ProgramContext } from "../agent-program/agent-program.ts";
 import { programEnvironment } from "../agent-program/program-environment.ts";
-import { dollarVariable } from "./mcp-config.ts";
+import { DOLLAR_VARIABLE } from "./mcp-config.ts";
 
-/** Variables that Claude Code documents: whom it asks, with which credentials, and how often it tries. */
-const names = [
+/** Documented variables of Claude Code: endpoint, credentials, models and retries. */
+const VARIABLES = [
   ...["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"],
   ...["ANTHROPIC_MODEL", "ANTHROPIC_DEFAULT_OPUS_MODEL", "ANTHROPIC_DEFAULT_SONNET_MODEL", "ANTHROPIC_DEFAULT_HAIKU_MODEL"],
   "CLAUDE_CODE_MAX_RETRIES",
 ];
-/** Those of the clouds that offer the model, by the variable that chooses one: the commands of a task see them too. */
-const cloudNames = {
+/** Variables of cloud vendors, by the variable that selects the vendor. Shell commands of a task see them, too. */
+const CLOUD_VARIABLES = {
   CLAUDE_CODE_USE_BEDROCK: [
     ...["ANTHROPIC_BEDROCK_BASE_URL", "AWS_REGION", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"],
     ...["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"],
@@ -19,40 +19,42 @@ const cloudNames = {
   ],
 };
 
-/** With the usual ten tries a rejected key would take minutes to be told. */
+/** With the default of ten retries, Claude Code would take minutes to report a rejected key. */
 const MAX_RETRIES = "4";
 
-/** The environment of Claude Code, the same over every connection. */
+/** The environment of Claude Code, for all connections. */
 export function claudeEnvironment(
   context: Pick<ProgramContext, "settings" | "env">,
   own: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
-  // Only in the operator's own home; an agent's home is its own.
+  // Agents have their own configuration in their home directories.
   const config = context.settings.home === "user" ? ["CLAUDE_CONFIG_DIR"] : [];
-  const cloud = Object.entries(cloudNames).flatMap(([choice, ofCloud]) => (context.env[choice] === undefined ? [] : [choice, ...ofCloud]));
+  const cloud = Object.entries(CLOUD_VARIABLES).flatMap(([selector, names]) =>
+    context.env[selector] === undefined ? [] : [selector, ...names],
+  );
   const env = { CLAUDE_CODE_MAX_RETRIES: MAX_RETRIES, ...context.env };
-  return programEnvironment({ ...context, env }, [...names, ...cloud, ...config], {
-    ...quiet,
-    ...plain,
-    ...dollarVariable,
+  return programEnvironment({ ...context, env }, [...VARIABLES, ...cloud, ...config], {
+    ...NO_TELEMETRY,
+    ...TASK_BEHAVIOR,
+    ...DOLLAR_VARIABLE,
     ...own,
   });
 }
 
-const quiet = {
+const NO_TELEMETRY = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
   DISABLE_TELEMETRY: "1",
   DISABLE_ERROR_REPORTING: "1",
   DISABLE_AUTOUPDATER: "1",
 };
 
-const plain = {
-  // Otherwise `@path` in a message reads that file, wherever it lies, and asks nobody.
+const TASK_BEHAVIOR = {
+  // Otherwise `@path` in a message reads any file without permission.
   CLAUDE_CODE_DISABLE_ATTACHMENTS: "1",
-  // What goes on behind a task's end would be killed with it; so nothing does.
+  // Background work would be killed at the end of the task.
   CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: "1",
-  // An agent's memory is its workspace and its sessions.
+  // The memory of an agent is its workspace and its sessions.
   CLAUDE_CODE_DISABLE_AUTO_MEMORY: "1",
-  // The tools of MCP servers stand in the list like all others, whatever the model.
+  // Lists MCP tools directly, for all models.
   ENABLE_TOOL_SEARCH: "false",
 };

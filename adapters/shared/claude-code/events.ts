@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
 import type { LineReader, Outcome, Step } from "../agent-program/run-program.ts";
-import { type ModelUsage, type ResultLine, readVerdict, resultSchema } from "./result-line.ts";
+import { type ModelUsage, type ResultLine, readOutcome, resultSchema } from "./result-line.ts";
 
 const blockSchema = z.union([
   z.object({ type: z.literal("text"), text: z.string() }),
@@ -23,7 +23,7 @@ const lineSchema = z.union([
       message: z.object({ id: z.string() }).optional(),
       delta: z.object({ type: z.string().optional(), text: z.string().optional(), stop_reason: z.string().nullish() }).optional(),
     }),
-    /** Of a message whose stream broke: from this block on it is thrown away. */
+    /** The stream of the message broke; the blocks from this index on are withdrawn. */
     abandoned_blocks: z.object({ from_block_index: z.number() }).optional(),
   }),
   z.object({
@@ -38,33 +38,34 @@ const lineSchema = z.union([
 type Line = z.infer<typeof lineSchema>;
 type StreamLine = Extract<Line, { type: "stream_event" }>;
 
-/** The tool by which the model hands in structured output: the end of the task, and no act of its own. */
+/** The tool with which the model returns structured output. It is not reported as a tool call. */
 const OUTPUT_TOOL = "StructuredOutput";
-/** Under this name the program writes its own words, such as those of an error, as if the model had said them. */
+/** The model name of messages that Claude Code writes itself, such as errors. */
 const NO_MODEL = "<synthetic>";
 
-/** Who reads what Claude Code tells. */
+/** Options of a reader. */
 export interface ReaderOptions {
-  /** The setting of the adapter that an operator whose login is not found is told of. */
+  /** The setting of the adapter that error messages about a missing login name. */
   homeSetting: string;
-  /** Hears what the whole session has cost. */
+  /** Called with the total cost of the session. */
   onSessionCost?(costUsd: number): void;
 }
 
-/** Reads the lines of `claude -p --output-format stream-json --include-partial-messages`, which the Claude Agent SDK hands on as they are. */
+/** Creates a reader for the lines of `claude -p --output-format stream-json --include-partial-messages`. The Claude Agent SDK passes on the same lines. */
 export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions): LineReader {
   const streamed = new Set<string>();
   const outputCalls = new Set<string>();
   let answered = false;
-  /** The message that streams: its text since its last tool, by block. Null between messages. */
+  /** The text of the current message since its last tool call, by block. Null between messages. */
   let blocks: string[] | null = null;
   let isRefused = false;
 
-  const discard = (reason: string, survivors = ""): Step[] => {
+  /** Discards the text of the current message, except `kept`. */
+  const discard = (reason: string, kept = ""): Step[] => {
     const text = blocks?.join("") ?? "";
     blocks = null;
-    if (text === survivors) return [{ kind: "kept" }];
-    return [{ kind: "discarded", reason }, ...(survivors === "" ? [] : [{ kind: "text", text: survivors } as const]), { kind: "kept" }];
+    if (text === kept) return [{ kind: "kept" }];
+    return [{ kind: "discarded", reason }, ...(kept === "" ? [] : [{ kind: "text", text: kept } as const]), { kind: "kept" }];
   };
   const readStreamEvent = ({ event, abandoned_blocks: abandoned }: StreamLine): Step[] => {
     const { type, message, delta, index = 0 } = event;
@@ -113,12 +114,12 @@ export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions
         return (line.parent_tool_use_id ?? null) === null ? readStreamEvent(line) : [];
       case "assistant": {
         if (line.message.model === NO_MODEL) return [];
-        // A message whose pieces have been told is not told again as a whole.
-        const how = { text: !streamed.has(line.message.id), subAgentOf: line.parent_tool_use_id ?? null };
-        return line.message.content.flatMap((block) => readBlock(block, how));
+        // The text of a streamed message has been reported already.
+        const options = { text: !streamed.has(line.message.id), subAgentOf: line.parent_tool_use_id ?? null };
+        return line.message.content.flatMap((block) => readBlock(block, options));
       }
       case "tool_progress": {
-        // A sign of life, every half a minute: a tool that takes its time is no runtime that hangs.
+        // Sent every 30 s, so that a slow tool does not look like a runtime that hangs.
         const { tool_use_id: toolCallId, tool_name: toolName, elapsed_time_seconds: elapsedSeconds } = line;
         return [{ kind: "progress", data: { tool: { toolCallId, toolName, elapsedSeconds } } }];
       }
@@ -128,7 +129,7 @@ export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions
       }
       case "result":
         if (line.total_cost_usd !== undefined) onSessionCost?.(line.total_cost_usd);
-        return readResult(line, readVerdict(line, homeSetting), answered);
+        return readResult(line, readOutcome(line, homeSetting), answered);
       case undefined:
         return [];
     }
@@ -149,7 +150,7 @@ function readSystem(line: SystemLine): Step[] {
         .flatMap(({ name, status }) => (status === "failed" ? [name] : []));
       return [
         { kind: "facts", facts: { resumeToken: line.session_id, ...(line.model === undefined ? {} : { model: line.model }) } },
-        // A task goes on without them.
+        // The task continues without these servers.
         ...(failedMcpServers.length === 0 ? [] : [{ kind: "progress", data: { failedMcpServers } } as const]),
       ];
     }
@@ -177,23 +178,23 @@ function readSystem(line: SystemLine): Step[] {
   }
 }
 
-function readResult(line: ResultLine, verdict: Outcome, answered: boolean): Step[] {
+function readResult(line: ResultLine, outcome: Outcome, answered: boolean): Step[] {
   const { result = "", structured_output: outputs } = line;
   return [
-    // The result is the last part of the answer. Structured output is one only where the model has said nothing.
-    ...(verdict.status === "ok" && result !== "" && !(answered && outputs !== undefined)
+    // The result is the last part of the answer. With structured output, it repeats the JSON, which is the answer only if there is no text.
+    ...(outcome.status === "ok" && result !== "" && !(answered && outputs !== undefined)
       ? [{ kind: "confirmed", text: result } as const]
       : []),
-    { kind: "facts", facts: { ...spent(line), ...(outputs === undefined ? {} : { outputs }) } },
-    { kind: "ended", outcome: verdict },
+    { kind: "facts", facts: { ...readUsage(line), ...(outputs === undefined ? {} : { outputs }) } },
+    { kind: "ended", outcome },
   ];
 }
 
-/** Why Claude Code throws an answer away and asks the model again. */
+/** The reason of a discarded answer that Claude Code requests again. */
 export const retryReason = (error?: unknown): string => `The model's answer broke off${typeof error === "string" ? ` (${error})` : ""}.`;
 
-/** What this task has used, its sub-agents included; `usage` leaves those out, and `total_cost_usd` counts the whole session. */
-function spent({ model_usage_since_last_result: models }: ResultLine): { usage?: NormalizedUsage; costUsd?: number } {
+/** The usage and cost of the task, including sub-agents. The line's `usage` omits sub-agents, and its `total_cost_usd` is the total of the session. */
+function readUsage({ model_usage_since_last_result: models }: ResultLine): { usage?: NormalizedUsage; costUsd?: number } {
   if (models === undefined) return {};
   const sum = (read: (model: ModelUsage) => number): number => Object.values(models).reduce((total, model) => total + read(model), 0);
   const cacheReadTokens = sum((model) => model.cacheReadInputTokens);
@@ -210,7 +211,7 @@ function spent({ model_usage_since_last_result: models }: ResultLine): { usage?:
   };
 }
 
-/** Texts as one text; anything else, such as an image, as it is. */
+/** Joins text blocks to one text. Returns other content, such as images, unchanged. */
 function plainText(content: unknown): unknown {
   const blocks = z.array(z.object({ type: z.literal("text"), text: z.string() })).safeParse(content).data;
   return blocks === undefined ? content : blocks.map(({ text }) => text).join("\n");

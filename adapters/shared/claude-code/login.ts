@@ -6,7 +6,7 @@ import { loginAdvice } from "./result-line.ts";
 
 const statusSchema = z.object({ loggedIn: z.boolean(), authMethod: z.string(), apiProvider: z.string() });
 
-/** Asks the program whether it has credentials, in the home that tasks have; whether they are valid only the model's vendor knows. */
+/** Checks whether Claude Code has credentials in the home directory of the tasks. Only the vendor can check whether they are valid. */
 export async function checkLogin(argv: readonly string[], context: ProgramContext, homeSetting: string): Promise<Credentials> {
   const home = context.settings.home === "user" ? context.env["HOME"] : undefined;
   try {
@@ -14,7 +14,7 @@ export async function checkLogin(argv: readonly string[], context: ProgramContex
     const { stdout, end } = await probeProgram(context, call);
     const status = parseStatus(stdout);
     if (status === null)
-      return { ok: false, detail: `claude auth status does not tell: ${`${stdout} ${end.stderr}`.trim().slice(0, 500)}` };
+      return { ok: false, detail: `claude auth status printed no valid status: ${`${stdout} ${end.stderr}`.trim().slice(0, 500)}` };
     if (status.loggedIn) return { ok: true, detail: `${status.authMethod} (${status.apiProvider})` };
     return { ok: false, detail: `not logged in: ${loginAdvice(homeSetting)}` };
   } catch (error) {

@@ -1,28 +1,29 @@
 import type { McpServerSpec } from "#contract";
 import { mcpServerNames } from "../agent-program/mcp-server-names.ts";
 
-/** Claude Code puts variables of its environment into a server's values: this one keeps a `$` what it is. */
-export const dollarVariable = { BRIDGE_DOLLAR: "$" } as const;
+/** Claude Code expands `${NAME}` in the configuration of a server. This variable escapes a literal `$`. */
+export const DOLLAR_VARIABLE = { BRIDGE_DOLLAR: "$" } as const;
 
-/** Servers of these names Claude Code takes for parts of its own, and leaves out without a word. */
-const reservedNames = ["ide", "workspace", "claude-in-chrome", "computer-use"];
+/** Claude Code ignores servers with these names without a warning. */
+const RESERVED_NAMES = ["ide", "workspace", "claude-in-chrome", "computer-use"];
 
-/** The names that Claude Code knows the servers by, in their order. */
-export const serverNames = (servers: readonly McpServerSpec[]): string[] => mcpServerNames(servers, reservedNames);
+/** The names of the servers in Claude Code, in their order. */
+export const serverNames = (servers: readonly McpServerSpec[]): string[] => mcpServerNames(servers, RESERVED_NAMES);
 
-/** The file of the MCP servers. */
+/** The content of the MCP configuration file. */
 export function mcpConfig(servers: readonly McpServerSpec[]): string {
   const names = serverNames(servers);
   const entries = servers.map(({ name: _, transport, ...spec }, index) => [
     names[index],
-    { type: transport, ...(literal(spec) as object) },
+    { type: transport, ...(escapeVariables(spec) as object) },
   ]);
   return JSON.stringify({ mcpServers: Object.fromEntries(entries) });
 }
 
-function literal(value: unknown): unknown {
+/** Escapes `${` in all strings of a value. */
+function escapeVariables(value: unknown): unknown {
   if (typeof value === "string") return value.replaceAll(/\$(?=\{)/g, "$${BRIDGE_DOLLAR}");
-  if (Array.isArray(value)) return value.map(literal);
+  if (Array.isArray(value)) return value.map(escapeVariables);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, literal(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, escapeVariables(inner)]));
 }

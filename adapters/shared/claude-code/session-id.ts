@@ -1,9 +1,13 @@
 import type { ConnectionResult } from "../agent-program/agent-program.ts";
 
-const sessionId = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+const SESSION_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** How a task ends whose resume token cannot be a session's id; null when it can. Anything else could be the title of a session, of which there may be several. */
+/** The failure of a task whose resume token is not a session id; null if it is one. Claude Code would search for other values in the titles of sessions. */
 export const checkSessionId = (token: string | undefined): ConnectionResult | null =>
-  token === undefined || sessionId.test(token)
+  token === undefined || SESSION_ID.test(token)
     ? null
-    : { status: "error", errorCode: "adapter_error", error: "The resume token is not the id of a Claude Code session." };
+    : {
+        status: "error",
+        errorCode: "adapter_error",
+        error: "The resume token is not the id of a Claude Code session. Omit `resumeToken`, or use the one of a result.",
+      };

@@ -4,13 +4,13 @@ import type { ExecutionRequest } from "#contract";
 import { mcpConfig } from "./mcp-config.ts";
 import { serversFor } from "./permissions.ts";
 
-/** Files that hold what an argument list must not: other users of the machine can read it, and one argument ends at 128 KiB. */
+/** Files for data that must not be an argument: other users of the host can read arguments, and an argument is limited to 128 KiB. */
 export interface TaskFiles {
   systemPrompt: string;
   mcpConfig: string;
 }
 
-/** Where a task's files lie. */
+/** The paths of a task's files. */
 export const filesIn = (tmp: string): TaskFiles => ({
   systemPrompt: path.join(tmp, SYSTEM_PROMPT),
   mcpConfig: path.join(tmp, MCP_CONFIG),
@@ -19,7 +19,7 @@ export const filesIn = (tmp: string): TaskFiles => ({
 const SYSTEM_PROMPT = "system-prompt.md";
 const MCP_CONFIG = "mcp.json";
 
-/** Writes the files of a task, for nobody else to read. */
+/** Writes the files of a task. Only Bridge's user can read them. */
 export async function writeFiles(request: ExecutionRequest): Promise<TaskFiles> {
   const { systemPrompt, directories } = request;
   const { tmp } = directories;
@@ -30,12 +30,12 @@ export async function writeFiles(request: ExecutionRequest): Promise<TaskFiles> 
   return filesIn(tmp);
 }
 
-/** Flags that any start of the program needs, over whatever connection: a key without a value is a switch. */
+/** Flags of Claude Code for all connections. Null means a flag without a value. */
 export function commonFlags(request: ExecutionRequest, files: TaskFiles): Record<string, string | null> {
   return {
-    // The file tools stay inside the task's directory, also by links; settings files and all that comes with them are ignored.
+    // Restricts the file tools to the directory of the task, even through links, and ignores settings files.
     restricted: null,
-    // The system prompt of this dispatch counts, not the one with which the session began.
+    // Uses the system prompt of this dispatch, not the one that the session started with.
     "system-prompt-snapshot": "off",
     ...(serversFor(request).length === 0 ? {} : { "mcp-config": files.mcpConfig }),
   };

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { TaskTimeline } from "../agent-program/task-timeline.ts";
 import type { OpenCall } from "./open-calls.ts";
 
-/** How long the program must write nothing before Bridge ends its turn. Tools of one answer start one after another, and some programs do not report them in advance. */
+/** How long the program must be silent before Bridge ends its turn. The tools of one answer start one after another, and some programs do not announce them. */
 const SETTLE_MS = 600;
 /** How long a call waits for other tools of its answer. Some programs do not start them until the call has a result. */
 const BLOCKED_MS = 1_500;
@@ -17,131 +17,125 @@ export interface CallAnswer {
 }
 
 /** The answer for a program that waits for a result before it continues. */
-const pending: CallAnswer = {
+const PENDING: CallAnswer = {
   text: "The result of this call is not available yet. It follows in the next message. End your turn now, without further tool calls.",
   isError: false,
 };
-const tooMuch: CallAnswer = {
+const LIMIT_EXCEEDED: CallAnswer = {
   text: `The call was rejected: a task is limited to ${MAX_CALLS} calls and ${MAX_INPUT_BYTES / 1024 ** 2} MiB of input.`,
   isError: true,
 };
 
-/** Collects the calls of declared tools, and ends the program's turn after them. */
-export interface CallGate {
-  /** The event log for the program. It drops the program's own events of declared tools, because the gate emits them. */
-  timeline: TaskTimeline;
-  /** Records a call. Resolves when the program needs an answer to continue, or when the gate closes. */
-  call(toolName: string, input: unknown): Promise<CallAnswer>;
-  /** Reports that the program has written something. */
-  noteOutput(): void;
-  /** Aborted when the turn must end. */
-  turnOver: AbortSignal;
-  /** All calls so far, in their order. */
-  readonly calls: readonly OpenCall[];
-  close(): void;
-}
-
 /**
- * Opens the gate of one task. A call gets no result, so that the program does not ask its model to go on. When it is silent, and no other tool of the
- * turn is running, the turn is over. `isDeclared` recognizes the program's own names of the declared tools.
+ * Collects the calls of declared tools of one task, and ends the program's turn after them. A call gets no result, so that the program does not call its
+ * model again. When the program is silent and no other tool of the turn is running, the turn is over. `isDeclared` recognizes the program's names of the
+ * declared tools.
  */
-export function createCallGate(timeline: TaskTimeline, isDeclared: (toolName: string) => boolean): CallGate {
+export function createCallGate(timeline: TaskTimeline, isDeclared: (toolName: string) => boolean) {
   const turn = new AbortController();
   const calls: OpenCall[] = [];
-  const held = new Set<(answer: CallAnswer) => void>();
-  /** Running tools, by the program's ids: other tools, and calls of declared tools that the program has reported. */
-  const others = new Set<string>();
-  const announced = new Map<string, "open" | "done">();
+  const waiting = new Set<(answer: CallAnswer) => void>();
+  /** Running tools that are not declared, by the program's ids. */
+  const otherTools = new Set<string>();
+  /** Calls of declared tools that the program has reported, by the program's ids. */
+  const reported = new Map<string, "open" | "done">();
   let inputBytes = 0;
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  /** True if something other than the held calls is running or about to start. */
-  const isBusy = (): boolean => others.size > 0 || [...announced.values()].filter((state) => state === "open").length > held.size;
+  /** True if something other than the waiting calls is running or about to start. */
+  const isBusy = (): boolean => otherTools.size > 0 || [...reported.values()].filter((state) => state === "open").length > waiting.size;
 
-  const consider = (): void => {
+  const restartTimer = (): void => {
     clearTimeout(timer);
     if (calls.length === 0 || isClosed || turn.signal.aborted) return;
     timer = isBusy() ? setTimeout(release, BLOCKED_MS) : setTimeout(() => turn.abort(), SETTLE_MS);
   };
   const release = (): void => {
-    const open = [...announced].filter(([, state]) => state === "open");
-    for (const [toolCallId] of open.slice(0, held.size)) announced.set(toolCallId, "done");
-    for (const answer of held) answer(pending);
-    held.clear();
+    const open = [...reported].filter(([, state]) => state === "open");
+    for (const [toolCallId] of open.slice(0, waiting.size)) reported.set(toolCallId, "done");
+    for (const answer of waiting) answer(PENDING);
+    waiting.clear();
+  };
+
+  /** Drops the program's own events of declared tools, because `call` emits them. */
+  const programTimeline: TaskTimeline = {
+    appendText(text) {
+      // Text that a program writes about its interruption is not part of the answer.
+      if (!turn.signal.aborted) timeline.appendText(text);
+    },
+    startTool(toolCallId, toolName, input) {
+      if (isDeclared(toolName)) {
+        if (!reported.has(toolCallId)) reported.set(toolCallId, "open");
+      } else {
+        otherTools.add(toolCallId);
+        timeline.startTool(toolCallId, toolName, input);
+      }
+      restartTimer();
+    },
+    finishTool(toolCallId, output, isError, toolName) {
+      if (reported.has(toolCallId) || (toolName !== undefined && isDeclared(toolName))) reported.set(toolCallId, "done");
+      else {
+        otherTools.delete(toolCallId);
+        timeline.finishTool(toolCallId, output, isError, toolName);
+      }
+      restartTimer();
+    },
+    leaveToolOpen(toolCallId) {
+      otherTools.delete(toolCallId);
+      timeline.leaveToolOpen(toolCallId);
+      restartTimer();
+    },
+    reportProgress: (data) => timeline.reportProgress(data),
+    keepText: () => timeline.keepText(),
+    discardText(reason) {
+      if (!turn.signal.aborted) timeline.discardText(reason);
+    },
+    settleAnswer(answer) {
+      if (!turn.signal.aborted) timeline.settleAnswer(answer);
+    },
+    confirmLastPart(lastPart) {
+      if (!turn.signal.aborted) timeline.confirmLastPart(lastPart);
+    },
+    get answer() {
+      return timeline.answer;
+    },
+    get hasTools() {
+      return timeline.hasTools;
+    },
+    get isTooLong() {
+      return timeline.isTooLong;
+    },
+    close: () => timeline.close(),
   };
 
   return {
-    timeline: {
-      appendText(text) {
-        // Text that a program writes about its interruption is not part of the answer.
-        if (!turn.signal.aborted) timeline.appendText(text);
-      },
-      startTool(toolCallId, toolName, input) {
-        if (isDeclared(toolName)) {
-          if (!announced.has(toolCallId)) announced.set(toolCallId, "open");
-        } else {
-          others.add(toolCallId);
-          timeline.startTool(toolCallId, toolName, input);
-        }
-        consider();
-      },
-      finishTool(toolCallId, output, isError, toolName) {
-        if (announced.has(toolCallId) || (toolName !== undefined && isDeclared(toolName))) announced.set(toolCallId, "done");
-        else {
-          others.delete(toolCallId);
-          timeline.finishTool(toolCallId, output, isError, toolName);
-        }
-        consider();
-      },
-      leaveToolOpen(toolCallId) {
-        others.delete(toolCallId);
-        timeline.leaveToolOpen(toolCallId);
-        consider();
-      },
-      reportProgress: (data) => timeline.reportProgress(data),
-      keepText: () => timeline.keepText(),
-      discardText(reason) {
-        if (!turn.signal.aborted) timeline.discardText(reason);
-      },
-      settleAnswer(answer) {
-        if (!turn.signal.aborted) timeline.settleAnswer(answer);
-      },
-      confirmLastPart(lastPart) {
-        if (!turn.signal.aborted) timeline.confirmLastPart(lastPart);
-      },
-      get answer() {
-        return timeline.answer;
-      },
-      get hasTools() {
-        return timeline.hasTools;
-      },
-      get isTooLong() {
-        return timeline.isTooLong;
-      },
-      close: () => timeline.close(),
-    },
-
-    call(toolName, input) {
-      if (isClosed) return Promise.resolve(pending);
+    /** The timeline for the program. */
+    timeline: programTimeline,
+    /** Records a call. Resolves when the program needs an answer to continue, or when the gate closes. */
+    call(toolName: string, input: unknown): Promise<CallAnswer> {
+      if (isClosed) return Promise.resolve(PENDING);
       const { promise, resolve } = Promise.withResolvers<CallAnswer>();
       // When it is stopped, Claude Code repeats the waiting calls. These get no answer either.
       const isRepeated = turn.signal.aborted;
       if (!isRepeated) {
         inputBytes += Buffer.byteLength(JSON.stringify(input));
-        if (calls.length >= MAX_CALLS || inputBytes > MAX_INPUT_BYTES) return Promise.resolve(tooMuch);
+        if (calls.length >= MAX_CALLS || inputBytes > MAX_INPUT_BYTES) return Promise.resolve(LIMIT_EXCEEDED);
         const toolCallId = `call_${randomUUID().replaceAll("-", "")}`;
         calls.push({ toolCallId, toolName, input });
         timeline.startTool(toolCallId, toolName, input);
       }
-      held.add(resolve);
-      consider();
+      waiting.add(resolve);
+      restartTimer();
       return promise;
     },
-    noteOutput: consider,
+    /** Called when the program writes something. */
+    noteOutput: restartTimer,
+    /** Aborted when the turn must end. */
     turnOver: turn.signal,
-    calls,
-    close() {
+    /** All calls so far, in their order. */
+    calls: calls as readonly OpenCall[],
+    close(): void {
       isClosed = true;
       clearTimeout(timer);
       release();

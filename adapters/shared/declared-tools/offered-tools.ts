@@ -8,6 +8,6 @@ export interface OfferedTools {
   stdio: McpServerSpec;
   /** True if a tool, by the name that the program gives it, is a declared one. */
   includes(toolName: string): boolean;
-  /** Reports that the program has written something. Bridge does not end the turn while the program writes. */
+  /** Must be called when the program writes something: Bridge does not end the turn while the program writes. */
   noteOutput(): void;
 }

@@ -9,21 +9,20 @@ import type { CallStore } from "./call-store.ts";
 import { isDeclaredTool } from "./declared-tool-names.ts";
 import type { OfferedTools } from "./offered-tools.ts";
 import { matchResults, type OpenCall } from "./open-calls.ts";
-import { relayVariables } from "./relay-variables.ts";
 import { resultsMessage } from "./results-message.ts";
-import { markToolServer } from "./tool-server-spec.ts";
+import { markToolServer, RELAY_VARIABLES } from "./tool-server-spec.ts";
 
 /** The parts of a task that its declared tools change. */
 export interface ToolTask {
   request: ExecutionRequest;
   timeline: TaskTimeline;
-  /** Aborted when the task is to stop. */
+  /** Aborted to stop the task. */
   signal: AbortSignal;
-  /** Absent: the task has none. */
+  /** Absent: the task declares no tools. */
   offeredTools?: OfferedTools;
 }
 
-/** Runs the program with the task as it is given here. */
+/** Runs the program with a changed task. */
 type RunTask = (task: ToolTask) => Promise<ConnectionResult>;
 
 /** The parts that outlive the task. */
@@ -37,7 +36,7 @@ export interface ToolHost {
 /** Maximum length of a tool name: programs prefix it with the server's name, and vendors accept 64 characters. */
 const MAX_NAME_LENGTH = 40;
 const SERVER_NAME = "bridge";
-const relay = path.join(import.meta.dirname, "stdio-relay.ts");
+const RELAY = path.join(import.meta.dirname, "stdio-relay.ts");
 
 /**
  * Runs a task with declared tools on a program that supports MCP servers. Bridge serves the tools over MCP. A call ends the turn and the task, and the
@@ -53,22 +52,22 @@ export async function runWithDeclaredTools(task: ToolTask, host: ToolHost, run: 
   if (matched !== null && "fault" in matched)
     return { status: "error", errorCode: "adapter_error", error: matched.fault, ...(resumeToken !== undefined && { resumeToken }) };
 
-  const asked = matched === null ? request : { ...request, message: resultsMessage(matched) };
-  const { ending, calls } =
+  const resumed = matched === null ? request : { ...request, message: resultsMessage(matched) };
+  const { result, calls } =
     tools.length === 0
-      ? { ending: await run({ ...task, request: asked }), calls: [] }
-      : await offerTools({ ...task, request: asked }, { tools, reservedNames }, run);
+      ? { result: await run({ ...task, request: resumed }), calls: [] }
+      : await offerTools({ ...task, request: resumed }, { tools, reservedNames }, run);
   // A turn that failed leaves the calls open.
-  if (ending.status === "error") return ending;
+  if (result.status === "error") return result;
   try {
-    if (calls.length > 0 && ending.resumeToken !== undefined) await store.write(home, ending.resumeToken, [...calls]);
-    if (open.length > 0 && resumeToken !== undefined && (calls.length === 0 || ending.resumeToken !== resumeToken))
+    if (calls.length > 0 && result.resumeToken !== undefined) await store.write(home, result.resumeToken, [...calls]);
+    if (open.length > 0 && resumeToken !== undefined && (calls.length === 0 || result.resumeToken !== resumeToken))
       await store.forget(home, resumeToken);
-    return ending;
+    return result;
   } catch (error) {
     logger.error({ taskId: request.taskId, err: error }, "failed to store the open tool calls of the task");
-    // Without a resume token, nobody can resume a session whose open calls Bridge could not store.
-    const { resumeToken: _, ...rest } = ending;
+    // Without its open calls, the session must not be resumed, so the result has no resume token.
+    const { resumeToken: _, ...rest } = result;
     return rest;
   }
 }
@@ -77,7 +76,7 @@ async function offerTools(
   { request, timeline, signal }: ToolTask,
   { tools, reservedNames }: { tools: readonly NormalizedTool[]; reservedNames: readonly string[] },
   run: RunTask,
-): Promise<{ ending: ConnectionResult; calls: readonly OpenCall[] }> {
+): Promise<{ result: ConnectionResult; calls: readonly OpenCall[] }> {
   const nameOf = createToolNames(reservedNames, MAX_NAME_LENGTH);
   const named = new Map(tools.map((tool) => [nameOf(tool.name), tool]));
   const given = request.mcpServers ?? [];
@@ -94,29 +93,29 @@ async function offerTools(
       url: server.url,
       headers: { Authorization: `Bearer ${server.secret}` },
     });
-    const env = { [relayVariables.url]: server.url, [relayVariables.secret]: server.secret };
-    const stdio: McpServerSpec = { name: serverName, transport: "stdio", command: process.execPath, args: [relay], env };
-    const ending = await run({
+    const env = { [RELAY_VARIABLES.url]: server.url, [RELAY_VARIABLES.secret]: server.secret };
+    const stdio: McpServerSpec = { name: serverName, transport: "stdio", command: process.execPath, args: [RELAY], env };
+    const result = await run({
       request: { ...request, mcpServers: [...given, http] },
       timeline: gate.timeline,
       signal: AbortSignal.any([signal, gate.turnOver]),
       offeredTools: { http, stdio, includes, noteOutput: gate.noteOutput },
     });
     const { calls } = gate;
-    if (ending.status === "ok" && calls.length === 0 && !server.isListed) return { ending: { ...ending, ...unreached }, calls: [] };
-    // A turn that Bridge has stopped ends as cancelled.
-    const hasStopped = ending.status === "ok" || (gate.turnOver.aborted && ending.errorCode === "cancelled");
-    if (calls.length === 0 || signal.aborted || !hasStopped) return { ending, calls: [] };
+    if (result.status === "ok" && calls.length === 0 && !server.isListed) return { result: { ...result, ...TOOLS_NOT_READ }, calls: [] };
+    // A turn that Bridge ended has the status of a canceled task.
+    const hasStopped = result.status === "ok" || (gate.turnOver.aborted && result.errorCode === "cancelled");
+    if (calls.length === 0 || signal.aborted || !hasStopped) return { result, calls: [] };
     for (const { toolCallId } of calls) timeline.leaveToolOpen(toolCallId);
-    return { ending: awaitResults(ending, calls), calls };
+    return { result: awaitResults(result, calls), calls };
   } finally {
     gate.close();
     await server.close();
   }
 }
 
-/** The result if the model answered without having seen its tools. */
-const unreached = {
+/** The result if the program answered without reading its tools. */
+const TOOLS_NOT_READ = {
   status: "error",
   errorCode: "adapter_error",
   error:

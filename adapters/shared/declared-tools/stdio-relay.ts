@@ -2,16 +2,16 @@
 import { createInterface } from "node:readline";
 import { createParser } from "eventsource-parser";
 import { z } from "zod";
-import { relayVariables } from "./relay-variables.ts";
+import { RELAY_VARIABLES } from "./tool-server-spec.ts";
 
-const url = process.env[relayVariables.url] ?? "";
+const url = process.env[RELAY_VARIABLES.url] ?? "";
 const headers = {
-  authorization: `Bearer ${process.env[relayVariables.secret]}`,
+  authorization: `Bearer ${process.env[RELAY_VARIABLES.secret]}`,
   accept: "application/json, text/event-stream",
   "content-type": "application/json",
 };
 
-const tell = (message: string): void => void process.stdout.write(`${message}\n`);
+const writeMessage = (message: string): void => void process.stdout.write(`${message}\n`);
 
 const messageSchema = z.looseObject({
   method: z.string().optional(),
@@ -27,17 +27,17 @@ function headersOf(message: string): Record<string, string> {
     "mcp-name": params?.name,
   };
   if (values["mcp-protocol-version"] === undefined) return headers;
-  const fit = Object.entries(values).filter(
+  const valid = Object.entries(values).filter(
     (entry): entry is [string, string] => typeof entry[1] === "string" && /^[!-~]+$/.test(entry[1]),
   );
-  return { ...headers, ...Object.fromEntries(fit) };
+  return { ...headers, ...Object.fromEntries(valid) };
 }
 
 async function relay(message: string): Promise<void> {
   const response = await fetch(url, { method: "POST", headers: headersOf(message), body: message });
   if (response.body === null) return;
-  if (response.headers.get("content-type")?.includes("text/event-stream") !== true) return tell((await response.text()).trim());
-  const parser = createParser({ onEvent: ({ data }) => tell(data) });
+  if (response.headers.get("content-type")?.includes("text/event-stream") !== true) return writeMessage((await response.text()).trim());
+  const parser = createParser({ onEvent: ({ data }) => writeMessage(data) });
   for await (const text of response.body.pipeThrough(new TextDecoderStream())) parser.feed(text);
 }
 

@@ -8,3 +8,6 @@ export const markToolServer = (spec: McpServerSpec): McpServerSpec => Object.ass
 
 /** True if the server serves the declared tools of its task. */
 export const isToolServer = (spec: McpServerSpec): boolean => Object.hasOwn(spec, mark);
+
+/** Environment variables that pass the server's URL and secret to the stdio relay. In an argument list, other users could read them. */
+export const RELAY_VARIABLES = { url: "BRIDGE_TOOLS_URL", secret: "BRIDGE_TOOLS_SECRET" } as const;

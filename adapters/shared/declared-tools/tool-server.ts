@@ -11,25 +11,16 @@ import type { CallAnswer } from "./call-gate.ts";
 /** Maximum size of a request, which contains the input of one call. */
 const MAX_REQUEST_BYTES = 4 * 1024 ** 2;
 
-/** What a server serves: tools by the names under which programs see them. */
+/** The tools of a server, by their names for the program. */
 export interface ServedTools {
   tools: ReadonlyMap<string, NormalizedTool>;
   call(toolName: string, input: unknown): Promise<CallAnswer>;
 }
 
-/** An MCP server of one task, on the loopback interface. */
-export interface ToolServer {
-  url: string;
-  /** The bearer token that every request needs. */
-  secret: string;
-  /** A client has read the list of tools. */
-  readonly isListed: boolean;
-  /** Resolves when its port is free and no connection is left. */
-  close(): Promise<void>;
-}
+export type ToolServer = Awaited<ReturnType<typeof openToolServer>>;
 
-/** Serves tools over MCP's Streamable HTTP to clients with the bearer token. */
-export async function openToolServer(served: ServedTools): Promise<ToolServer> {
+/** Opens the MCP server of one task on the loopback interface. It serves tools over Streamable HTTP to clients with the bearer token. */
+export async function openToolServer(served: ServedTools) {
   const secret = randomBytes(32).toString("base64url");
   let isListed = false;
   const onListed = (): void => {
@@ -38,7 +29,7 @@ export async function openToolServer(served: ServedTools): Promise<ToolServer> {
   const handler = createMcpHandler(() => createProtocolServer(served, onListed), { maxRequestBodySize: MAX_REQUEST_BYTES });
   const answer = toNodeHandler(handler, { maxRequestBodySize: MAX_REQUEST_BYTES });
   const listener = createServer((request, response) => {
-    if (!isEqual(request.headers.authorization ?? "", `Bearer ${secret}`)) refuse(response);
+    if (!isEqual(request.headers.authorization ?? "", `Bearer ${secret}`)) rejectUnauthorized(response);
     else answer(request as NodeIncomingMessageLike, response).catch(() => response.destroy());
   });
   listener.listen(0, "127.0.0.1");
@@ -46,11 +37,14 @@ export async function openToolServer(served: ServedTools): Promise<ToolServer> {
   const { port } = listener.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/mcp`,
+    /** The bearer token that every request needs. */
     secret,
-    get isListed() {
+    /** True if a client has read the list of tools. */
+    get isListed(): boolean {
       return isListed;
     },
-    async close() {
+    /** Resolves when the port is free and all connections are closed. */
+    async close(): Promise<void> {
       const closed = once(listener, "close");
       listener.close();
       listener.closeAllConnections();
@@ -59,7 +53,7 @@ export async function openToolServer(served: ServedTools): Promise<ToolServer> {
   };
 }
 
-/** The server of one request: nothing is kept between requests, so there are no sessions. */
+/** The server of one request. It is stateless, so there are no sessions. */
 function createProtocolServer({ tools, call }: ServedTools, onListed: () => void): Server {
   const server = new Server({ name: packageJson.name, version: packageJson.version }, { capabilities: { tools: {} } });
   server.setRequestHandler("tools/list", () => {
@@ -70,7 +64,7 @@ function createProtocolServer({ tools, call }: ServedTools, onListed: () => void
     const tool = tools.get(params.name);
     const { text, isError } =
       tool === undefined
-        ? { text: `There is no tool ${params.name.slice(0, 200)}.`, isError: true }
+        ? { text: `Unknown tool: ${params.name.slice(0, 200)}.`, isError: true }
         : await call(tool.name, params.arguments ?? {});
     return { content: [{ type: "text" as const, text }], isError };
   });
@@ -85,7 +79,7 @@ const describeTool = ([name, { description, inputSchema }]: [string, NormalizedT
   annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
 });
 
-const refuse = (response: ServerResponse): void => void response.writeHead(401, { connection: "close" }).end();
+const rejectUnauthorized = (response: ServerResponse): void => void response.writeHead(401, { connection: "close" }).end();
 
 /** Tokens are compared by their hashes, so that the comparison time reveals nothing. */
 const isEqual = (one: string, other: string): boolean => timingSafeEqual(hashOf(one), hashOf(other));

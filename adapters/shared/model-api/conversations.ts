@@ -6,63 +6,57 @@ import { z } from "zod";
 import { removeOldFiles } from "../agent-program/remove-old-files.ts";
 import { ModelFailure } from "./model-failure.ts";
 
-/** Beyond this a conversation is not gone on with: every turn sends all of it. */
+/** Maximum size of a conversation that can be resumed. Every turn sends the whole conversation. */
 const MAX_BYTES = 16 * 1024 ** 2;
 const SWEEP_EVERY_MS = 3600 * 1000;
 
 const storedSchema = z.object({ messages: z.array(modelMessageSchema) });
 
-/** Tells a token of ours from a runtime's own id of a session. */
-const tokenPrefix = "conversation-";
-export const isConversationToken = (token: string): boolean => token.startsWith(tokenPrefix);
+/** Distinguishes the tokens of conversations from the session ids of runtimes. */
+const TOKEN_PREFIX = "conversation-";
+export const isConversationToken = (token: string): boolean => token.startsWith(TOKEN_PREFIX);
+
+export type Conversations = ReturnType<typeof createConversations>;
 
 /**
- * Keeps the conversations of an adapter, one file each, outside of every agent's home: a task must not be able to rewrite what was said. A token
- * stands for one conversation, whatever is added to it, and is known only together with the home of its tenant's agent.
+ * Stores the conversations of an adapter in a directory, one file each, outside the agents' homes, so that a task cannot change them. A conversation keeps
+ * its token when it grows. A token is valid only for the home of the agent that it was created for.
  */
-export interface Conversations {
-  /** Rejects with a `ModelFailure` when there is no such conversation any more, or it has grown too long. */
-  read(home: string, token: string): Promise<ModelMessage[]>;
-  /** Keeps a conversation in place of what was kept under its token; resolves with the token. Without one it is a new conversation. */
-  write(home: string, token: string | undefined, messages: readonly ModelMessage[]): Promise<string>;
-  /** Removes what has not been gone on with for the days of retention; does nothing when that was done within the hour. */
-  sweep(now?: number): Promise<void>;
-}
-
-/** Opens the conversations in a directory, which need not exist. */
-export function createConversations(directory: string, retentionDays: number): Conversations {
+export function createConversations(directory: string, retentionDays: number) {
   const keptMs = retentionDays * 24 * 3600 * 1000;
   let sweptAt = Number.NEGATIVE_INFINITY;
 
   const fileOf = (home: string, token: string): string => path.join(directory, `${hash("sha256", `${home}\0${token}`)}.json`);
 
   return {
-    async read(home, token) {
+    /** Rejects with a `ModelFailure` if the conversation does not exist, has expired or is too long. */
+    async read(home: string, token: string): Promise<ModelMessage[]> {
       const file = fileOf(home, token);
       const found = await stat(file).catch(() => null);
       if (found === null || Date.now() - found.mtimeMs > keptMs)
         throw new ModelFailure(
           "adapter_error",
-          `The resume token is not known: no conversation of this agent has it, or it was kept longer than ${retentionDays} days. Dispatch without one.`,
+          `The resume token is unknown: it belongs to no conversation of this agent, or has expired after ${retentionDays} days. Omit \`resumeToken\`.`,
         );
       if (found.size > MAX_BYTES)
         throw new ModelFailure(
           "adapter_error",
-          `The conversation has grown over ${MAX_BYTES / 1024 ** 2} MiB. Dispatch without a resume token to begin a new one.`,
+          `The conversation is longer than ${MAX_BYTES / 1024 ** 2} MiB. Omit \`resumeToken\` to start a new one.`,
         );
       try {
         return storedSchema.parse(JSON.parse(await readFile(file, "utf8"))).messages;
       } catch {
-        throw new ModelFailure("adapter_error", "The conversation of the resume token cannot be read. Dispatch without one.");
+        throw new ModelFailure("adapter_error", "The conversation of the resume token cannot be read. Omit `resumeToken`.");
       }
     },
 
-    async write(home, token = `${tokenPrefix}${randomUUID()}`, messages) {
+    /** Replaces the conversation of a token, or creates one if the token is undefined. Returns the token. */
+    async write(home: string, token: string = `${TOKEN_PREFIX}${randomUUID()}`, messages: readonly ModelMessage[]): Promise<string> {
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const file = fileOf(home, token);
       const draft = `${file}.${randomUUID()}`;
       try {
-        await writeFile(draft, JSON.stringify({ messages: messages.map(keepable) }), { mode: 0o600 });
+        await writeFile(draft, JSON.stringify({ messages: messages.map(withoutCustomParts) }), { mode: 0o600 });
         await rename(draft, file);
       } catch (error) {
         await rm(draft, { force: true });
@@ -71,7 +65,8 @@ export function createConversations(directory: string, retentionDays: number): C
       return token;
     },
 
-    async sweep(now = Date.now()) {
+    /** Removes expired conversations, at most once per hour. */
+    async sweep(now = Date.now()): Promise<void> {
       if (now - sweptAt < SWEEP_EVERY_MS) return;
       sweptAt = now;
       await removeOldFiles(directory, keptMs, now);
@@ -79,8 +74,8 @@ export function createConversations(directory: string, retentionDays: number): C
   };
 }
 
-/** What vendors put beside a message for themselves no vendor takes back. */
-function keepable(message: ModelMessage): ModelMessage {
+/** Removes vendor-specific parts of an answer, because vendors reject them in a request. */
+function withoutCustomParts(message: ModelMessage): ModelMessage {
   if (message.role !== "assistant" || typeof message.content === "string") return message;
   return { ...message, content: message.content.filter(({ type }) => type !== "custom") };
 }

@@ -4,12 +4,12 @@ import type { Credentials, ProgramConnection, ProgramContext } from "../agent-pr
 import type { Outcome } from "../agent-program/run-program.ts";
 import { createConversations } from "./conversations.ts";
 import type { FindEndpoint, ModelEndpoint } from "./model-endpoint.ts";
-import { ModelFailure, networkWords, originOf, redact } from "./model-failure.ts";
-import { createModelHttp, faultInProxies } from "./model-http.ts";
-import { converse, type ModelState } from "./run-model-task.ts";
+import { ModelFailure, networkErrorCode, originOf, redact } from "./model-failure.ts";
+import { checkProxies, createModelHttp } from "./model-http.ts";
+import { type ModelState, runModelTask } from "./run-model-task.ts";
 import { modelSettingsOf } from "./settings.ts";
 
-/** What a model can do that has a memory, and no tools. */
+/** Capabilities of a model with stored conversations and without tools. */
 export const chatCapabilities: GatewayCapabilities = {
   streaming: true,
   sessionResume: true,
@@ -24,10 +24,10 @@ export const chatCapabilities: GatewayCapabilities = {
   outputStrategies: ["stream", "structured"],
 };
 
-/** How models fare with several agents in one task. */
-export const multiAgent = "none: one conversation with one model a task";
+/** Multi-agent support, for the preflight. */
+export const multiAgent = "none: one conversation with one model per task";
 
-/** What a model can do that has tools and a memory. */
+/** Capabilities of a model with stored conversations and tools. */
 export const agentCapabilities: GatewayCapabilities = {
   ...chatCapabilities,
   mcpServers: true,
@@ -35,23 +35,22 @@ export const agentCapabilities: GatewayCapabilities = {
   approvals: true,
 };
 
-/** One way to reach models. */
+/** Options of a connection that calls models. */
 export interface ModelConnectionOptions {
   name: Connection;
-  /** `chatCapabilities` or `agentCapabilities`; `costTracking` follows from the price table. */
+  /** `chatCapabilities` or `agentCapabilities`. `costTracking` depends on the `prices` setting. */
   capabilities: GatewayCapabilities;
   findEndpoint: FindEndpoint;
 }
 
 /** A connection without a program: each task is a conversation with a model's endpoint. */
 export interface ModelConnection extends ProgramConnection {
-  /** For the `findCredentials` of the adapter: asks the endpoint, calls no model. */
+  /** Implements `findCredentials` of the adapter: sends a request to the endpoint without calling a model. */
   findCredentials(context: ProgramContext): Promise<Credentials>;
 }
 
 /**
- * Makes a connection that calls models: everything that is the same for all endpoints. It reads these settings of the adapter: `prices`,
- * `maxSteps`; what an endpoint needs it reads for itself.
+ * Creates a connection that calls models. It uses the settings `prices` and `maxSteps` of the adapter. An endpoint reads its other settings itself.
  */
 export function createModelConnection({ name, capabilities, findEndpoint }: ModelConnectionOptions): ModelConnection {
   const states = new WeakMap<ProgramContext, ModelState>();
@@ -64,7 +63,7 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
     states.set(context, state);
     return state;
   };
-  const ask = async (endpoint: ModelEndpoint, context: ProgramContext): Promise<number> => {
+  const sendProbe = async (endpoint: ModelEndpoint, context: ProgramContext): Promise<number> => {
     const { fetch } = stateOf(context).http;
     const signal = AbortSignal.any([AbortSignal.timeout(PROBE_LIMIT_MS), ...(context.closed === undefined ? [] : [context.closed])]);
     const response = await (endpoint.probe?.(fetch, signal) ?? fetch(`${endpoint.baseUrl}/models`, { signal }));
@@ -83,19 +82,19 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
     find(context) {
       const endpoint = findEndpoint(context);
       if ("missing" in endpoint) return endpoint;
-      const fault = faultInProxies(context);
+      const fault = checkProxies(context);
       return fault === null ? { argv: [] } : { missing: fault };
     },
 
     async probe(_argv, context) {
       const endpoint = found(findEndpoint(context));
       try {
-        await ask(endpoint, context);
+        await sendProbe(endpoint, context);
       } catch (error) {
-        // With the credentials something is wrong, with the endpoint nothing.
+        // The endpoint works; `findCredentials` reports the credentials.
         if (!(error instanceof ModelFailure && error.errorCode === "authentication_required"))
           throw new Error(
-            `${originOf(endpoint.baseUrl)} cannot be reached: ${probeWords(error, endpoint)}. Check the base URL and the network.`,
+            `${originOf(endpoint.baseUrl)} cannot be reached: ${probeErrorMessage(error, endpoint)}. Check the base URL and the network.`,
           );
       }
       return {
@@ -107,14 +106,14 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
     async findCredentials(context) {
       const endpoint = findEndpoint(context);
       if ("missing" in endpoint) return { ok: false, detail: endpoint.missing };
-      const status = await ask(endpoint, context).catch(failureWords);
+      const status = await sendProbe(endpoint, context).catch(failureMessage);
       if (typeof status === "string") return { ok: false, detail: status };
       if (status === 401 || status === 403)
-        return { ok: false, detail: `${originOf(endpoint.baseUrl)} refuses the credentials (${status}). Check the API key.` };
+        return { ok: false, detail: `${originOf(endpoint.baseUrl)} rejects the credentials (${status}). Check the API key.` };
       if (status < 300) return { ok: true, detail: "accepted by the endpoint" };
       if (status >= 500 || status === 429)
-        return { ok: false, detail: `The endpoint answers ${status}; whether it takes the credentials is not known.` };
-      return { ok: true, detail: `not checked: the endpoint has nothing to ask for without a model call (${status})` };
+        return { ok: false, detail: `The endpoint answers ${status}, so the credentials could not be checked.` };
+      return { ok: true, detail: `not checked: the endpoint offers no request that checks them without a model call (${status})` };
     },
 
     unsupportedReason: (request) => unsupportedReason(request, capabilities),
@@ -126,11 +125,11 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
       if (modelId === null)
         return failure(
           "adapter_error",
-          "The dispatch names no model, and there is no default one: set `model`, or let the operator set the BRIDGE_…_MODEL of this adapter.",
+          "The task sets no model, and the adapter has no default. Set `model`, or set the BRIDGE_…_MODEL setting of this adapter.",
         );
-      const obstacle = endpoint.unsupportedReason?.(modelId, request) ?? null;
-      if (obstacle !== null) return failure("adapter_error", obstacle);
-      return await converse(task, { endpoint, modelId, capabilities, ...stateOf(task.context) });
+      const reason = endpoint.unsupportedReason?.(modelId, request) ?? null;
+      if (reason !== null) return failure("adapter_error", reason);
+      return await runModelTask(task, { endpoint, modelId, capabilities, ...stateOf(task.context) });
     },
 
     sweep: (context) => stateOf(context).conversations.sweep(),
@@ -144,32 +143,32 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
 
 const PROBE_LIMIT_MS = 5_000;
 
-/** What a task asks for that is not claimed. */
+/** Why the capabilities do not cover a request, and what to do; null if they do. */
 function unsupportedReason(
   { mcpServers = [], outputStrategy, resumeToken }: ExecutionRequest,
   claimed: GatewayCapabilities,
 ): string | null {
-  if (mcpServers.length > 0 && !claimed.mcpServers) return "it has no MCP servers: dispatch without them.";
+  if (mcpServers.length > 0 && !claimed.mcpServers) return "this connection does not support MCP servers. Omit `mcpServers`.";
   if (!claimed.outputStrategies.includes(outputStrategy.type))
-    return `it has no output of the type ${outputStrategy.type}: choose another.`;
-  return resumeToken !== undefined && !claimed.sessionResume ? "it goes on with no session: dispatch without a resume token." : null;
+    return `this connection does not support the output strategy "${outputStrategy.type}". Use another one.`;
+  return resumeToken !== undefined && !claimed.sessionResume ? "this connection cannot resume sessions. Omit `resumeToken`." : null;
 }
 
-/** Tasks and probes come only to a connection that was found. */
+/** Throws if the endpoint is missing, which cannot happen: only a connection that was found is probed or used. */
 function found(endpoint: ReturnType<FindEndpoint>): ModelEndpoint {
   if ("missing" in endpoint) throw new Error(endpoint.missing);
   return endpoint;
 }
 
-/** What Bridge itself has found wrong with the credentials. */
-function failureWords(error: unknown): string {
+/** The message of a `ModelFailure`; rethrows other errors. */
+function failureMessage(error: unknown): string {
   if (error instanceof ModelFailure) return error.message;
   throw error;
 }
 
-function probeWords(error: unknown, { secrets }: ModelEndpoint): string {
+function probeErrorMessage(error: unknown, { secrets }: ModelEndpoint): string {
   if (error instanceof Error && error.name === "TimeoutError") return `no answer within ${PROBE_LIMIT_MS / 1000} s`;
-  return networkWords(error) ?? redact(error instanceof Error ? error.message : String(error), secrets);
+  return networkErrorCode(error) ?? redact(error instanceof Error ? error.message : String(error), secrets);
 }
 
 const failure = (errorCode: NonNullable<Outcome["errorCode"]>, error: string): Outcome => ({ status: "error", errorCode, error });

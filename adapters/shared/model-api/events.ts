@@ -5,52 +5,45 @@ import type { OpenCall } from "../declared-tools/open-calls.ts";
 import type { ModelEndpoint } from "./model-endpoint.ts";
 import { sumUsage, usageOf } from "./usage.ts";
 
-/** So much is thought, or put into a tool call, between two signs of life. */
-const QUIET_LENGTH = 4_096;
-
-/** Reads one part of a stream at a time; keeps what it must remember between parts. Pure but for that memory. */
-export interface PartReader {
-  read(part: TextStreamPart<ToolSet>): readonly Step[];
-  /** What all calls of the model that have come to their end have used; undefined when one of them has not told. */
-  readonly usage: NormalizedUsage | undefined;
-}
+/** Characters of reasoning or tool input between two progress events. */
+const PROGRESS_INTERVAL = 4_096;
 
 export interface ReaderOptions {
-  /** What an error in the stream means. */
+  /** Converts an error in the stream into an outcome. */
   explain(error: unknown): Outcome;
-  /** After so many calls of the model the stream ends, finished or not. */
+  /** Maximum number of model calls, after which the stream ends. */
   maxSteps: number;
   readMetadata?: ModelEndpoint["readMetadata"];
 }
 
-/** Makes the reader of one task's stream. */
-export function createPartReader({ explain, maxSteps, readMetadata = () => [] }: ReaderOptions): PartReader {
+/** Creates a reader that converts the parts of one task's stream into steps. */
+export function createPartReader({ explain, maxSteps, readMetadata = () => [] }: ReaderOptions) {
   const usages: Parameters<typeof sumUsage>[0][number][] = [];
   let steps = 0;
-  let unseen = 0;
-  /** Calls without a result; only of what nobody here works does one stay. */
+  let unreported = 0;
+  /** Calls without a result. At the end, these are the calls of declared tools. */
   const open = new Map<string, OpenCall>();
 
-  /** What nobody sees of a model's work is told by its length, now and then. */
-  const quietly = (what: string, text: string): Step[] => {
-    unseen += text.length;
-    if (unseen < QUIET_LENGTH) return [];
-    unseen = 0;
-    return [{ kind: "progress", data: { doing: what } }];
+  /** Reports progress during long reasoning or tool input, which is not streamed. */
+  const reportActivity = (doing: string, text: string): Step[] => {
+    unreported += text.length;
+    if (unreported < PROGRESS_INTERVAL) return [];
+    unreported = 0;
+    return [{ kind: "progress", data: { doing } }];
   };
 
-  const read: PartReader["read"] = (part) => {
+  const read = (part: TextStreamPart<ToolSet>): readonly Step[] => {
     switch (part.type) {
       case "text-delta":
         return [{ kind: "text", text: part.text }];
       case "reasoning-start":
         return [{ kind: "progress", data: { doing: "reasoning" } }];
       case "reasoning-delta":
-        return quietly("reasoning", part.text);
+        return reportActivity("reasoning", part.text);
       case "tool-input-start":
         return [{ kind: "progress", data: { doing: "tool input", toolName: part.toolName } }];
       case "tool-input-delta":
-        return quietly("tool input", part.delta);
+        return reportActivity("tool input", part.delta);
       case "tool-call":
         open.set(part.toolCallId, { toolCallId: part.toolCallId, toolName: part.toolName, input: part.input });
         return [{ kind: "tool.invoked", toolCallId: part.toolCallId, toolName: part.toolName, input: part.input }];
@@ -59,7 +52,7 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
         return [completed(part, part.output, isErrorOutput(part.output))];
       case "tool-error":
         open.delete(part.toolCallId);
-        return [completed(part, wordsOf(part.error), true)];
+        return [completed(part, messageOf(part.error), true)];
       case "finish-step": {
         steps += 1;
         usages.push(usageOf(part.usage));
@@ -70,9 +63,9 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
         ];
       }
       case "finish": {
-        const ending = verdictOf(part, { isLastStep: steps >= maxSteps, isOpen: open.size > 0 });
-        const awaited: Step[] = open.size === 0 ? [] : [{ kind: "facts", facts: { outputs: { toolCalls: [...open.values()] } } }];
-        return ending.status === "ok" ? [...awaited, { kind: "ended", outcome: ending }] : [{ kind: "ended", outcome: ending }];
+        const outcome = outcomeOf(part, { isLastStep: steps >= maxSteps, isOpen: open.size > 0 });
+        const openCalls: Step[] = open.size === 0 ? [] : [{ kind: "facts", facts: { outputs: { toolCalls: [...open.values()] } } }];
+        return outcome.status === "ok" ? [...openCalls, { kind: "ended", outcome }] : [{ kind: "ended", outcome }];
       }
       case "error":
         return [{ kind: "ended", outcome: explain(part.error) }];
@@ -84,7 +77,8 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
   };
   return {
     read,
-    get usage() {
+    /** The usage of all finished model calls; undefined if one is unknown. */
+    get usage(): NormalizedUsage | undefined {
       return sumUsage(usages);
     },
   };
@@ -94,14 +88,14 @@ function completed({ toolCallId, toolName }: { toolCallId: string; toolName: str
   return { kind: "tool.completed", toolCallId, toolName, output, isError };
 }
 
-/** An MCP server says of its own output that it is an error. */
+/** True if an MCP server marked its result as an error. */
 const isErrorOutput = (output: unknown): boolean =>
   typeof output === "object" && output !== null && "isError" in output && output.isError === true;
 
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Why a model has stopped decides; what it stopped for without a known reason is an answer only when it gave one. */
-function verdictOf(
+/** The outcome for a finish reason. An unknown reason counts as a success, a missing one as a failure. */
+function outcomeOf(
   { finishReason, rawFinishReason }: Extract<TextStreamPart<ToolSet>, { type: "finish" }>,
   { isLastStep, isOpen }: { isLastStep: boolean; isOpen: boolean },
 ): Outcome {
@@ -111,16 +105,16 @@ function verdictOf(
       return { status: "ok" };
     case "tool-calls":
       if (isOpen) return { status: "ok" };
-      if (isLastStep) return failed("max_turns", "The task has used up the calls of the model that one task has (BRIDGE_MODEL_MAX_STEPS).");
-      return failed("model_error", "The model's answer ended for tool calls, of which there is none.");
+      if (isLastStep) return failed("max_turns", "The task reached the maximum number of model calls per task (BRIDGE_MODEL_MAX_STEPS).");
+      return failed("model_error", "The model stopped for tool calls, but its answer has none.");
     case "length":
-      return failed("output_limit", "The answer has reached the longest that the model gives, and is cut off.");
+      return failed("output_limit", "The answer reached the model's maximum length and is cut off.");
     case "content-filter":
-      return failed("model_error", "The content filter of the model has stopped the answer.");
+      return failed("model_error", "The model's content filter stopped the answer.");
     case "error":
       return failed("model_error", "The model's endpoint ended the answer with an error.");
     default:
       if (rawFinishReason !== undefined) return { status: "ok" };
-      return failed("model_error", "The model's answer ended without a reason: it may not be complete.");
+      return failed("model_error", "The model's answer ended without a finish reason, so it may be incomplete.");
   }
 }

@@ -1,80 +1,80 @@
 import type { McpServerSpec } from "#contract";
 import type { ModelFetch } from "./model-endpoint.ts";
-import { networkWords } from "./model-failure.ts";
+import { networkErrorCode } from "./model-failure.ts";
 
 type RequestId = number | string;
-/** The error that answers what an answer has left open. */
-type NoResult = (id: RequestId, why?: string) => object;
+/** Creates the error response of a request without a result. */
+type NoResult = (id: RequestId, reason?: string) => object;
 
 /**
- * A fetch for the remote transports of MCP, which wait for ever for a result that never comes: when an answer ends, what it has left open is
- * answered with an error of the protocol. What is answered already, they do not hear twice.
+ * Wraps the fetch of a remote MCP transport: when an HTTP response ends without the result of a request, an error response is appended for that request.
+ * Without it, the client would wait forever. The client ignores an error for a request that already has a result.
  */
 export function failOpenRequests(fetch: ModelFetch, { name, transport }: Pick<McpServerSpec, "name" | "transport">): ModelFetch {
-  const noResult: NoResult = (id, why) => ({
+  const noResult: NoResult = (id, reason) => ({
     jsonrpc: "2.0",
     id,
     error: {
       code: -32_000,
-      message: `The answer of ${JSON.stringify(name)} ended without a result${why === undefined ? "." : `: ${why}`}`,
+      message: `The answer of ${JSON.stringify(name)} ended without a result${reason === undefined ? "." : `: ${reason}`}`,
     },
   });
-  return transport === "sse" ? answeredInOneStream(fetch, noResult) : answeredOneByOne(fetch, noResult);
+  return transport === "sse" ? failInSharedStream(fetch, noResult) : failPerResponse(fetch, noResult);
 }
 
-/** Each request has its result in its own answer. */
-const answeredOneByOne =
+/** For the `http` transport: the result of a request is in the response to its POST. */
+const failPerResponse =
   (fetch: ModelFetch, noResult: NoResult): ModelFetch =>
   async (input, init) => {
     const response = await fetch(input, init);
     if (init?.method !== "POST" || !response.ok) return response;
     const id = readRequestId(init.body);
-    if (id === null || response.status === 202) dismiss(response);
+    if (id === null || response.status === 202) cancelBody(response);
     if (id === null) return new Response(null, response);
     if (response.status === 202) return Response.json(noResult(id));
     const type = response.headers.get("content-type") ?? "";
-    if (type.includes("text/event-stream")) return endEvents(response, (why) => [noResult(id, why)]);
-    return type.includes("application/json") ? endJson(response, noResult(id)) : response;
+    if (type.includes("text/event-stream")) return appendEvents(response, (reason) => [noResult(id, reason)]);
+    return type.includes("application/json") ? appendJson(response, noResult(id)) : response;
   };
 
-/** All results come in the answer that the connection has begun with. */
-function answeredInOneStream(fetch: ModelFetch, noResult: NoResult): ModelFetch {
-  const asked: RequestId[] = [];
+/** For the `sse` transport: all results are in the stream that the first GET opened. */
+function failInSharedStream(fetch: ModelFetch, noResult: NoResult): ModelFetch {
+  const requested: RequestId[] = [];
   return async (input, init) => {
     const id = readRequestId(init?.body);
-    if (id !== null) asked.push(id);
+    if (id !== null) requested.push(id);
     const response = await fetch(input, init);
     if (!response.ok) return response;
-    if (init?.method !== "POST") return endEvents(response, (why) => asked.map((open) => noResult(open, why)));
-    dismiss(response);
+    if (init?.method !== "POST") return appendEvents(response, (reason) => requested.map((open) => noResult(open, reason)));
+    cancelBody(response);
     return new Response(null, response);
   };
 }
 
-/** Of a message that wants an answer; null for any other. */
+/** The id of a request; null for a notification or a response. */
 function readRequestId(body: unknown): RequestId | null {
   if (typeof body !== "string") return null;
   const { id, method } = JSON.parse(body) as { id?: RequestId; method?: string };
   return method === undefined ? null : (id ?? null);
 }
 
-/** Nobody would read what else it says, and it would count as under way for ever. */
-function dismiss({ body }: Response): void {
+/** Cancels a body that is not read. An unread body would count as a running request forever. */
+function cancelBody({ body }: Response): void {
   body?.cancel().catch(() => {});
 }
 
-/** The same events, with these at their end, however they end. */
-function endEvents(response: Response, lastOnes: (why?: string) => object[]): Response {
+/** Appends events to an event stream, also if the stream ends with an error. */
+function appendEvents(response: Response, createMessages: (reason?: string) => object[]): Response {
   async function* events(body: AsyncIterable<Uint8Array>) {
-    let why: string | undefined;
+    let reason: string | undefined;
     try {
       yield* body;
     } catch (error) {
-      why = networkWords(error) ?? (error as Error).message;
+      reason = networkErrorCode(error) ?? (error as Error).message;
     }
-    // It may have broken off within an event.
+    // The blank line ends an event that broke off.
     yield Buffer.from(
-      `\n\n${lastOnes(why)
+      `\n\n${createMessages(reason)
         .map((message) => `data: ${JSON.stringify(message)}\n\n`)
         .join("")}`,
     );
@@ -82,12 +82,12 @@ function endEvents(response: Response, lastOnes: (why?: string) => object[]): Re
   return response.body === null ? response : new Response(ReadableStream.from(events(response.body)), response);
 }
 
-/** The same message or messages, with this one at the end. */
-async function endJson(response: Response, lastOne: object): Promise<Response> {
+/** Appends a message to a JSON body, which holds one message or an array. */
+async function appendJson(response: Response, message: object): Promise<Response> {
   const text = await response.text();
   try {
-    const told: unknown = JSON.parse(text);
-    return Response.json([told, lastOne].flat(), { headers: response.headers });
+    const messages: unknown = JSON.parse(text);
+    return Response.json([messages, message].flat(), { headers: response.headers });
   } catch {
     return new Response(text, response);
   }

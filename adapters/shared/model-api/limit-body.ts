@@ -1,25 +1,25 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** Where one event of a stream of events ends. */
-const eventEnds = ["\n\n", "\n\r\n"] as const;
+/** Separators of server-sent events. */
+const EVENT_ENDS = ["\n\n", "\n\r\n"] as const;
 
-/** Part of a stream of events that is passed on in one turn of the event loop. Each event may take its reader a tenth of a millisecond. */
+/** Bytes of an event stream that are passed on per turn of the event loop. Its reader may need 0.1 ms per event. */
 const TURN_BYTES = 4 * 1024;
 
-/** How much of a body may have to be held at once. */
+/** Limits of a body. */
 export interface BodyLimit {
   bytes: number;
-  /** Of a stream of events nobody holds more than one: the limit is one event's, not the whole body's. */
+  /** Apply `bytes` to each event instead of the whole body, because the reader holds only one event at a time. */
   perEvent?: boolean;
-  /** How much the whole body may have all the same: each event costs time, also one that means nothing. Default: no limit. */
+  /** Limit of the whole body. Default: none. */
   totalBytes?: number;
-  /** What the body ends with beyond the limit. */
+  /** Creates the error of a body that exceeds a limit. */
   excess(): Error;
-  /** Called when nothing more comes of it, for whatever reason. */
+  /** Called when the body ends, fails or is canceled. */
   onEnd?(): void;
 }
 
-/** The same answer, whose body ends with an error beyond the limit. */
+/** Returns the response with a body that fails when it exceeds a limit. */
 export function limitBody(
   response: Response,
   { bytes, perEvent = false, totalBytes = Number.POSITIVE_INFINITY, excess, onEnd }: BodyLimit,
@@ -33,7 +33,7 @@ export function limitBody(
   let total = 0;
   let turnBytes = 0;
   const isEventStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
-  /** The end of the last chunk: it may hold the first half of an event's end. */
+  /** The last bytes of the chunk before, which can hold the first half of a separator. */
   let tail = Buffer.alloc(0);
   const limited = body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
@@ -52,7 +52,7 @@ export function limitBody(
         total += chunk.length;
         if (perEvent) {
           const seen = Buffer.concat([tail, chunk]);
-          const ends = eventEnds.flatMap((end) => (seen.includes(end) ? [seen.lastIndexOf(end) + end.length] : []));
+          const ends = EVENT_ENDS.flatMap((end) => (seen.includes(end) ? [seen.lastIndexOf(end) + end.length] : []));
           if (ends.length > 0) length = seen.length - Math.max(...ends);
           tail = seen.subarray(-2);
         }

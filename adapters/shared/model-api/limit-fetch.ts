@@ -1,20 +1,17 @@
 import { limitBody } from "./limit-body.ts";
 import type { ModelFetch } from "./model-endpoint.ts";
 
-/** So many requests of one fetch may wait for the end of their answers: what a server asks of its client is answered by requests, too. */
-const MAX_UNDER_WAY = 100;
+/** Maximum number of concurrent requests of one fetch. A server can cause requests, because its own requests are answered by POST. */
+const MAX_CONCURRENT = 100;
 
-/**
- * A fetch whose answers end with an error beyond so many bytes, that does no more than so many requests at once, and that ends with the signal
- * whatever its caller waits for.
- */
+/** Wraps a fetch: a body ends with an error after `limitBytes`, and the number of concurrent requests is limited. `signal` aborts all requests. */
 export function limitFetch(fetch: ModelFetch, limitBytes: number, signal: AbortSignal): ModelFetch {
-  const underWay = new Set<object>();
+  const running = new Set<object>();
   return async (input, init) => {
-    if (underWay.size >= MAX_UNDER_WAY) throw new Error(`${MAX_UNDER_WAY} requests are under way, and no more may be.`);
+    if (running.size >= MAX_CONCURRENT) throw new Error(`The limit of ${MAX_CONCURRENT} concurrent requests is reached.`);
     const request = {};
-    const onEnd = (): void => void underWay.delete(request);
-    underWay.add(request);
+    const onEnd = (): void => void running.delete(request);
+    running.add(request);
     const signals = [signal, init?.signal].filter((one) => one !== null && one !== undefined);
     const response = await fetch(input, { ...init, signal: AbortSignal.any(signals) }).catch((error: unknown) => {
       onEnd();

@@ -11,19 +11,19 @@ import { createToolNames } from "../agent-program/tool-names.ts";
 import { PROCESS_LIMITS } from "../process/run-process.ts";
 import { failOpenRequests } from "./fail-open-requests.ts";
 import { limitFetch } from "./limit-fetch.ts";
-import { ModelFailure, networkWords, redact } from "./model-failure.ts";
+import { ModelFailure, networkErrorCode, redact } from "./model-failure.ts";
 import { createStdioServer } from "./stdio-transport.ts";
 
-/** How long a server may take to be ready, and a closing one to say goodbye. */
+/** How long a server may take to start, and to close. */
 const START_LIMIT_MS = 30_000;
 const CLOSE_LIMIT_MS = 1_000;
-/** A server may name its tools on several pages, but not for ever. */
+/** Maximum number of pages of a list of tools. */
 const MAX_PAGES = 100;
 
 /** The tools of all MCP servers of one task. */
 export interface McpTools {
   tools: ToolSet;
-  /** Resolves when nothing of the servers is left. */
+  /** Resolves when all servers have ended. */
   close(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ interface McpServer {
   close(): Promise<void>;
 }
 
-/** Makes the servers of a task ready; rejects with a `ModelFailure` that names the one which is not. `reserved` are names of other tools. */
+/** Connects to the MCP servers of a task. Rejects with a `ModelFailure` that names the server if one fails. `reserved` are the names of other tools. */
 export async function openMcpTools(task: ProgramTask, reserved: Iterable<string>): Promise<McpTools> {
   const specs = task.request.mcpServers ?? [];
   const opened = await Promise.allSettled(specs.map((spec, index) => openServer(spec, `mcp-${index + 1}`, task)));
@@ -50,8 +50,8 @@ export async function openMcpTools(task: ProgramTask, reserved: Iterable<string>
   const nameOf = createToolNames(reserved);
   const serverNames = mcpServerNames(specs);
   const tools = servers.flatMap(({ client, definitions }, index) =>
-    Object.entries(client.toolsFromDefinitions(definitions)).map(([own, tool]) => {
-      const name = nameOf(`mcp__${serverNames[index] ?? "server"}__${own}`);
+    Object.entries(client.toolsFromDefinitions(definitions)).map(([serverToolName, tool]) => {
+      const name = nameOf(`mcp__${serverNames[index] ?? "server"}__${serverToolName}`);
       return [name, guardTool(name, tool, task)] as const;
     }),
   );
@@ -74,7 +74,7 @@ async function openServer(spec: McpServerSpec, mark: string, task: ProgramTask):
       clientName: packageJson.name,
       version: packageJson.version,
       initializationOptions: limits,
-      // What a server says out of turn is no part of the task.
+      // Unexpected messages of a server do not fail the task.
       onUncaughtError: () => {},
     });
     return { client, definitions: await listTools(client, limits), close };
@@ -87,7 +87,7 @@ async function openServer(spec: McpServerSpec, mark: string, task: ProgramTask):
 
 type RemoteSpec = Exclude<McpServerSpec, { transport: "stdio" }>;
 
-/** Bridge itself connects here: only where a dispatch may lead it. */
+/** Uses the fetch that rejects destinations a dispatch may not name, because Bridge opens the connection. */
 function remoteTransport(spec: RemoteSpec, { context }: ProgramTask, closing: AbortSignal) {
   const { transport: type, url, headers } = spec;
   const fetch = failOpenRequests(limitFetch(context.fetch, PROCESS_LIMITS.stdoutBytes, closing), spec);
@@ -103,10 +103,10 @@ async function listTools(client: MCPClient, options: { timeout: number; signal: 
     cursor = listed.nextCursor;
     if (cursor === undefined) return { ...listed, tools };
   }
-  throw new Error(`It lists its tools on more than ${MAX_PAGES} pages.`);
+  throw new Error(`its list of tools has more than ${MAX_PAGES} pages.`);
 }
 
-/** A call is told, and put before whoever decides, before it goes out. */
+/** Wraps a tool: emits the start of each call and waits for its approval before the call is sent. */
 function guardTool(toolName: string, tool: ToolSet[string], task: ProgramTask): ToolSet[string] {
   const { execute } = tool;
   if (execute === undefined) return tool;
@@ -131,7 +131,7 @@ const contentSchema = z.object({
   isError: z.boolean().optional(),
 });
 
-/** What a model reads best: a result of mere text as that text. Null when there is more in it. */
+/** Converts a result that has only text to that text, which models read best. Null if it has other content. */
 function textOf(output: unknown) {
   const { data } = contentSchema.safeParse(output);
   if (data === undefined) return null;
@@ -143,16 +143,16 @@ function textOf(output: unknown) {
 
 const structuredSchema = z.object({ content: z.array(z.unknown()).max(0), structuredContent: z.json() });
 
-/** A result may be told in its structured form alone, though the protocol wants it as text, too. */
+/** Converts a result that has only structured content. The protocol requires text, too, but some servers omit it. */
 function structureOf(output: unknown) {
   const { data } = structuredSchema.safeParse(output);
   return data === undefined ? null : { type: "json" as const, value: data.structuredContent };
 }
 
-/** Why a server is not ready, without the secrets of its headers. */
+/** The reason why a server failed, without the secrets of its headers and variables. */
 function explain(error: unknown, spec: McpServerSpec): string {
-  const code = networkWords(error);
-  if (code === "destination_not_allowed") return "its address is not permitted.";
+  const code = networkErrorCode(error);
+  if (code === "destination_not_allowed") return "its address is not permitted. Ask the operator to allow it.";
   const secrets = Object.values((spec.transport === "stdio" ? spec.env : spec.headers) ?? {});
   return code ?? redact(error instanceof Error ? error.message : String(error), secrets);
 }

@@ -3,35 +3,35 @@ import type { ExecutionRequest } from "#contract";
 import type { ProgramContext } from "../agent-program/agent-program.ts";
 import type { Outcome, Step } from "../agent-program/run-program.ts";
 
-/** The API of a vendor, or one that speaks like it: everything in which a connection to models differs from the others. */
+/** The model API of a vendor, or a compatible one: everything that is specific to one model connection. */
 export interface ModelEndpoint {
-  /** Where it is, for the operator; holds no secret. */
+  /** Contains no secrets, because health reports show its origin. */
   baseUrl: string;
-  /** The model of a task that names none; null: it must name one. */
+  /** The model of a task that sets none; null: the task must set one. */
   defaultModel: string | null;
-  /** What no error text may show, such as the API key. */
+  /** Values that are removed from error messages, such as the API key. */
   secrets: readonly string[];
   /**
-   * Makes the model of a task. It must do all its requests with this `fetch`, which belongs to the adapter, follows no redirect, and holds no
-   * connection beyond shutdown. What it throws, `explainError` may explain.
+   * Creates the model of a task. All requests must use this `fetch`, which follows no redirects and is closed at shutdown. `explainError` receives the
+   * errors that this method throws.
    */
   createModel(modelId: string, fetch: ModelFetch, request: ExecutionRequest): Exclude<LanguageModel, string>;
-  /** Holds its models to a JSON Schema by itself. Default: it does not, and the schema stands in the message. */
+  /** The endpoint enforces a JSON Schema. Default: false; the schema is part of the message. */
   structuredOutput?: boolean;
-  /** Why it cannot carry a task for this model, and what to do about it; null when it can. */
+  /** Why the endpoint does not support a task with this model, and what to do; null if it does. */
   unsupportedReason?(modelId: string, request: ExecutionRequest): string | null;
-  /** What the answer of one call tells beside its text, such as the model that was really used. */
+  /** Reads steps from the metadata of one model call, such as the model that answered. */
   readMetadata?(metadata: ProviderMetadata | undefined): readonly Step[];
   /**
-   * A request that costs nothing and is refused without valid credentials; it may also reject with a ModelFailure that says what is wrong
-   * with them. Default: GET `baseUrl`/models without any.
+   * Sends a free request that requires valid credentials. Rejects with a `ModelFailure` if the credentials are known to be invalid. Default: GET
+   * `baseUrl`/models without credentials.
    */
   probe?(fetch: ModelFetch, signal: AbortSignal): Promise<Response>;
-  /** What an error of its own means; undefined: what such an error means everywhere. Its text may show no secret. */
+  /** The outcome of an error that only this endpoint reports; undefined: explained as for all endpoints. The message must not contain secrets. */
   explainError?(error: unknown): Outcome | undefined;
 }
 
 export type ModelFetch = typeof globalThis.fetch;
 
-/** The endpoint that the settings name, or what to do about there being none, in words for the operator. */
+/** Returns the configured endpoint, or advice for the operator if none is configured. */
 export type FindEndpoint = (context: ProgramContext) => ModelEndpoint | { missing: string };

@@ -2,7 +2,7 @@ import type { ModelMessage, ToolModelMessage } from "ai";
 import { type MatchedResults, matchResults, type OpenCall, textOfResult } from "../declared-tools/open-calls.ts";
 import { ModelFailure } from "./model-failure.ts";
 
-/** The calls of a conversation that have no result yet. */
+/** Returns the tool calls of a conversation that have no result. */
 export function openCallsOf(messages: readonly ModelMessage[]): OpenCall[] {
   const answered = new Set(
     messages.flatMap(({ role, content }) =>
@@ -19,7 +19,7 @@ export function openCallsOf(messages: readonly ModelMessage[]): OpenCall[] {
   });
 }
 
-/** Puts a message behind a conversation. Where calls are open it must answer them, because no vendor takes a call without its result. */
+/** Appends a message to a conversation. If calls are open, the message must contain their results, because vendors reject a call without a result. */
 export function continueWith(messages: readonly ModelMessage[], message: string): ModelMessage[] {
   const open = openCallsOf(messages);
   if (open.length === 0) return [...messages, { role: "user", content: message }];

@@ -26,55 +26,54 @@ import { costOf } from "./prices.ts";
 import { modelSettingsOf } from "./settings.ts";
 import { makeCallIdsUnique } from "./unique-call-ids.ts";
 
-/** What a connection holds between tasks. */
+/** The state of a connection that outlives a task. */
 export interface ModelState {
   http: ModelHttp;
   conversations: Conversations;
 }
 
-/** Whom a task speaks to. */
+/** The model that a task calls. */
 export interface ModelCall extends ModelState {
   endpoint: ModelEndpoint;
   modelId: string;
   capabilities: GatewayCapabilities;
 }
 
-/** One more try of a call that has not begun to answer: a kept connection may have been closed at the other end meanwhile. */
+/** Retries of a call that has not started to answer. The server may have closed an idle connection. */
 const RETRIES = 1;
-/** What a model thinks, and what tools give it, may be so long in one task; its text has a bound of its own. */
-const MAX_UNTOLD_BYTES = PROCESS_LIMITS.stdoutBytes;
+/** Limit of reasoning, tool inputs and tool results per task. The text has a separate limit. */
+const MAX_HIDDEN_BYTES = PROCESS_LIMITS.stdoutBytes;
 
-// It would write to stdout, which is Bridge's log.
+// The warnings of the SDK would go to stdout, which is Bridge's log.
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
-/** Runs one task: a turn of a conversation with a model, and the tools that it calls. */
-export async function converse(task: ProgramTask, call: ModelCall): Promise<ConnectionResult> {
+/** Runs one task: a turn of a conversation with a model, including its tool calls. */
+export async function runModelTask(task: ProgramTask, call: ModelCall): Promise<ConnectionResult> {
   const { request, signal } = task;
   const { home } = request.directories;
   const { conversations, capabilities } = call;
   const resumeToken = capabilities.sessionResume ? request.resumeToken : undefined;
-  /** What can be gone on with, however this turn ends. */
-  let kept: Pick<ConnectionResult, "resumeToken"> = {};
+  /** The resume token that a failed turn returns: the conversation before the turn. */
+  let unchanged: Pick<ConnectionResult, "resumeToken"> = {};
   try {
     const earlier = resumeToken === undefined ? [] : await conversations.read(home, resumeToken);
-    if (resumeToken !== undefined) kept = { resumeToken };
+    if (resumeToken !== undefined) unchanged = { resumeToken };
     const messages = continueWith(earlier, request.message);
-    const { ending, response } = await takeTurn(task, call, messages);
-    const costUsd = taskCost(task, call, ending);
-    const told = { ...ending, ...(costUsd !== undefined && { costUsd }) };
-    // A turn that failed leaves the conversation as it was.
-    if (ending.status === "error" || !capabilities.sessionResume) return { ...told, ...kept };
-    const token = await keep(task, call, resumeToken, [...messages, ...response]);
-    return { ...told, ...(token !== undefined && { resumeToken: token }) };
+    const { result, response } = await runTurn(task, call, messages);
+    const costUsd = taskCost(task, call, result);
+    const priced = { ...result, ...(costUsd !== undefined && { costUsd }) };
+    if (result.status === "error" || !capabilities.sessionResume) return { ...priced, ...unchanged };
+    const token = await store(task, call, resumeToken, [...messages, ...response]);
+    return { ...priced, ...(token !== undefined && { resumeToken: token }) };
   } catch (error) {
-    if (signal.aborted) return { ...cancelled, ...kept };
-    if (error instanceof ModelFailure) return { ...failure(error.errorCode, error.message), ...kept };
+    if (signal.aborted) return { ...CANCELLED, ...unchanged };
+    if (error instanceof ModelFailure) return { ...failure(error.errorCode, error.message), ...unchanged };
     throw error;
   }
 }
 
-/** An answer that cannot be kept is an answer all the same; without a token nobody goes on with what has not heard it. */
-async function keep(
+/** Stores the conversation and returns its token. If that fails, the answer stays valid, but the conversation cannot be resumed. */
+async function store(
   { request, context }: ProgramTask,
   { conversations }: ModelCall,
   token: string | undefined,
@@ -83,18 +82,18 @@ async function keep(
   try {
     return await conversations.write(request.directories.home, token, messages);
   } catch (error) {
-    context.logger.error({ taskId: request.taskId, err: error }, "the conversation of the task cannot be kept");
+    context.logger.error({ taskId: request.taskId, err: error }, "failed to store the conversation");
     return undefined;
   }
 }
 
 interface Turn {
-  ending: ConnectionResult;
-  /** What the turn adds to the conversation. */
+  result: ConnectionResult;
+  /** The messages that the turn adds to the conversation. */
   response: ModelMessage[];
 }
 
-async function takeTurn(task: ProgramTask, call: ModelCall, messages: ModelMessage[]): Promise<Turn> {
+async function runTurn(task: ProgramTask, call: ModelCall, messages: ModelMessage[]): Promise<Turn> {
   const { request, timeline } = task;
   const { endpoint, modelId } = call;
   const tooMuch = new AbortController();
@@ -104,9 +103,9 @@ async function takeTurn(task: ProgramTask, call: ModelCall, messages: ModelMessa
   const declared = declaredTools(request.tools);
   const mcp = await openMcpTools({ ...task, signal }, Object.keys(declared));
   let facts: Omit<Partial<ConnectionResult>, "status"> = { model: modelId };
-  let told: Outcome | null = null;
+  let reported: Outcome | null = null;
   let response: ModelMessage[] = [];
-  let untold = 0;
+  let hiddenBytes = 0;
   const reader = createPartReader({
     explain,
     maxSteps,
@@ -129,42 +128,42 @@ async function takeTurn(task: ProgramTask, call: ModelCall, messages: ModelMessa
       onEnd: ({ responseMessages }) => {
         response = responseMessages;
       },
-      // It is told as a part of the stream, too.
+      // The stream reports the error, too.
       onError: () => {},
     });
     for await (const part of result.stream) {
-      untold += untoldSize(part);
-      if (untold > MAX_UNTOLD_BYTES) tooMuch.abort();
+      hiddenBytes += hiddenSize(part);
+      if (hiddenBytes > MAX_HIDDEN_BYTES) tooMuch.abort();
       for (const step of reader.read(part)) {
         if (step.kind === "facts") facts = { ...facts, ...step.facts };
-        else if (step.kind === "ended") told ??= step.outcome;
+        else if (step.kind === "ended") reported ??= step.outcome;
         else applyStep(timeline, step);
       }
     }
   } catch (error) {
-    told ??= explain(error);
+    reported ??= explain(error);
   } finally {
     await mcp.close();
   }
   for (const { toolCallId } of (facts.outputs?.["toolCalls"] ?? []) as OpenCall[]) timeline.leaveToolOpen(toolCallId);
-  const verdict = task.signal.aborted ? cancelled : tooMuch.signal.aborted ? endless : (told ?? unfinished);
+  const outcome = task.signal.aborted ? CANCELLED : tooMuch.signal.aborted ? TOO_LONG : (reported ?? UNFINISHED);
   const { usage } = reader;
-  return { ending: { ...facts, ...(usage !== undefined && { usage }), ...verdict }, response };
+  return { result: { ...facts, ...(usage !== undefined && { usage }), ...outcome }, response };
 }
 
-/** Tools that nobody here works: a call of one ends the turn. */
+/** Tools without an implementation, because the caller executes them. A call ends the turn. */
 const declaredTools = (tools: readonly NormalizedTool[] = []): ToolSet =>
   Object.fromEntries(
     tools.map(({ name, description, inputSchema }) => [name, tool({ description, inputSchema: jsonSchema(inputSchema) })]),
   );
 
-/** A schema is left to the endpoint where it can; not beside tools, which some vendors then no longer let the model call, or make it call. */
+/** Passes the schema to an endpoint that can enforce it. Not with tools: some vendors then forbid or force tool calls. */
 function outputOf({ outputStrategy }: ExecutionRequest, { structuredOutput = false }: ModelEndpoint, tools: ToolSet) {
   if (outputStrategy.type !== "structured" || !structuredOutput || Object.keys(tools).length > 0) return {};
   return { output: Output.object({ schema: jsonSchema(outputStrategy.schema) }) };
 }
 
-function untoldSize(part: TextStreamPart<ToolSet>): number {
+function hiddenSize(part: TextStreamPart<ToolSet>): number {
   if (part.type === "reasoning-delta") return encodedSize(part.text);
   if (part.type === "tool-input-delta") return Buffer.byteLength(part.delta);
   if (part.type === "tool-error") return encodedSize(String(part.error));
@@ -177,6 +176,6 @@ function taskCost({ context }: ProgramTask, { modelId }: ModelCall, { model, usa
 }
 
 const failure = (errorCode: NonNullable<Outcome["errorCode"]>, error: string): Outcome => ({ status: "error", errorCode, error });
-const cancelled = failure("cancelled", "The task was cancelled.");
-const unfinished = failure("model_error", "The model's answer ended before its end.");
-const endless = failure("output_limit", `The reasoning and the tool results of this task exceed ${MAX_UNTOLD_BYTES / 1024 ** 2} MiB.`);
+const CANCELLED = failure("cancelled", "The task was cancelled.");
+const UNFINISHED = failure("model_error", "The model's answer is incomplete: the stream ended early. Dispatch again.");
+const TOO_LONG = failure("output_limit", `The reasoning and the tool results of this task exceed ${MAX_HIDDEN_BYTES / 1024 ** 2} MiB.`);

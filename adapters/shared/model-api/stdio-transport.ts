@@ -8,23 +8,14 @@ import { findProgram } from "../process/find-program.ts";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { JSON_OUTPUT_LIMITS, type ProcessEnd, runProcess } from "../process/run-process.ts";
 
-/** How long a server may take to end after its stdin was closed, and then after SIGTERM. */
+/** How long a server may take to exit after its stdin is closed, and after SIGTERM. */
 const EXIT_LIMIT_MS = 500;
 const KILL_AFTER_MS = 2_000;
 
-/** An MCP server that is a process of its task. */
-export interface StdioServer {
-  transport: MCPTransport;
-  /** Ends it, in the way that spoils nothing; resolves when it and all that it has started are gone. */
-  close(): Promise<void>;
-  /** Why it has ended by itself; null while it lives. */
-  readonly failure: string | null;
-}
-
 type StdioSpec = Extract<McpServerSpec, { transport: "stdio" }>;
 
-/** A server for one task: no shell, an environment of what is allowed and what the dispatch gives it, swept when it ends. */
-export function createStdioServer({ command, args = [], env = {} }: StdioSpec, mark: string, task: ProgramTask): StdioServer {
+/** Creates the process of an MCP server for one task. It gets the allowed variables of Bridge's environment and the variables of the dispatch. */
+export function createStdioServer({ command, args = [], env = {} }: StdioSpec, mark: string, task: ProgramTask) {
   const { request, context, signal } = task;
   const { directories } = request;
   const stop = new AbortController();
@@ -36,11 +27,11 @@ export function createStdioServer({ command, args = [], env = {} }: StdioSpec, m
   const transport: MCPTransport = {
     async start() {
       ended = run();
-      if ((await Promise.race([started.promise, ended.then(() => null)])) === null) throw new Error(failure ?? "It has ended.");
+      if ((await Promise.race([started.promise, ended.then(() => null)])) === null) throw new Error(failure ?? "The server exited.");
     },
     async send(message) {
       const input = await started.promise;
-      // A server that has gone reads nothing more; that is told by its exit.
+      // Ignores write errors: if the server has exited, its exit is the error.
       await new Promise<void>((resolve) => input.write(`${JSON.stringify(message)}\n`, () => resolve()));
     },
     async close() {},
@@ -48,13 +39,13 @@ export function createStdioServer({ command, args = [], env = {} }: StdioSpec, m
 
   async function run(): Promise<ProcessEnd> {
     const allowed = programEnvironment(context, []);
-    // Bridge's own PATH decides which program that is: the dispatch may only name what the operator has permitted.
+    // The program is looked up in Bridge's PATH, because the operator permits programs by name and a dispatch must not redirect the lookup.
     const program = findProgram(command, allowed["PATH"] ?? "");
     const end = await runProcess({
       argv: [program ?? command, ...args],
       env: { ...allowed, ...env },
       cwd: directories.cwd,
-      // A mark of its own: the sweep at its end spares the other servers of the task.
+      // A separate id, so that the sweep at its end does not kill the other servers of the task.
       taskId: `${request.taskId}/${mark}`,
       tmp: directories.tmp,
       home: directories.home,
@@ -76,23 +67,25 @@ export function createStdioServer({ command, args = [], env = {} }: StdioSpec, m
 
   function read(line: string): void {
     const message = parseMessage(line);
-    // Who does not read what it is told gets no more answers: they would pile up here.
+    // A server that does not read its stdin gets no more answers, because they would accumulate in memory.
     if (message !== null && "method" in message && stdin?.writableNeedDrain === true) return;
     try {
-      if (message === null) throw new Error("It is no message.");
+      if (message === null) throw new Error("The line is not a JSON-RPC message.");
       transport.onmessage?.(message);
     } catch (error) {
       const { taskId } = request;
-      context.logger.debug({ taskId, line: line.slice(0, 500), err: error }, "the MCP server wrote a line that means nothing");
+      context.logger.debug({ taskId, line: line.slice(0, 500), err: error }, "invalid output of an MCP server");
     }
   }
 
   return {
     transport,
-    get failure() {
+    /** Why the process ended; null while it runs. */
+    get failure(): string | null {
       return failure;
     },
-    async close() {
+    /** Stops the server gracefully. Resolves when the process and all its descendants have ended. */
+    async close(): Promise<void> {
       if (ended === null) return;
       void started.promise.then((input) => input.end());
       const timer = setTimeout(() => stop.abort(), EXIT_LIMIT_MS);

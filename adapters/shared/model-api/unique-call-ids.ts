@@ -1,40 +1,40 @@
 import type { LanguageModelMiddleware, ModelMessage } from "ai";
 
 /**
- * Keeps the ids of tool calls apart in a conversation, and so in its task: some endpoints count their calls anew in each answer, and a call whose
- * id has been seen would be taken for the earlier one.
+ * Makes the ids of tool calls unique within a conversation. Some endpoints number their calls per response, and a repeated id would refer to the earlier
+ * call.
  */
 export function makeCallIdsUnique(messages: readonly ModelMessage[]): LanguageModelMiddleware {
   const seen = new Set(messages.flatMap(callIdsOf));
 
-  const fresh = (id: string): string => {
-    let own = id;
-    for (let number = 2; seen.has(own); number += 1) own = `${id}_${number}`;
-    seen.add(own);
-    return own;
+  const makeUnique = (id: string): string => {
+    let unique = id;
+    for (let number = 2; seen.has(unique); number += 1) unique = `${id}_${number}`;
+    seen.add(unique);
+    return unique;
   };
 
   return {
     async wrapStream({ doStream }) {
       const { stream, ...rest } = await doStream();
-      /** What the ids of calls that are being told have become. */
-      const told = new Map<string, string>();
+      /** The unique ids of the calls that are being streamed. */
+      const streaming = new Map<string, string>();
       const idOf = (id: string): string => {
-        const own = told.get(id) ?? fresh(id);
-        told.set(id, own);
-        return own;
+        const unique = streaming.get(id) ?? makeUnique(id);
+        streaming.set(id, unique);
+        return unique;
       };
-      const separate = new TransformStream<StreamPart, StreamPart>({
+      const replaceIds = new TransformStream<StreamPart, StreamPart>({
         transform(part, controller) {
           if (part.type === "tool-input-start" || part.type === "tool-input-delta" || part.type === "tool-input-end")
             controller.enqueue({ ...part, id: idOf(part.id) });
           else if (part.type === "tool-call") {
             controller.enqueue({ ...part, toolCallId: idOf(part.toolCallId) });
-            told.delete(part.toolCallId);
+            streaming.delete(part.toolCallId);
           } else controller.enqueue(part);
         },
       });
-      return { ...rest, stream: stream.pipeThrough(separate) };
+      return { ...rest, stream: stream.pipeThrough(replaceIds) };
     },
   };
 }

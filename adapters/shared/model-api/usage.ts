@@ -1,7 +1,7 @@
 import type { LanguageModelUsage } from "ai";
 import type { NormalizedUsage } from "#contract";
 
-/** What one call of a model has used; undefined when the endpoint tells nothing that could be. A part of nothing may mean that nothing was told of it. */
+/** The usage of one model call; undefined when the endpoint reports no valid counts. A count of 0 can also mean "not reported", so it is omitted. */
 export function usageOf({
   inputTokens,
   outputTokens,
@@ -20,17 +20,17 @@ export function usageOf({
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
-const parts = ["thinkingTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
+const PARTS = ["thinkingTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 
-/** The sum of several calls; not known when one of them is not. */
+/** The usage of several model calls; undefined if one is unknown. */
 export function sumUsage(calls: readonly (NormalizedUsage | undefined)[]): NormalizedUsage | undefined {
   const known = calls.filter((call) => call !== undefined);
   if (known.length === 0 || known.length < calls.length) return undefined;
   const total = (count: (call: NormalizedUsage) => number): number => known.reduce((sum, call) => sum + count(call), 0);
-  const told = parts.filter((part) => known.some((call) => call[part] !== undefined));
+  const reported = PARTS.filter((part) => known.some((call) => call[part] !== undefined));
   return {
     inputTokens: total(({ inputTokens }) => inputTokens),
     outputTokens: total(({ outputTokens }) => outputTokens),
-    ...Object.fromEntries(told.map((part) => [part, total((call) => call[part] ?? 0)])),
+    ...Object.fromEntries(reported.map((part) => [part, total((call) => call[part] ?? 0)])),
   };
 }

@@ -2,30 +2,30 @@ import { accessSync, constants, lstatSync, realpathSync } from "node:fs";
 import { execa } from "execa";
 import type { Sandbox } from "#contract";
 
-/** A machine under load may be slow to make a few namespaces. */
+/** Generous, because a host under load creates namespaces slowly. */
 const CHECK_LIMIT_MS = 10_000;
 /** Maximum number of files that an error names. */
 const MAX_NAMED = 5;
 
-/** The memory of the sandbox's init. Who may open it may also trace the init. */
+/** The memory of the sandbox's init process. A process that can open it can also trace the init. */
 const INIT_MEMORY = "/proc/1/mem";
 
-/** Prints the version of bwrap, the memory of the init when it can be opened, and each file of the kernel that may be written to, which it does not open. */
-const printWritable = `
+/** Prints the version of bwrap, INIT_MEMORY if it can be opened, and the kernel's files that are writable, without opening them. */
+const PRINT_WRITABLE = `
 "$0" --version || exit 1
 if (: < ${INIT_MEMORY}) 2>/dev/null; then echo ${INIT_MEMORY}; fi
 command -v find >/dev/null || exit 1
 find /proc /proc/self/net/ -path '/proc/[0-9]*' -prune -o -type f -print 2>/dev/null |
   while IFS= read -r file; do if test -w "$file"; then echo "$file"; fi; done`;
 
-/** Runs bwrap in its own sandbox and looks for what a task could do to the kernel's settings and to the init; `detail` is its version, `missing` the reason why it cannot be used. */
+/** Runs bwrap in its own sandbox and checks that a task cannot change kernel settings or control the init. Returns its version as `detail`, or the reason as `missing`. */
 export async function checkSandbox(
   wrap: Sandbox["wrap"],
   { bwrap, directory, pathVariable }: { bwrap: string; directory: string; pathVariable: string },
 ): Promise<{ detail: string } | { missing: string }> {
   let argv: string[];
   try {
-    argv = wrap(["/bin/sh", "-c", printWritable, realpathSync(bwrap)], { cwd: directory, tmp: directory, writable: [] });
+    argv = wrap(["/bin/sh", "-c", PRINT_WRITABLE, realpathSync(bwrap)], { cwd: directory, tmp: directory, writable: [] });
   } catch (error) {
     return { missing: (error as Error).message };
   }
@@ -39,14 +39,14 @@ export async function checkSandbox(
   });
   if (exitCode !== 0) {
     const advice = "allow unprivileged user namespaces, by sysctl or, in a container, by its security options.";
-    return { missing: `bubblewrap does not work here: ${advice} ${(stderr || shortMessage || "").trim().slice(-500)}`.trim() };
+    return { missing: `bubblewrap does not work on this host: ${advice} ${(stderr || shortMessage || "").trim().slice(-500)}`.trim() };
   }
   const [detail = "", ...writable] = stdout.trim().split("\n");
   if (writable.includes(INIT_MEMORY)) {
     const advice = "install unshare of util-linux 2.35 or later and allow nested user namespaces, or set kernel.yama.ptrace_scope to 1.";
     return { missing: `a task could take control of the first process of its sandbox and outlive Bridge: ${advice}` };
   }
-  const settings = writable.filter(isSettingOfTheMachine);
+  const settings = writable.filter(isHostSetting);
   if (settings.length === 0) return { detail };
   const more = settings.length > MAX_NAMED ? ` and ${settings.length - MAX_NAMED} more` : "";
   const named = `${settings.slice(0, MAX_NAMED).join(", ")}${more}`;
@@ -57,14 +57,14 @@ export async function checkSandbox(
  * Settings of the task's own namespaces do not count, because Bridge's user cannot write to them outside. For root every file counts, even one that
  * is read-only outside, as in a container.
  */
-function isSettingOfTheMachine(file: string): boolean {
+function isHostSetting(file: string): boolean {
   try {
     accessSync(file, constants.W_OK);
-    return (lstatSync(file).mode & EVERYBODY_WRITES) === 0;
+    return (lstatSync(file).mode & WORLD_WRITABLE) === 0;
   } catch {
     return process.getuid?.() === 0;
   }
 }
 
-/** A file that every user of the host may write to does not count as a setting. */
-const EVERYBODY_WRITES = 0o002;
+/** Mode bit of a file that every user may write to, so that it is not a setting. */
+const WORLD_WRITABLE = 0o002;

@@ -1,11 +1,11 @@
-/** Bytes that a text takes inside a JSON string, in UTF-8 and without the quotes: six for U+0001, two for a newline, three for U+FFFD. */
+/** The size of a text in a JSON string, in bytes of UTF-8 without the quotes: 6 for U+0001, 2 for a newline, 3 for U+FFFD. */
 export function encodedSize(text: string): number {
   const bytes = Buffer.byteLength(text);
-  if (!needsEscapes.test(text)) return bytes;
+  if (!NEEDS_ESCAPES.test(text)) return bytes;
   let size = bytes;
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
-    if (unit < 0x80) size += extraBytes[unit] as number;
+    if (unit < 0x80) size += EXTRA_BYTES[unit] as number;
     else if (unit >= 0xd800 && unit <= 0xdfff) {
       const next = unit < 0xdc00 ? text.charCodeAt(index + 1) : 0;
       if (next >= 0xdc00 && next <= 0xdfff) index += 1;
@@ -17,7 +17,7 @@ export function encodedSize(text: string): number {
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON escapes.
-const needsEscapes = /["\\\u0000-\u001f\ud800-\udfff]/;
+const NEEDS_ESCAPES = /["\\\u0000-\u001f\ud800-\udfff]/;
 
-/** What JSON adds to an ASCII character. */
-const extraBytes = Uint8Array.from({ length: 0x80 }, (_, code) => JSON.stringify(String.fromCharCode(code)).length - 3);
+/** Additional bytes of each ASCII character in JSON. */
+const EXTRA_BYTES = Uint8Array.from({ length: 0x80 }, (_, code) => JSON.stringify(String.fromCharCode(code)).length - 3);

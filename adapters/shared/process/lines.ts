@@ -1,21 +1,13 @@
-const newline = 0x0a;
+const NEWLINE = 0x0a;
 
-/** Receives one line. `ended` is false for a last line that came without its newline. */
+/** Receives one line. `ended` is false for a last line without a newline. */
 export type LineListener = (line: string, ended: boolean) => void;
 
-export interface LineSplitter {
-  /** Takes the next bytes; false when the line has grown over its limit, and from then on. */
-  push(chunk: Uint8Array): boolean;
-  /** The stream is over: what is left counts as a line. */
-  end(): void;
-}
-
 /**
- * Splits a stream of bytes into lines of text, wherever its chunks are cut.
- * It decodes whole lines only, so no character is split; invalid UTF-8 becomes U+FFFD. Lines that end in one chunk are decoded together:
- * a chunk of very short lines costs about as much as one long line.
+ * Splits a stream of bytes into lines of text. It decodes whole lines only, so no character is split; invalid UTF-8 becomes U+FFFD. Lines within one chunk
+ * are decoded together, so that many short lines cost about as much as one long line.
  */
-export function createLineSplitter(maxLineBytes: number, onLine: LineListener): LineSplitter {
+export function createLineSplitter(maxLineBytes: number, onLine: LineListener) {
   let parts: Uint8Array[] = [];
   let size = 0;
   let tooLong = false;
@@ -38,7 +30,7 @@ export function createLineSplitter(maxLineBytes: number, onLine: LineListener): 
     onLine(line, ended);
   };
 
-  /** Lines that begin and end in one piece of bytes, which ends with a newline and holds no line over the limit. */
+  /** Emits the lines of a piece that ends with a newline and has no line over the limit. */
   const flushAll = (lines: Uint8Array): void => {
     const text = Buffer.from(lines.buffer, lines.byteOffset, lines.length).toString("utf8");
     for (let start = 0; start < text.length; ) {
@@ -49,22 +41,24 @@ export function createLineSplitter(maxLineBytes: number, onLine: LineListener): 
   };
 
   return {
-    push(chunk) {
+    /** Adds bytes. Returns false once a line exceeds the limit. */
+    push(chunk: Uint8Array): boolean {
       let start = 0;
       while (!tooLong) {
-        const end = chunk.indexOf(newline, start);
+        const end = chunk.indexOf(NEWLINE, start);
         if (!take(chunk.subarray(start, end === -1 ? undefined : end))) break;
         if (end === -1) break;
         flush(true);
         start = end + 1;
-        const rest = chunk.lastIndexOf(newline) + 1;
+        const rest = chunk.lastIndexOf(NEWLINE) + 1;
         if (rest - start > maxLineBytes) continue;
         flushAll(chunk.subarray(start, rest));
         start = rest;
       }
       return !tooLong;
     },
-    end() {
+    /** Ends the stream: the remaining bytes are the last line. */
+    end(): void {
       if (!tooLong && size > 0) flush(false);
     },
   };

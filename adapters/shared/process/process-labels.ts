@@ -6,42 +6,42 @@ import { findProgram } from "./find-program.ts";
 import { readProc } from "./process-table.ts";
 
 /**
- * A number that a process and all its descendants carry, even if they change their environment, session or parent. It is their hard
+ * A number that identifies a process and all its descendants, even if they change their environment, session or parent. It is their hard
  * RLIMIT_LOCKS: Linux has not enforced that limit since 2.4.25, every child inherits it, `/proc/<pid>/limits` shows it, and an ordinary
  * process cannot raise it again.
  */
 export type ProcessLabel = bigint;
 
-/** The labels of one Bridge process share their upper bits: this random number. */
+/** A random number in the upper bits of all labels of one Bridge process. */
 export type LabelFamily = bigint;
 
-/** How this Bridge labels processes. */
+/** Creates the labels of this Bridge process. */
 export interface ProcessLabels {
   family: LabelFamily;
-  /** A label that no other process has, and the argument list that starts a program with it. */
+  /** Returns a unique label, and the argument list that starts a program with it. */
   next(argv: readonly string[]): { label: ProcessLabel; argv: string[] };
 }
 
-/** At 100 processes per second the labels of one family last for two days; a task lasts for one at most. */
+/** At 100 processes per second, labels repeat after two days. A task takes at most one day. */
 const COUNTER_BITS = 24n;
 const MAX_FAMILY = 2 ** 38;
-/** How prlimit exits when it cannot execute a program: there is none, or its interpreter is missing; or it may not be executed. */
+/** Exit codes of prlimit: the program or its interpreter does not exist; the program is not executable. */
 const EXIT_NOT_FOUND = 127;
 const EXIT_NOT_EXECUTABLE = 126;
-/** A machine under load may be slow to start a process. */
+/** Generous, because a host under load starts processes slowly. */
 const CHECK_LIMIT_MS = 10_000;
 
 const family: LabelFamily = BigInt(randomInt(1, MAX_FAMILY));
 let count = 0n;
 let opened: Promise<ProcessLabels | { missing: string }> | undefined;
 
-/** How this process labels the programs that it starts, or the reason why labels do not work here. Checked once. */
+/** Returns the labels, or the reason why they do not work on this host. Checked once. */
 export function processLabels(): Promise<ProcessLabels | { missing: string }> {
   opened ??= openLabels();
   return opened;
 }
 
-/** What to start, and where. */
+/** The program to label. */
 export interface LabeledCommand {
   argv: readonly string[];
   cwd: string;
@@ -49,7 +49,7 @@ export interface LabeledCommand {
   sandbox: object | null;
 }
 
-/** Adds a label to a program, by which a sweep finds its descendants. In a sandbox they need none. */
+/** Adds a label to a program, by which a sweep finds its descendants. A sandbox needs none, because the kernel ends its processes. */
 export async function labelCommand({
   argv,
   cwd,

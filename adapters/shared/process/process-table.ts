@@ -1,24 +1,24 @@
 import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { kill } from "node:process";
 
-/** A process of this machine, at one moment. */
+/** A process at one moment, read from /proc. */
 export interface FoundProcess {
   pid: number;
   state: string;
   parent: number;
   /** Its process group. */
   group: number;
-  /** Clock ticks since boot: with the pid, the identity of a process. */
+  /** Clock ticks since boot. The pid and the start time identify a process. */
   startTime: string;
 }
 
-/** The numbers of all processes but ourselves; none where there is no /proc. */
+/** The pids of all processes except this one; empty without /proc. */
 export function listPids(): number[] {
   const names = readProc(() => readdirSync("/proc")) ?? [];
   return names.map(Number).filter((pid) => Number.isInteger(pid) && pid !== process.pid);
 }
 
-/** The process of that number; null when there is none. Fields are counted from behind the name, which may hold anything. */
+/** Reads a process; null if it does not exist. The fields are parsed after the name, which can contain any character. */
 export function readProcess(pid: number): FoundProcess | null {
   const stat = readProc(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
   const [state, parent, group, ...rest] = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
@@ -27,7 +27,7 @@ export function readProcess(pid: number): FoundProcess | null {
   return { pid, state, parent: Number(parent), group: Number(group), startTime };
 }
 
-/** The pid may have passed to a stranger since it was found: the start time tells. A zombie only waits to be collected. */
+/** True if the process still runs. The start time detects a pid that has been reused. A zombie has ended. */
 export function isAlive({ pid, startTime }: FoundProcess): boolean {
   const now = readProcess(pid);
   return now?.startTime === startTime && !isOver(now);
@@ -36,7 +36,7 @@ export function isAlive({ pid, startTime }: FoundProcess): boolean {
 /** Whether the process has ended and only waits for its parent to reap it. */
 export const isOver = ({ state }: FoundProcess): boolean => state === "Z" || state === "X";
 
-/** Sends a signal, unless the process has ended meanwhile or is not ours. */
+/** Sends a signal. Does nothing if the process has ended or belongs to another user. */
 export function signal(process: FoundProcess, name: NodeJS.Signals): void {
   if (!isAlive(process)) return;
   try {
@@ -46,12 +46,12 @@ export function signal(process: FoundProcess, name: NodeJS.Signals): void {
   }
 }
 
-/** A descriptor held for the moment when the process has no other: see `readProc`. */
+/** A file descriptor in reserve; see `readProc`. */
 let spare: number | null = null;
 
 /**
- * Null when the process has ended meanwhile, belongs to another user, or there is no /proc. Where all file descriptors are in use, the read
- * gets the spare one: otherwise a sweep would fail, and the processes of an ended task would live on.
+ * Reads from /proc. Null if the process has ended, belongs to another user, or there is no /proc. If all file descriptors are in use, the read uses the
+ * spare one. Otherwise a sweep would fail, and the processes of an ended task would keep running.
  */
 export function readProc<T>(read: () => T): T | null {
   spare ??= openSpare();

@@ -7,8 +7,8 @@ import type { Sandbox } from "#contract";
 import { createLineSplitter, type LineListener } from "./lines.ts";
 import { type OutputFile, openOutputFile } from "./output-file.ts";
 import { labelCommand, labeledSpawnError } from "./process-labels.ts";
-import { confine, confinedEnvironment, confinedExit, confinedSpawnError, terminateConfined } from "./sandboxed-process.ts";
-import { sweepGraceMs, sweepTask, taskMarker, waitForSandbox } from "./sweep-processes.ts";
+import { sandboxCommand, sandboxEnvironment, sandboxedExit, sandboxedSpawnError, terminateSandboxed } from "./sandboxed-process.ts";
+import { SWEEP_GRACE_MS, sweepTask, TASK_MARKER, waitForSandbox } from "./sweep-processes.ts";
 
 /** Limits of a process. */
 export const PROCESS_LIMITS = {
@@ -101,8 +101,8 @@ async function runInto(file: OutputFile | null, options: ProcessOptions): Promis
   const { subprocess, spawnError } = await start({ ...options, argv }, file?.fd ?? "pipe");
   if (subprocess === null) return { ...notStarted(options), spawnError };
 
-  const isConfined = options.sandbox !== null;
-  const stopper = createStopper(subprocess, { killAfterMs: limits.killAfterMs, isConfined });
+  const isSandboxed = options.sandbox !== null;
+  const stopper = createStopper(subprocess, { killAfterMs: limits.killAfterMs, isSandboxed });
   const { onLine, onChunkEnd } = options;
   const output = collectOutput(subprocess, file, { onLine, onChunkEnd, limits, stop: stopper.stop });
   let aborted = false;
@@ -124,15 +124,15 @@ async function runInto(file: OutputFile | null, options: ProcessOptions): Promis
   // Escaped descendants may hold the pipes open, so Bridge waits for the end of the output only during the sweep.
   const [swept] = await Promise.all([
     // When the first process of a sandbox ends, the kernel kills all others.
-    isConfined ? waitForSandbox(subprocess.pid as number) : sweepTask({ taskId, tmp, home, label, graceMs: stopper.graceLeftMs() }),
+    isSandboxed ? waitForSandbox(subprocess.pid as number) : sweepTask({ taskId, tmp, home, label, graceMs: stopper.graceLeftMs() }),
     withTimeout(output.pipesEnded, limits.drainMs, () => {}),
   ]);
   stopper.finish();
   const { limit, stderr } = await output.close();
-  const [exitCode, exitSignal] = isConfined ? confinedExit(...exit) : exit;
+  const [exitCode, exitSignal] = isSandboxed ? sandboxedExit(...exit) : exit;
   return {
     ...notStarted(options),
-    spawnError: isConfined ? confinedSpawnError(exitCode, stderr) : labeledSpawnError(options.argv[0] ?? "", exitCode, stderr),
+    spawnError: isSandboxed ? sandboxedSpawnError(exitCode, stderr) : labeledSpawnError(options.argv[0] ?? "", exitCode, stderr),
     exitCode,
     exitSignal,
     aborted,
@@ -162,10 +162,10 @@ async function start(
 
 function spawn({ sandbox, ...options }: ProcessOptions, stdout: number | "pipe") {
   const { cwd, env, taskId, tmp, home } = options;
-  const [program = "", ...programArguments] = sandbox === null ? options.argv : confine(sandbox, options);
+  const [program = "", ...programArguments] = sandbox === null ? options.argv : sandboxCommand(sandbox, options);
   return execa(program, programArguments, {
     cwd,
-    env: { ...(sandbox === null ? env : confinedEnvironment(env)), [taskMarker]: taskId, TMPDIR: tmp, HOME: home },
+    env: { ...(sandbox === null ? env : sandboxEnvironment(env)), [TASK_MARKER]: taskId, TMPDIR: tmp, HOME: home },
     extendEnv: false,
     // Any descriptor works; the type lists only a few.
     stdout: stdout as 3 | "pipe",
@@ -183,19 +183,19 @@ const exitOf = ({ nodeChildProcess }: Subprocess): Promise<[number | null, NodeJ
   new Promise((resolve) => nodeChildProcess.once("exit", (code, signal) => resolve([code, signal])));
 
 /** Stops a process group: SIGTERM, a grace period, SIGKILL. */
-function createStopper(subprocess: Subprocess, { killAfterMs, isConfined }: { killAfterMs: number; isConfined: boolean }) {
+function createStopper(subprocess: Subprocess, { killAfterMs, isSandboxed }: { killAfterMs: number; isSandboxed: boolean }) {
   let stoppedAt: number | null = null;
   let killTimer: NodeJS.Timeout | undefined;
   return {
     stop() {
       if (stoppedAt !== null) return;
       stoppedAt = performance.now();
-      if (!isConfined) subprocess.kill("SIGTERM");
-      else if (!terminateConfined(subprocess.pid as number)) subprocess.kill("SIGKILL");
+      if (!isSandboxed) subprocess.kill("SIGTERM");
+      else if (!terminateSandboxed(subprocess.pid as number)) subprocess.kill("SIGKILL");
       killTimer = setTimeout(() => subprocess.kill("SIGKILL"), killAfterMs);
     },
     /** The rest of the grace period of descendants, which received the SIGTERM of the group, too. */
-    graceLeftMs: () => (stoppedAt === null ? sweepGraceMs : Math.max(killAfterMs - (performance.now() - stoppedAt), 0)),
+    graceLeftMs: () => (stoppedAt === null ? SWEEP_GRACE_MS : Math.max(killAfterMs - (performance.now() - stoppedAt), 0)),
     /** Kills the rest of the group after the program's exit. */
     finish() {
       stoppedAt ??= performance.now();

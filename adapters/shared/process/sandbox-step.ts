@@ -1,5 +1,5 @@
 import type { PreflightStep, Sandbox } from "#contract";
 
-/** What a preflight tells of the sandbox in use; nothing without one. */
+/** The preflight step that describes the sandbox; empty without a sandbox. */
 export const sandboxStep = (sandbox: Sandbox | null): PreflightStep[] =>
-  sandbox === null ? [] : [{ step: "sandbox", ok: true, detail: `${sandbox.detail}: tasks write to their own directories alone` }];
+  sandbox === null ? [] : [{ step: "sandbox", ok: true, detail: `${sandbox.detail}: tasks can write only to their own directories` }];

@@ -3,13 +3,13 @@ import path from "node:path";
 import type { SecretDirectory } from "./secret-directories.ts";
 
 const SHARED_TMP = "/tmp";
-/** Most entries that are mounted one by one. The time grows with the square of their number: 500 take 0.2 s of each start. */
+/** Maximum number of entries that are mounted one by one. The time grows with the square of the number: 500 add 0.2 s to each start. */
 const MAX_ENTRIES = 500;
 /** Programs need the certificates to verify servers. */
 const CERTIFICATES = "/etc/ssl/certs";
-/** The sandbox has its own instances. */
+/** Directories of which the sandbox has its own instance. */
 const REPLACED = ["/proc", "/dev"];
-const ADVICE = "Move the file to a directory of its own.";
+const ADVICE = "Move the file to a separate directory.";
 
 /** The file system that a task sees. All paths are absolute. */
 export interface View {
@@ -17,14 +17,14 @@ export interface View {
   hidden: readonly string[];
   /** Directories of files whose content no task may see, even after the files are replaced. */
   secrets: readonly SecretDirectory[];
-  /** Places that programs are in; they stay visible. */
+  /** Paths of programs, which stay visible. */
   programs: readonly string[];
   writable: readonly string[];
   /** Replaces /tmp, too. */
   tmp: string;
 }
 
-/** The arguments of bwrap that make a read-only root into this view; throws, with what to do, when a secret cannot be hidden. */
+/** The arguments of bwrap that mount this view over a read-only root. Throws with advice if a secret cannot be hidden. */
 export function mountsOf(view: View): string[] {
   const masks = realPaths(view.hidden);
   const hidden = masks.filter((mask) => !masks.some((other) => other !== mask && isInside(other, mask)));
@@ -35,35 +35,35 @@ export function mountsOf(view: View): string[] {
   const isNeeded = (directory: string): boolean => needed.some((place) => place === directory || isInside(directory, place));
   const covers = [...hidden, SHARED_TMP, ...REPLACED];
   const visible = view.secrets.filter(({ directory }) => isVisible(directory, { covers, uncovered: [...opened, ...kept] }));
-  refuseImpossible(visible, opened);
+  rejectUnhideable(visible, opened);
   const emptied = planEmptied(visible, isNeeded);
   const empty = [...hidden, ...emptied];
   const rest = visible.filter(
     ({ directory }) => directory !== "/" && !emptied.some((place) => place === directory || isInside(place, directory)),
   );
   const rebuilt = Map.groupBy(rest, ({ directory }) => directory);
-  const madeAnew = [...empty, ...rebuilt.keys()];
+  const replaced = [...empty, ...rebuilt.keys()];
 
   // The path of an outer place is the shorter one, so the inner one is mounted later. At the same place the last of these is mounted last.
   const layers = [
     // The task's own directory instead of the shared one, so that it is removed with the task.
     { place: SHARED_TMP, mount: ["--bind", realpathSync(view.tmp), SHARED_TMP] },
-    ...pinned(madeAnew, { opened, rebuilt: [...rebuilt.keys()] }).map((place) => ({ place, mount: ["--bind", place, place] })),
+    ...pinned(replaced, { opened, rebuilt: [...rebuilt.keys()] }).map((place) => ({ place, mount: ["--bind", place, place] })),
     ...kept.map((place) => ({ place, mount: ["--ro-bind", place, place] })),
     ...rebuild(rebuilt, isNeeded),
     ...opened.map((place) => ({ place, mount: ["--bind", realpathSync(place), place] })),
     ...empty.map((place) => ({ place, mount: ["--tmpfs", place] })),
   ].sort((a, b) => a.place.length - b.place.length);
-  return [...layers.flatMap(({ mount }) => mount), ...madeAnew.flatMap((place) => ["--remount-ro", place])];
+  return [...layers.flatMap(({ mount }) => mount), ...replaced.flatMap((place) => ["--remount-ro", place])];
 }
 
-/** The innermost place around a directory decides. */
+/** True if a task would see the directory. The innermost of the paths around it decides. */
 function isVisible(directory: string, { covers, uncovered }: { covers: readonly string[]; uncovered: readonly string[] }): boolean {
   const cover = innermost(covers, directory);
   return isDirectory(directory) && (cover === -1 || innermost(uncovered, directory) > cover);
 }
 
-function refuseImpossible(secrets: readonly SecretDirectory[], opened: readonly string[]): void {
+function rejectUnhideable(secrets: readonly SecretDirectory[], opened: readonly string[]): void {
   for (const { file, directory, name } of secrets) {
     if (opened.includes(directory)) throw new Error(`${file} must stay hidden from tasks, but this task writes to ${directory}. ${ADVICE}`);
     if (name !== null && directory === "/") throw new Error(`${file} cannot be hidden from tasks in the root directory. ${ADVICE}`);
@@ -80,7 +80,7 @@ function planEmptied(secrets: readonly SecretDirectory[], isNeeded: (directory: 
   return places.filter((place) => !places.some((other) => isInside(other, place)));
 }
 
-/** The entries of each directory, mounted one by one, without the secrets. */
+/** Mounts the entries of each directory one by one, without the secrets. */
 function rebuild(
   directories: Map<string, SecretDirectory[]>,
   isNeeded: (directory: string) => boolean,
@@ -112,11 +112,11 @@ function listEntries(directory: string, file: string | undefined): Dirent[] {
   }
 }
 
-/** The secret itself, or a file that an editor or a database keeps beside it: `tokens.json~`, `.tokens.json.swp`, `bridge.db-wal`. */
+/** True for the secret, and for the files that editors and databases create next to it: `tokens.json~`, `.tokens.json.swp`, `bridge.db-wal`. */
 const isCopyOf = ({ name }: SecretDirectory, entry: Dirent): boolean =>
   name !== null && (entry.name === name || (entry.isFile() && entry.name.includes(name)));
 
-/** Beside a directory that a link leads to: an earlier or later version of it. */
+/** True for another version of a directory that a link points to. */
 const isVersionOf = ({ directory, beneath }: SecretDirectory, entry: Dirent): boolean =>
   beneath !== null && entry.isDirectory() && existsSync(path.join(directory, entry.name, beneath));
 

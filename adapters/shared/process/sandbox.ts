@@ -8,19 +8,19 @@ import { keyringFilter } from "./keyring-filter.ts";
 import { mountsOf } from "./sandbox-view.ts";
 import { createSecretFinder } from "./secret-directories.ts";
 
-/** `nobody`: known to every system, so that programs find their user. */
-const nobody = "65534";
+/** The user id of `nobody`, which exists on every system, so that programs can look up their user. */
+const NOBODY = "65534";
 
-/** Opens the filter of system calls for bwrap, which takes it as a descriptor and cannot open it by name. */
-const openFilter = 'exec "$@" 9<"$0"';
+/** Opens the filter of system calls for bwrap, which accepts it only as a file descriptor. */
+const OPEN_FILTER = 'exec "$@" 9<"$0"';
 const FILTER_DESCRIPTOR = "9";
 
-/** Under this name the shell in a sandbox says why it cannot start a program. */
-export const waiterName = "bridge-sandbox";
-/** Numbered variables, `NAME=value` each, which become variables within the sandbox only. */
-export const variablePrefix = "BRIDGE_VARIABLE_";
-/** With its first program a sandbox is over. What that has started may tidy up before, for a second, as without a sandbox. */
-const waitForTheRest = `
+/** The name in the error messages of the shell that starts a program in a sandbox. */
+export const WAITER_NAME = "bridge-sandbox";
+/** Prefix of numbered variables with the value `NAME=value`, which the shell in the sandbox exports as `NAME`. */
+export const VARIABLE_PREFIX = "BRIDGE_VARIABLE_";
+/** Runs the program and, before the sandbox ends with it, gives its descendants one second after SIGTERM, as without a sandbox. */
+const RUN_AND_WAIT = `
 exec 3>&2 2>/dev/null
 (exec "$@" 2>&3 3>&-)
 code=$?
@@ -28,13 +28,13 @@ kill -s TERM -- -1 || exit $code
 turn=0
 while [ $turn -lt 50 ] && kill -s 0 -- -1; do command -p sleep 0.02; turn=$((turn + 1)); done
 exit $code`;
-/** The program gets its variables last, so that they have no effect on what runs before it. */
-const startProgram = `
+/** Exports the program's variables right before its start, so that they do not affect the programs before it. */
+const START_PROGRAM = `
 exec 3>&2 2>/dev/null
 bridge_next=0
-while eval "bridge_variable=\\\${${variablePrefix}$bridge_next-}" && [ -n "$bridge_variable" ]; do
+while eval "bridge_variable=\\\${${VARIABLE_PREFIX}$bridge_next-}" && [ -n "$bridge_variable" ]; do
   export "$bridge_variable"
-  unset "${variablePrefix}$bridge_next"
+  unset "${VARIABLE_PREFIX}$bridge_next"
   bridge_next=$((bridge_next + 1))
 done
 exec "$@" 2>&3 3>&-`;
@@ -52,48 +52,49 @@ export interface SandboxOptions {
   directory: string;
 }
 
-/** Makes the sandbox of bubblewrap, once it has been seen to work here; else says, in words for the operator, why it does not. */
+/** Creates a sandbox that uses bubblewrap. Returns the reason for the operator if bubblewrap does not work on this host. */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox | { missing: string }> {
   const pathVariable = options.env["PATH"] ?? "";
   const bwrap = findProgram("bwrap", pathVariable);
   if (bwrap === null)
-    return { missing: "bubblewrap, which only Linux has, is not on the PATH: install it, for example with apt-get install bubblewrap." };
+    return { missing: "bubblewrap (Linux only) is not on PATH. Install it, for example with apt-get install bubblewrap." };
   const programs = [...options.programs, process.execPath, ...pathVariable.split(path.delimiter).filter(path.isAbsolute)];
   const { hidden, directory } = options;
   const filter = writeFilter(directory);
   const findSecrets = createSecretFinder(options.secrets);
 
   const wrapWith =
-    (separating: readonly string[]): Sandbox["wrap"] =>
+    (separation: readonly string[]): Sandbox["wrap"] =>
     ([program = "", ...programArguments], { cwd, tmp, writable }) => {
       const view = mountsOf({ hidden, secrets: findSecrets(), programs: [...programs, program], writable: [...writable, tmp], tmp });
-      const launching = ["/bin/sh", "-c", openFilter, filter, bwrap, "--seccomp", FILTER_DESCRIPTOR];
-      const waiting = ["/bin/sh", "-c", waitForTheRest, waiterName, ...separating];
-      const starting = ["/bin/sh", "-c", startProgram, waiterName, program, ...programArguments];
-      return [...launching, ...fixedArguments(), ...view, "--chdir", cwd, "--", ...waiting, ...starting];
+      const bwrapCommand = ["/bin/sh", "-c", OPEN_FILTER, filter, bwrap, "--seccomp", FILTER_DESCRIPTOR];
+      const waiter = ["/bin/sh", "-c", RUN_AND_WAIT, WAITER_NAME, ...separation];
+      const starter = ["/bin/sh", "-c", START_PROGRAM, WAITER_NAME, program, ...programArguments];
+      return [...bwrapCommand, ...fixedArguments(), ...view, "--chdir", cwd, "--", ...waiter, ...starter];
     };
 
   const reasons: { missing: string }[] = [];
-  for (const separating of waysToSeparate(pathVariable)) {
-    const wrap = wrapWith(separating);
+  for (const separation of initSeparations(pathVariable)) {
+    const wrap = wrapWith(separation);
     const checked = await checkSandbox(wrap, { bwrap, directory, pathVariable });
     if (!("missing" in checked)) return { ...checked, wrap };
     reasons.push(checked);
   }
-  // The first way is the one to repair.
+  // The reason of the preferred separation is the one to fix.
   return reasons[0] as { missing: string };
 }
 
 /**
- * How a program is kept from its sandbox's init, which has the same user: with ptrace or `/proc/1/mem` it could take the init's parent-death signal
- * and process group away, and outlive Bridge. A user namespace of its own forbids both. Where namespaces cannot be nested, Yama may forbid them.
+ * Commands that separate a program from the init of its sandbox, which has the same user. With ptrace or `/proc/1/mem`, the program could remove the
+ * init's parent-death signal and process group and outlive Bridge. A nested user namespace prevents both. If namespaces cannot be nested, Yama may
+ * prevent them.
  */
-function waysToSeparate(pathVariable: string): string[][] {
+function initSeparations(pathVariable: string): string[][] {
   const unshare = findProgram("unshare", pathVariable);
   return [...(unshare === null ? [] : [[unshare, "--user", "--map-current-user", "--"]]), []];
 }
 
-/** The file for `openFilter`; a start of a task may read it at any time, so it is never seen half written. */
+/** Writes the file for OPEN_FILTER. A task can read it at any time, so it is replaced atomically. */
 function writeFilter(directory: string): string {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const file = path.join(directory, "keyring-filter.bpf");
@@ -104,13 +105,13 @@ function writeFilter(directory: string): string {
 }
 
 /**
- * Own users, processes and System V objects; no capability, whoever starts it; gone with the thread of Bridge that has started it.
- * There is no terminal to take away: a process of Bridge's leads a session without one.
+ * New namespaces of users, processes and System V objects, and no capabilities. The sandbox ends with the thread of Bridge that started it. It needs no new
+ * session, because Bridge starts processes in a session without a terminal.
  */
 const fixedArguments = (): string[] => [
   ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--cap-drop", "ALL"],
-  // Without capabilities root may not nest user namespaces as root, which sandboxes of the programs' own need.
-  ...(process.getuid?.() === 0 ? ["--uid", nobody, "--gid", nobody] : []),
+  // Without capabilities, root cannot nest user namespaces as root, and the sandboxes of agent programs need that.
+  ...(process.getuid?.() === 0 ? ["--uid", NOBODY, "--gid", NOBODY] : []),
   ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
   ...(process.getuid?.() === 0 ? readOnlyKernelFiles() : []),
 ];

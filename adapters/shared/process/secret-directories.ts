@@ -1,18 +1,18 @@
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import path from "node:path";
 
-/** As many links as the kernel follows. */
+/** The number of links that the kernel follows. */
 const MAX_LINKS = 40;
 
 /** A directory whose entries decide which file a path names. */
 export interface SecretDirectory {
-  /** The path. */
+  /** The path of the secret. */
   file: string;
-  /** Without links. It may not exist. */
+  /** The directory, without links. It may not exist. */
   directory: string;
-  /** The name of the file, or of a link to it, in this directory; null when only a directory on the way is found there. */
+  /** The name of the file, or of a link to it, in this directory; null if the directory only contains a directory of the path. */
   name: string | null;
-  /** Of a directory that a link leads to: the path of the file beneath it, which is the same beneath its other versions. */
+  /** If a link points to an entry of this directory: the path of the file below that entry. Other versions of the entry have the file at the same path. */
   beneath: string | null;
 }
 
@@ -59,7 +59,7 @@ interface Step {
   isLinked: boolean;
 }
 
-/** The names of a path, the last of which has this role. */
+/** The names of a path. `role` applies to the last one. */
 function stepsOf(place: string, role: Omit<Step, "name">): Step[] {
   const names = place.split(path.sep).filter((name) => name !== "" && name !== ".");
   return names.map((name, index) => ({ name, ...(index === names.length - 1 ? role : { isFile: false, isLinked: false }) }));

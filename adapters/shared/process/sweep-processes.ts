@@ -4,24 +4,24 @@ import { setTimeout as delay } from "node:timers/promises";
 import { familyOf, type LabelFamily, type ProcessLabel, processLabels, readLabel } from "./process-labels.ts";
 import { type FoundProcess, isAlive, isOver, listPids, readProc, readProcess, signal } from "./process-table.ts";
 
-/** The environment variable that marks every process of a task, its descendants included. */
-export const taskMarker = "BRIDGE_TASK_ID";
+/** The environment variable that marks every process of a task and its descendants. */
+export const TASK_MARKER = "BRIDGE_TASK_ID";
 
-/** How long a survivor may tidy up between SIGTERM and SIGKILL. */
-export const sweepGraceMs = 1_000;
-/** When, after SIGKILL, the sweep gives up: what lives then cannot be killed, or breeds faster than it dies. */
-const limitMs = 4_000;
-const pauseMs = 10;
-/** How many processes are looked at before other work gets its turn. */
-const sliceSize = 100;
+/** Time from SIGTERM to SIGKILL in a sweep. */
+export const SWEEP_GRACE_MS = 1_000;
+/** How long a sweep continues after SIGKILL. After that, the processes cannot be killed, or start faster than they are killed. */
+const LIMIT_MS = 4_000;
+const PAUSE_MS = 10;
+/** Number of processes that are checked per turn of the event loop. */
+const SLICE_SIZE = 100;
 
-/** What a sweep has done: processes that are gone, and processes that would not die. */
+/** The result of a sweep: the numbers of killed processes and of processes that still run. */
 export interface Sweep {
   killed: number;
   left: number;
 }
 
-/** The file in the data directory that names the family of the labels in use, and the directory that it was written for. */
+/** The file in the data directory that contains the family of the labels in use, and the identity of that directory. */
 const FAMILY_FILE = "process-labels";
 
 /** Identifies the processes of one task. */
@@ -34,9 +34,9 @@ export interface SweptTask {
   graceMs?: number;
 }
 
-/** Kills what is left of one task: processes that left its process group or session are found by their label or their marker. */
+/** Kills the remaining processes of one task. Processes that left its process group or session are found by their label or marker. */
 export function sweepTask(task: SweptTask): Promise<Sweep> {
-  // The directories tell our task from one of the same name on another Bridge of this machine.
+  // The directories distinguish the task from a task with the same id on another Bridge of this host.
   const hasMarks = ({ marker, tmp, home }: Marks) => marker === task.taskId && (tmp === task.tmp || home === task.home);
   const isLabeled = (pid: number) => task.label !== null && readLabel(pid) === task.label;
   const isMarked = (pid: number) => matches(readMarks(pid), hasMarks);
@@ -48,21 +48,21 @@ export function sweepTask(task: SweptTask): Promise<Sweep> {
 }
 
 /**
- * Waits until the processes of a sandbox are gone, whose end the kernel brings about: the group of its first process contains its init, which goes last.
- * It reads no environment. To read one waits for the memory lock of the process, which threads of the process can hold for seconds.
+ * Waits until the kernel has ended all processes of a sandbox. The group of its first process contains its init, which ends last. Does not read environments,
+ * because that waits for the memory lock of a process, which its threads can hold for seconds.
  */
 export async function waitForSandbox(group: number): Promise<Sweep> {
   const startedAt = performance.now();
   for (;;) {
     const living = await findProcesses((pid) => readProcess(pid)?.group === group);
-    if (living.length === 0 || performance.now() - startedAt > limitMs) return { killed: 0, left: living.length };
-    await delay(pauseMs);
+    if (living.length === 0 || performance.now() - startedAt > LIMIT_MS) return { killed: 0, left: living.length };
+    await delay(PAUSE_MS);
   }
 }
 
 /**
- * Kills what tasks of an earlier Bridge on this data directory have left behind, and records how the tasks of this one are labeled. For the
- * start, when nothing runs yet.
+ * Kills the processes that tasks of an earlier Bridge process on this data directory left behind, and records the label family of this one. Called at the
+ * start, before any task runs.
  */
 export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<Sweep> {
   const root = path.resolve(dataDir) + path.sep;
@@ -82,14 +82,14 @@ export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<
   return swept;
 }
 
-/** The family in use before; null when the file came with a copy of the directory, whose original another Bridge may use right now. */
+/** The recorded family; null if the directory is a copy, because another Bridge may use the original right now. */
 function readFamily(file: string, place: string): LabelFamily | null {
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
   const [family = "", recordedPlace] = text.trim().split(" ");
   return /^\d+$/.test(family) && recordedPlace === place ? BigInt(family) : null;
 }
 
-/** Device and inode: a directory keeps them when it is renamed, and its copy has others. */
+/** The device and inode of a directory. They stay when it is renamed, and its copy has others. */
 function identify(directory: string): string {
   const { dev, ino } = statSync(directory, { bigint: true });
   return `${dev}:${ino}`;
@@ -110,28 +110,28 @@ interface Marks {
 
 const matches = <T>(read: T | null, isWanted: (value: T) => boolean): boolean => read !== null && isWanted(read);
 
-/** How to sweep. */
+/** Options of a sweep. */
 export interface SweepOptions {
   graceMs?: number | undefined;
   /** The filter for the pass after one that found nothing. Default: the same filter. */
   confirm?(pid: number): boolean;
 }
 
-/** Kills all matching processes, including those that start meanwhile: SIGTERM, a grace period, SIGKILL. */
+/** Kills all matching processes, including those that start during the sweep: SIGTERM, a grace period, SIGKILL. */
 export async function sweep(isWanted: (pid: number) => boolean, options: SweepOptions = {}): Promise<Sweep> {
-  const { graceMs = sweepGraceMs, confirm = isWanted } = options;
+  const { graceMs = SWEEP_GRACE_MS, confirm = isWanted } = options;
   const met = new Map<string, FoundProcess>();
   const startedAt = performance.now();
   let emptyLooks = 0;
   for (;;) {
-    // Who was met once is followed to the end: a process loses its marks while it dies, or takes them off.
+    // A process that matched once is tracked until it ends, because it can remove its marks or lose them while it exits.
     const followed = [...met].filter(([, process]) => isAlive(process));
     const found = await findProcesses(emptyLooks > 0 ? confirm : isWanted);
     const living = new Map([...followed, ...found.map((process) => [nameOf(process), process] as const)]);
     const elapsedMs = performance.now() - startedAt;
-    // A process that is just turning into another program shows no marks for a moment, so one look is not enough.
+    // A process shows no marks during exec, so one empty pass is not enough.
     emptyLooks = living.size === 0 ? emptyLooks + 1 : 0;
-    if (emptyLooks === 2 || elapsedMs > graceMs + limitMs) {
+    if (emptyLooks === 2 || elapsedMs > graceMs + LIMIT_MS) {
       return { killed: [...met.keys()].filter((name) => !living.has(name)).length, left: living.size };
     }
     for (const [name, process] of living) {
@@ -139,20 +139,20 @@ export async function sweep(isWanted: (pid: number) => boolean, options: SweepOp
       else if (!met.has(name)) signal(process, "SIGTERM");
       met.set(name, process);
     }
-    await delay(pauseMs);
+    await delay(PAUSE_MS);
   }
 }
 
 const nameOf = ({ pid, startTime }: FoundProcess): string => `${pid} ${startTime}`;
 
-/** The matching processes at one moment. */
+/** Returns the matching processes. */
 export async function findProcesses(isWanted: (pid: number) => boolean): Promise<FoundProcess[]> {
   const found: FoundProcess[] = [];
   for (const [index, pid] of listPids().entries()) {
-    if (index % sliceSize === sliceSize - 1) await new Promise(setImmediate);
+    if (index % SLICE_SIZE === SLICE_SIZE - 1) await new Promise(setImmediate);
     if (!isWanted(pid)) continue;
     const process = readProcess(pid);
-    // A zombie has lost its environment, and keeps its limits.
+    // A zombie keeps its limits, and so its label, but has ended.
     if (process !== null && !isOver(process)) found.push(process);
   }
   return found;
@@ -160,8 +160,8 @@ export async function findProcesses(isWanted: (pid: number) => boolean): Promise
 
 function readMarks(pid: number): Marks | null {
   const environment = readProc(() => readFileSync(`/proc/${pid}/environ`, "utf8"));
-  if (environment === null || !environment.includes(taskMarker)) return null;
+  if (environment === null || !environment.includes(TASK_MARKER)) return null;
   const entries = environment.split("\0");
   const read = (name: string) => entries.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1);
-  return { marker: read(taskMarker), tmp: read("TMPDIR"), home: read("HOME") };
+  return { marker: read(TASK_MARKER), tmp: read("TMPDIR"), home: read("HOME") };
 }

@@ -60,7 +60,7 @@ describe("health", () => {
     const old = await openSdk('case "$1" in --version) echo "2.0.1 (Claude Code)";; --help) echo "--tools";; esac');
     expect(await old.adapter.checkHealth()).toMatchObject({
       status: "offline",
-      detail: expect.stringContaining("claude 2.0.1 does not know --restricted"),
+      detail: expect.stringContaining("claude 2.0.1 does not support --restricted"),
     });
   });
 });

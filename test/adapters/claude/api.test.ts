@@ -68,7 +68,7 @@ describe("health", () => {
     const { url } = await endpointWith({ status: 401 });
     expect(await (await open({ ANTHROPIC_BASE_URL: url })).adapter.checkHealth()).toMatchObject({
       status: "degraded",
-      detail: expect.stringContaining("refuses the credentials"),
+      detail: expect.stringContaining("rejects the credentials"),
     });
   });
 });
@@ -82,7 +82,7 @@ test.each([
   ],
   ["a refusal", stopped("refusal"), "model_error", /content filter/],
   ["an answer that was cut short", stopped("max_tokens"), "output_limit", /cut off/],
-  ["a stream without an end", begun, "model_error", /may not be complete/],
+  ["a stream without an end", begun, "model_error", /may be incomplete/],
 ] as const)("%s fails the task", async (_name, frames, errorCode, words) => {
   const { url } = await endpointWith({ frames });
   const { result } = await (await open({ ANTHROPIC_BASE_URL: url })).run({});

@@ -37,7 +37,7 @@ test("the adapter is healthy over cli with only claude installed", async () => {
 test("a version that lacks required flags is not used, and health names the flags", async () => {
   const health = await healthWith('case "$1" in --version) echo "2.0.1 (Claude Code)";; --help) echo "--setting-sources --tools";; esac');
   expect(health.status).toBe("offline");
-  expect(health.detail).toContain("claude 2.0.1 does not know --restricted, --settings, --strict-mcp-config, --permission-prompts");
+  expect(health.detail).toContain("claude 2.0.1 does not support --restricted, --settings, --strict-mcp-config, --permission-prompts");
 });
 
 test("health checks the login in the home that tasks use", async () => {
@@ -49,5 +49,5 @@ test("health checks the login in the home that tasks use", async () => {
 
 test("the adapter is degraded when the program does not report its login", async () => {
   const health = await healthWith(`${known} *) echo "What?"; exit 2;; esac`);
-  expect(health).toMatchObject({ status: "degraded", detail: expect.stringContaining("does not tell: What?") });
+  expect(health).toMatchObject({ status: "degraded", detail: expect.stringContaining("printed no valid status: What?") });
 });

@@ -86,7 +86,7 @@ test.each([
   ],
   ["a response for the content filter", [...begun, incomplete("content_filter")], "model_error", /content filter/],
   ["an answer that was cut short", [...begun, incomplete("max_output_tokens")], "output_limit", /cut off/],
-  ["a stream without an end", begun, "model_error", /may not be complete/],
+  ["a stream without an end", begun, "model_error", /may be incomplete/],
 ] as const)("%s fails the task", async (_name, frames, errorCode, words) => {
   const { url } = await endpointWith({ frames });
   const { result } = await (await open({ OPENAI_BASE_URL: url })).run({});

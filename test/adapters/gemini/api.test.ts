@@ -64,7 +64,7 @@ test("an invalid key, which the API reports as status 400, is authentication_req
   const bench = await open({ GOOGLE_GEMINI_BASE_URL: url });
   expect(await bench.adapter.checkHealth()).toMatchObject({
     status: "degraded",
-    detail: expect.stringContaining("refuses the credentials"),
+    detail: expect.stringContaining("rejects the credentials"),
   });
   expect((await bench.run({})).result).toMatchObject({
     errorCode: "authentication_required",
@@ -82,7 +82,7 @@ test.each([
   ["an answer that is withheld", [begun, frame([], { finishReason: "SAFETY" })], "model_error", /content filter/],
   ["a prompt that is withheld", [{ promptFeedback: { blockReason: "SAFETY" } }], "model_error", /content filter/],
   ["an answer that was cut short", [begun, frame([], { finishReason: "MAX_TOKENS" })], "output_limit", /cut off/],
-  ["a stream without an end", [begun], "model_error", /may not be complete/],
+  ["a stream without an end", [begun], "model_error", /may be incomplete/],
 ] as const)("%s fails the task", async (_name, frames, errorCode, words) => {
   const { url } = await endpointWith({ frames });
   const { result } = await (await open({ GOOGLE_GEMINI_BASE_URL: url })).run({});

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openEndpoint, type Received } from "../shared/model-api/raw-endpoint.ts";
-import { openVercelBench } from "../shared/model-api/vercel-fixture.ts";
+import { openVercelFixture } from "../shared/model-api/vercel-fixture.ts";
 
 const key = "sk-test-0123456789abcdef";
 const answers = (status: number) => openEndpoint(({ response }) => void response.writeHead(status).end("{}"));
@@ -8,14 +8,14 @@ const answers = (status: number) => openEndpoint(({ response }) => void response
 describe("the preflight", () => {
   test.each([
     ["works", 200, "healthy", "accepted"],
-    ["rejects the key", 401, "degraded", "refuses the credentials"],
-    ["forbids access", 403, "degraded", "refuses the credentials"],
+    ["rejects the key", 401, "degraded", "rejects the credentials"],
+    ["forbids access", 403, "degraded", "rejects the credentials"],
     ["cannot list models", 404, "healthy", "not checked"],
-    ["is busy", 429, "degraded", "not known"],
-    ["fails", 500, "degraded", "not known"],
+    ["is busy", 429, "degraded", "could not be checked"],
+    ["fails", 500, "degraded", "could not be checked"],
   ])("reports an endpoint that %s", async (_, status, health, words) => {
     const { url, requests } = await answers(status);
-    const bench = await openVercelBench({ baseUrl: `${url}/v1/`, apiKey: key });
+    const bench = await openVercelFixture({ baseUrl: `${url}/v1/`, apiKey: key });
     const found = await bench.adapter.checkHealth();
     expect(found).toMatchObject({ status: health, connection: "in-process" });
     expect(found.preflight.map(({ step, ok }) => [step, ok])).toEqual([
@@ -32,7 +32,7 @@ describe("the preflight", () => {
 
   test("reports an unreachable endpoint", async () => {
     const { url, requests } = await answers(200);
-    const bench = await openVercelBench({ baseUrl: "http://127.0.0.1:9/v1" });
+    const bench = await openVercelFixture({ baseUrl: "http://127.0.0.1:9/v1" });
     const found = await bench.adapter.checkHealth();
     expect(found).toMatchObject({
       status: "offline",
@@ -45,14 +45,14 @@ describe("the preflight", () => {
   test("sends a new request each time", async () => {
     let status = 401;
     const { url } = await openEndpoint(({ response }: Received) => void response.writeHead(status).end());
-    const bench = await openVercelBench({ baseUrl: url });
+    const bench = await openVercelFixture({ baseUrl: url });
     expect((await bench.adapter.checkHealth()).status).toBe("degraded");
     status = 200;
     expect((await bench.adapter.checkHealth()).status).toBe("healthy");
   });
 
   test("names the setting when no endpoint is configured", async () => {
-    const bench = await openVercelBench({});
+    const bench = await openVercelFixture({});
     const found = await bench.adapter.checkHealth();
     expect(found).toMatchObject({ status: "offline", detail: expect.stringContaining("BRIDGE_VERCEL_AI_BASE_URL") });
     expect((await bench.run({})).result).toMatchObject({ errorCode: "adapter_offline" });
@@ -60,15 +60,15 @@ describe("the preflight", () => {
 });
 
 test("an invalid proxy URL is reported by its variable and not by its value", async () => {
-  const bench = await openVercelBench({ baseUrl: "http://127.0.0.1:9" }, { env: { https_proxy: "user:password@proxy" } });
-  const words = expect.stringMatching(/HTTPS_PROXY is no URL of a proxy(?!.*password)/);
+  const bench = await openVercelFixture({ baseUrl: "http://127.0.0.1:9" }, { env: { https_proxy: "user:password@proxy" } });
+  const words = expect.stringMatching(/HTTPS_PROXY is not a proxy URL(?!.*password)/);
   expect(await bench.adapter.checkHealth()).toMatchObject({ status: "offline", detail: words });
   expect((await bench.run({})).result).toMatchObject({ status: "error", errorCode: "adapter_offline", error: words });
 });
 
 test("cost tracking is claimed only with configured prices", async () => {
-  const plain = await openVercelBench({ baseUrl: "http://127.0.0.1:9" });
-  const priced = await openVercelBench({ baseUrl: "http://127.0.0.1:9", prices: {} });
+  const plain = await openVercelFixture({ baseUrl: "http://127.0.0.1:9" });
+  const priced = await openVercelFixture({ baseUrl: "http://127.0.0.1:9", prices: {} });
   expect([plain, priced].map((bench) => bench.adapter.capabilities().costTracking)).toEqual([false, true]);
 });
 
@@ -77,7 +77,7 @@ test.each([
   ["anthropic", { "x-api-key": key }, "/messages"],
 ])("over %s the key is sent in the header of the protocol", async (protocol, headers, path) => {
   const { url, requests } = await answers(400);
-  const bench = await openVercelBench({ baseUrl: url, protocol, apiKey: key }, { env: { ANTHROPIC_API_KEY: "not-this-one" } });
+  const bench = await openVercelFixture({ baseUrl: url, protocol, apiKey: key }, { env: { ANTHROPIC_API_KEY: "not-this-one" } });
   await bench.run({});
   expect(requests).toMatchObject([{ path, headers }]);
 });
@@ -95,7 +95,7 @@ describe("an output schema", () => {
     ],
   ])("%s", async (_, settings, changes, format) => {
     const { url, requests } = await answers(400);
-    const bench = await openVercelBench({ baseUrl: url, ...settings });
+    const bench = await openVercelFixture({ baseUrl: url, ...settings });
     await bench.run({ ...changes, outputStrategy: { type: "structured", schema } });
     const sent = requests[0]?.body["response_format"] as { type: string; json_schema: { schema: unknown } } | undefined;
     if (format === undefined) expect(sent).toBeUndefined();

@@ -9,26 +9,26 @@ import { answers, createScriptedAdapter, doing, received, type Script, scripted,
 
 const benches: AdapterBench[] = [];
 
-/** A bench with the scripted agent; it also sees to it that no process and no breach is left. */
+/** A fixture with the scripted agent. At its end it checks that no process is left and that the contract was kept. */
 async function open(profile: Partial<AcpProfile> = {}, config: Partial<AdapterConfig> = {}) {
   const scenarios = {} as Parameters<typeof openBench>[0]["scenarios"];
-  const bench = openBench({ createAdapter: () => createScriptedAdapter(profile), config, hasProcesses: true, scenarios });
-  benches.push(bench);
-  await bench.initialize();
-  return bench;
+  const fixture = openBench({ createAdapter: () => createScriptedAdapter(profile), config, hasProcesses: true, scenarios });
+  benches.push(fixture);
+  await fixture.initialize();
+  return fixture;
 }
 
 afterEach(async () => {
-  for (const bench of benches.splice(0)) {
-    await bench.close();
-    expect(bench.breaches).toEqual([]);
+  for (const fixture of benches.splice(0)) {
+    await fixture.close();
+    expect(fixture.breaches).toEqual([]);
   }
 });
 
-/** Runs a script as a task; resolves with what came of it, and with its home. */
+/** Runs a script as a task. Returns its result, its events and its home. */
 async function run(script: Script, changes: Partial<ExecutionRequest> = {}, profile: Partial<AcpProfile> = {}) {
-  const bench = await open(profile);
-  const task = await bench.start({ ...scripted(script), ...changes });
+  const fixture = await open(profile);
+  const task = await fixture.start({ ...scripted(script), ...changes });
   return { result: await task.result, events: task.events, home: task.request.directories.home };
 }
 
@@ -38,7 +38,7 @@ const methods = (home: string) => received(home).flatMap(({ method }) => method 
 const paramsOf = (home: string, method: string) => received(home).find((message) => message.method === method)?.params;
 const note = (text: string) => ({ update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text } } });
 
-test("1 profile: mode, options, authentication and session fields are its data", async () => {
+test("the session gets the mode, options, authentication and fields of the profile", async () => {
   const profile: Partial<AcpProfile> = {
     authMethod: "key",
     sessionFields: ({ systemPrompt }) => ({ _meta: { instructions: systemPrompt } }),
@@ -72,7 +72,7 @@ test("1 profile: mode, options, authentication and session fields are its data",
   expect(paramsOf(home, "session/prompt")).toMatchObject({ prompt: [{ type: "text", text: "> Go" }] });
 });
 
-test("2 tools: asked, rejected and never mentioned again, left open", async () => {
+test("a task with a permission request, a rejected call and an open call emits one start and one end per call", async () => {
   const toolCall = { toolCallId: "1", title: "rm a", kind: "execute", status: "pending" };
   const options = [
     { optionId: "yes", name: "Yes", kind: "allow_once" },
@@ -95,87 +95,87 @@ test("2 tools: asked, rejected and never mentioned again, left open", async () =
   ]);
 });
 
-test("3 drain: what comes shortly after the end still counts", async () => {
+test("updates shortly after the end of the turn are recorded", async () => {
   const { result } = await run({ steps: [{ say: "Done." }, { end: {} }, { wait: 50 }, { cost: 0.25 }] }, {}, { costCounts: "session" });
   expect(result).toMatchObject({ status: "ok", output: "Done.", costUsd: 0.25 });
 });
 
-test("4 cost: each task of a session its own", async () => {
-  const bench = await open({ costCounts: "session" });
+test("each task of a session reports only its own cost", async () => {
+  const fixture = await open({ costCounts: "session" });
   const steps = [{ cost: 0.25 }, { end: {} }];
-  const first = await bench.run(scripted({ steps }));
+  const first = await fixture.run(scripted({ steps }));
   expect(first.result.costUsd).toBe(0.25);
   const { resumeToken = "" } = first.result;
-  expect((await bench.run({ ...scripted({ steps }), resumeToken })).result).toMatchObject({ costUsd: 0.25, resumeToken });
+  expect((await fixture.run({ ...scripted({ steps }), resumeToken })).result).toMatchObject({ costUsd: 0.25, resumeToken });
 });
 
-test("4 cost: what a failed task has cost is not charged to the next one", async () => {
-  const bench = await open({ costCounts: "session" });
-  const { resumeToken = "" } = (await bench.run(scripted({ steps: [{ cost: 0.25 }, { end: {} }] }))).result;
+test("the cost of a failed task is not part of the cost of the next one", async () => {
+  const fixture = await open({ costCounts: "session" });
+  const { resumeToken = "" } = (await fixture.run(scripted({ steps: [{ cost: 0.25 }, { end: {} }] }))).result;
   const failing = scripted({ steps: [{ cost: 0.25 }, { error: { code: -32603, message: "no" } }] });
-  expect((await bench.run({ ...failing, resumeToken })).result).toMatchObject({ status: "error" });
-  const after = await bench.run({ ...scripted({ steps: [{ cost: 0.25 }, { end: {} }] }), resumeToken });
+  expect((await fixture.run({ ...failing, resumeToken })).result).toMatchObject({ status: "error" });
+  const after = await fixture.run({ ...scripted({ steps: [{ cost: 0.25 }, { end: {} }] }), resumeToken });
   expect(after.result).toMatchObject({ status: "ok" });
   expect(after.result).not.toHaveProperty("costUsd");
 });
 
-test("4 cost: none of an agent that is not to be trusted with it", async () => {
+test("no cost is reported for an agent whose cost is unreliable", async () => {
   const { result } = await run({ steps: [{ cost: 0.25 }, { end: {} }] });
   expect(result).toMatchObject({ status: "ok", resumeToken: expect.any(String) });
   expect(result).not.toHaveProperty("costUsd");
 });
 
-test("5 stop: an agent that answers session/cancel ends with what it had said and used, and gets no signal", async () => {
-  const bench = await open();
+test("an agent that answers session/cancel keeps its text and usage, and gets no signal", async () => {
+  const fixture = await open();
   const usage = { inputTokens: 3, outputTokens: 1 };
-  const task = await bench.start(
+  const task = await fixture.start(
     scripted({ steps: [{ say: "So far" }, { untilCancelled: true }, { end: { stopReason: "cancelled", usage } }] }),
   );
   await task.working;
-  await bench.adapter.cancel(task.request.taskId);
+  await fixture.adapter.cancel(task.request.taskId);
   expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled", output: expect.stringMatching(/^So/), usage });
   expect(methods(task.request.directories.home).slice(-2)).toEqual(["session/cancel", "the end of stdin"]);
 });
 
-test("5 stop: an agent that ignores session/cancel, the end of its stdin and SIGTERM is killed", async () => {
-  const bench = await open();
-  const task = await bench.start(scripted({ deaf: ["cancel", "EOF", "SIGTERM"], steps: [{ say: "working" }, { hang: true }] }));
+test("an agent that ignores session/cancel, the end of its stdin and SIGTERM is killed", async () => {
+  const fixture = await open();
+  const task = await fixture.start(scripted({ deaf: ["cancel", "EOF", "SIGTERM"], steps: [{ say: "working" }, { hang: true }] }));
   await task.working;
-  await bench.adapter.cancel(task.request.taskId);
+  await fixture.adapter.cancel(task.request.taskId);
   expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled" });
 });
 
-test("5 stop: an agent that stays when its stdin is closed gets its time, then SIGTERM, and its answer stands", async () => {
+test("an agent that does not exit when its stdin closes gets SIGTERM after its limit, and its answer stays", async () => {
   const { result } = await run({ deaf: ["EOF"], steps: [{ say: "Done." }, { end: {} }] }, {}, { exitLimitMs: 50 });
   expect(result).toMatchObject({ status: "ok", output: "Done." });
 });
 
-test("5 stop: what an agent leaves behind is killed and counted", async () => {
+test("processes that an agent leaves behind are killed and counted", async () => {
   let orphans = 0;
   const onOrphansKilled = (count: number): void => {
     orphans += count;
   };
-  const bench = await open({}, { onOrphansKilled });
-  expect((await bench.run(doing({ leaveBehind: true }, { say: "Done." }))).result).toMatchObject({ status: "ok", output: "Done." });
+  const fixture = await open({}, { onOrphansKilled });
+  expect((await fixture.run(doing({ leaveBehind: true }, { say: "Done." }))).result).toMatchObject({ status: "ok", output: "Done." });
   expect(orphans).toBe(1);
 });
 
-test("6 permissions: a request that comes after the cancellation is answered cancelled", async () => {
-  const bench = await open();
+test('a permission request after the cancellation is answered with "cancelled"', async () => {
+  const fixture = await open();
   const options = [{ optionId: "yes", name: "Yes", kind: "allow_once" }];
   const ask = { toolCall: { toolCallId: "1", title: "rm a" }, options };
-  const task = await bench.start({
+  const task = await fixture.start({
     ...scripted({ steps: [{ say: "working" }, { untilCancelled: true }, { ask }, { end: { stopReason: "cancelled" } }] }),
     approvals: "allow",
     profile: "modify",
   });
   await task.working;
-  await bench.adapter.cancel(task.request.taskId);
+  await fixture.adapter.cancel(task.request.taskId);
   expect(await task.result).toMatchObject({ errorCode: "cancelled" });
   expect(answers(task.request.directories.home)).toEqual([{ outcome: { outcome: "cancelled" } }]);
 });
 
-/** An agent that asks before so many calls, all at once, and somebody who answers when the test says so. */
+/** An agent that asks permission for several calls at once, and approvals that the test answers. */
 async function openAsking(count: number, ...steps: Record<string, unknown>[]) {
   const people = new Map<string, (answer: ApprovalAnswer) => void>();
   const asked = Promise.withResolvers<void>();
@@ -192,58 +192,58 @@ async function openAsking(count: number, ...steps: Record<string, unknown>[]) {
     toolCall: { toolCallId: String(index + 1), title: `rm ${index + 1}`, kind: "execute", status: "pending" },
     options,
   }));
-  const bench = await open({ capabilities: { ...scriptedProfile.capabilities, approvals: true } }, { requestApproval });
-  const task = await bench.start({ ...scripted({ steps: [{ askAll: asks }, ...steps] }), profile: "modify", approvals: "ask" });
+  const fixture = await open({ capabilities: { ...scriptedProfile.capabilities, approvals: true } }, { requestApproval });
+  const task = await fixture.start({ ...scripted({ steps: [{ askAll: asks }, ...steps] }), profile: "modify", approvals: "ask" });
   await asked.promise;
   const say = (id: string, decision: ApprovalAnswer["decision"], reason: string | null = null) => people.get(id)?.({ decision, reason });
-  return { bench, task, say, home: task.request.directories.home };
+  return { fixture, task, say, home: task.request.directories.home };
 }
-const toolStory = (events: readonly AdapterEvent[]) =>
+const toolEvents = (events: readonly AdapterEvent[]) =>
   events.flatMap(({ type, data }) =>
     "toolCallId" in data ? [`${type} ${data["toolCallId"]} ${"output" in data ? data.output : ""}`.trim()] : [],
   );
 
-test("6 permissions: several wait at a time, each for its own answer", async () => {
+test("several permission requests wait at the same time, each for its own answer", async () => {
   const { task, say, home } = await openAsking(3, { untilAnswered: true }, { say: "Done." }, { end: {} });
-  expect(toolStory(task.events)).toEqual(["tool.invoked 1", "tool.invoked 2", "tool.invoked 3"]);
+  expect(toolEvents(task.events)).toEqual(["tool.invoked 1", "tool.invoked 2", "tool.invoked 3"]);
   say("3", "reject", "not this one");
-  await expect.poll(() => toolStory(task.events).at(-1)).toBe("tool.completed 3 not this one");
+  await expect.poll(() => toolEvents(task.events).at(-1)).toBe("tool.completed 3 not this one");
   say("2", "approve");
   say("1", "reject");
   expect(await task.result).toMatchObject({ status: "ok", output: "Done." });
   expect(answers(home)).toEqual(["no", "yes", "no"].map((optionId) => ({ outcome: { outcome: "selected", optionId } })));
-  expect(toolStory(task.events).filter((line) => line.startsWith("tool.completed"))).toHaveLength(3);
+  expect(toolEvents(task.events).filter((line) => line.startsWith("tool.completed"))).toHaveLength(3);
 });
 
-test("6 permissions: what waits when the task is cancelled is answered cancelled at once, and stays so", async () => {
-  const { bench, task, say, home } = await openAsking(
+test('permission requests that wait when the task is canceled are answered with "cancelled" at once', async () => {
+  const { fixture, task, say, home } = await openAsking(
     2,
     { untilCancelled: true },
     { untilAnswered: true },
     { end: { stopReason: "cancelled" } },
   );
-  await bench.adapter.cancel(task.request.taskId);
+  await fixture.adapter.cancel(task.request.taskId);
   expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled" });
   expect(answers(home)).toEqual([1, 2].map(() => ({ outcome: { outcome: "cancelled" } })));
-  const told = task.events.length;
+  const eventCount = task.events.length;
   say("1", "approve");
   say("2", "reject", "too late");
   await new Promise(setImmediate);
-  expect(task.events).toHaveLength(told);
+  expect(task.events).toHaveLength(eventCount);
 });
 
 test.each<[does: string, steps: Record<string, unknown>[], expected: object]>([
   ["ends its turn", [{ wait: 50 }, { say: "Never mind." }, { end: {} }], { status: "ok", output: "Never mind." }],
   ["dies", [{ exit: { code: 3, stderr: "out of luck\n" } }], { status: "error", errorCode: "runtime_crashed" }],
-])("6 permissions: an agent that %s while it waits, waits no longer, whatever is answered then", async (_, steps, expected) => {
+])("an agent that %s while a permission request waits ends the task without the answer", async (_, steps, expected) => {
   const { task, say } = await openAsking(1, ...steps);
   expect(await task.result).toMatchObject(expected);
-  expect(toolStory(task.events)).toEqual(["tool.invoked 1", "tool.completed 1 The runtime did not report how this call ended."]);
+  expect(toolEvents(task.events)).toEqual(["tool.invoked 1", "tool.completed 1 The runtime did not report how this call ended."]);
   say("1", "approve");
   await new Promise(setImmediate);
 });
 
-test("7 nothing is offered: no files, no terminal", async () => {
+test("Bridge offers the agent no files and no terminal", async () => {
   const { home } = await run({ steps: [{ end: {} }] });
   expect(paramsOf(home, "initialize")).toMatchObject({
     protocolVersion: 1,
@@ -251,7 +251,7 @@ test("7 nothing is offered: no files, no terminal", async () => {
   });
 });
 
-test("8 noise: what is no message, or of an unknown kind, changes nothing", async () => {
+test("lines that are not messages, and messages of unknown kinds, are ignored", async () => {
   const { result, events } = await run({
     steps: [
       { raw: 'a log line\n{"not":"a message"}\n{"broken\n[]\n\n' },
@@ -269,7 +269,7 @@ test("8 noise: what is no message, or of an unknown kind, changes nothing", asyn
   expect(events.map(({ type }) => type)).toEqual(["assistant.text", "assistant.text"]);
 });
 
-test("8 noise: a line without an end is cut off", async () => {
+test("a line without an end exceeds the limit and fails the task", async () => {
   const { result } = await run({ steps: [{ say: "x" }, { flood: 9 * 1024 ** 2 }, { hang: true }] });
   expect(result).toMatchObject({ status: "error", errorCode: "output_limit", error: expect.stringContaining("8 MiB") });
 });
@@ -281,12 +281,12 @@ test.each<[reason: string, expected: object]>([
   ["refusal", { status: "error", errorCode: "model_error", error: "The model refused the task. I say." }],
   ["cancelled", { status: "error", errorCode: "adapter_error", error: "The agent canceled the task." }],
   ["tired", { status: "error", errorCode: "adapter_error", error: expect.stringContaining("tired") }],
-])("9 ends: %s", async (stopReason, expected) => {
+])("the stop reason %s has its outcome", async (stopReason, expected) => {
   const { result } = await run({ steps: [note("I say."), { end: { stopReason } }] });
   expect(result).toMatchObject(expected);
 });
 
-test("9 errors: the text of an error is told as it comes, and is no output", async () => {
+test("the text before an error is streamed and is not the output", async () => {
   const error = { code: -32603, message: "Internal error: API Error: 500", data: { errorKind: "server_error" } };
   const { result, events } = await run({ steps: [{ say: "API Error: 500" }, { error }] });
   expect(result).toMatchObject({ status: "error", errorCode: "model_error", error: expect.stringContaining("API Error: 500") });
@@ -295,26 +295,26 @@ test("9 errors: the text of an error is told as it comes, and is no output", asy
   expect(texts(events)).toBe("API Error: 500");
 });
 
-test("9 errors: a session that needs a login", async () => {
+test("a session that needs a login fails with authentication_required", async () => {
   const { result, home } = await run({ session: { error: { code: -32000, message: "Authentication required" } } });
   expect(result).toMatchObject({ status: "error", errorCode: "authentication_required" });
   expect(methods(home)).not.toContain("session/prompt");
 });
 
-test("9 errors: a turn that ends well and has failed all the same", async () => {
+test("a turn that ends with success but reported a failure fails", async () => {
   const readNotice: AcpProfile["readNotice"] = (update) =>
     update["sessionUpdate"] === "broken" ? { text: "status 429", failed: true } : null;
   const { result } = await run({ steps: [{ update: { sessionUpdate: "broken" } }, { end: {} }] }, {}, { readNotice });
   expect(result).toMatchObject({ status: "error", errorCode: "rate_limited", error: "The agent reports: status 429" });
 });
 
-test("9 errors: a task that is given up because of a rejected call says so", async () => {
+test("a turn that the agent ends because of a rejected call fails with the rejection", async () => {
   const ask = { toolCall: { toolCallId: "1", title: "rm a" }, options: [] };
   const { result } = await run({ steps: [{ ask }, { end: { stopReason: "cancelled" } }] }, { profile: "inspect" });
   expect(result).toMatchObject({ errorCode: "adapter_error", error: expect.stringMatching(/canceled .* profile is inspect/) });
 });
 
-test("9 errors: an agent that dies tells why with the end of its stderr", async () => {
+test("the error of an agent that crashes has the end of its stderr", async () => {
   const { result } = await run({ steps: [{ say: "Half" }, { exit: { code: 3, stderr: "out of luck\n" } }] });
   expect(result).toMatchObject({
     status: "error",
@@ -324,22 +324,22 @@ test("9 errors: an agent that dies tells why with the end of its stderr", async 
   expect(result).not.toHaveProperty("output");
 });
 
-test("9 errors: an agent that does not start", async () => {
+test("an agent that does not start fails with spawn_failed", async () => {
   const { result } = await run({}, {}, { find: () => ({ argv: ["/nowhere/agent"] }) });
   expect(result).toMatchObject({ status: "error", errorCode: "spawn_failed" });
 });
 
-test("10 resume: never loaded, only resumed, and nothing of earlier turns is told again", async () => {
-  const bench = await open();
-  const first = await bench.start(doing({ remember: "zebra" }, { say: "noted" }));
+test("a session is resumed, never loaded, and earlier turns are not reported again", async () => {
+  const fixture = await open();
+  const first = await fixture.start(doing({ remember: "zebra" }, { say: "noted" }));
   const { resumeToken = "" } = await first.result;
-  const second = await bench.run({ ...doing({ recall: true }), resumeToken });
+  const second = await fixture.run({ ...doing({ recall: true }), resumeToken });
   expect(second).toMatchObject({ result: { output: "zebra", resumeToken }, text: "zebra" });
   expect(methods(first.request.directories.home)).toContain("session/resume");
   expect(methods(first.request.directories.home)).not.toContain("session/load");
 });
 
-test("10 resume: a connection that cannot does not take the task", async () => {
+test("a connection that cannot resume sessions rejects a task with a resume token", async () => {
   const capabilities = { ...scriptedProfile.capabilities, sessionResume: false };
   const { result } = await run({ steps: [{ end: {} }] }, { resumeToken: "x" }, { capabilities });
   expect(result).toMatchObject({
@@ -349,7 +349,7 @@ test("10 resume: a connection that cannot does not take the task", async () => {
   });
 });
 
-test("10 resume: an agent that has lost the session, or the ability, says so before the prompt", async () => {
+test("a lost session, or an agent that can no longer resume, fails the task before the prompt", async () => {
   const lost = await run({}, { resumeToken: "x" });
   expect(lost.result).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("Resource not found") });
   const unable = await run({ resumes: false }, { resumeToken: "x" });
@@ -357,7 +357,7 @@ test("10 resume: an agent that has lost the session, or the ability, says so bef
   expect(methods(unable.home)).not.toContain("session/prompt");
 });
 
-test("MCP servers reach the session; one that the agent cannot reach fails the task before the prompt", async () => {
+test("MCP servers are passed to the session; an unsupported transport fails the task before the prompt", async () => {
   const stdio = { name: "files", transport: "stdio", command: "/bin/files", env: { KEY: "x" } } as const;
   const { home } = await run({ steps: [{ end: {} }] }, { mcpServers: [stdio] });
   expect(paramsOf(home, "session/new")?.["mcpServers"]).toEqual([
@@ -368,7 +368,7 @@ test("MCP servers reach the session; one that the agent cannot reach fails the t
   expect(methods(refused.home)).not.toContain("session/prompt");
 });
 
-test("the preflight tells the agent's version, and what it cannot do", async () => {
+test("the preflight reports the agent's version and that it cannot resume sessions", async () => {
   const health = async (config: Script) => (await open({}, { settings: { config } })).adapter.checkHealth();
   expect(await health({})).toMatchObject({ status: "healthy", connection: "acp", version: "1.2.3" });
   expect((await health({ resumes: false })).preflight[0]?.detail).toContain("cannot resume sessions");
@@ -378,12 +378,12 @@ test("the preflight tells the agent's version, and what it cannot do", async () 
   });
 });
 
-test("the preflight knows an agent that answers and does not go", async () => {
+test("the preflight accepts an agent that answers but does not exit", async () => {
   const { adapter } = await open({}, { settings: { config: { deaf: ["EOF"] } } });
   expect(await adapter.checkHealth()).toMatchObject({ status: "healthy", version: "1.2.3" });
 });
 
-test("the preflight says of a program that it is no agent, in the program's own words", async () => {
+test("the preflight reports a program that is not an agent, with its output", async () => {
   const directory = mkdtempSync(path.join(tmpdir(), "acp-"));
   try {
     const program = path.join(directory, "tool");

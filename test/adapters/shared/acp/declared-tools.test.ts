@@ -13,7 +13,7 @@ const options = [
   { optionId: "yes", name: "Yes", kind: "allow_once" },
   { optionId: "no", name: "No", kind: "reject_once" },
 ];
-/** Without the ability to reach MCP servers over HTTP. */
+/** An agent that does not support MCP over HTTP. */
 const startingServers = { agentCapabilities: { sessionCapabilities: { resume: {} } } };
 
 async function open(script: Script, given: Partial<ExecutionRequest> = {}, profile: Partial<AcpProfile> = {}) {
@@ -47,7 +47,7 @@ const stopped = [{ untilCancelled: true }, { end: { stopReason: "cancelled" } }]
 test.each([
   ["over HTTP", {}],
   ["by a program that it starts", { initialize: startingServers }],
-])("a call that reaches Bridge %s ends the task, and the session goes on with the result", async (_, script) => {
+])("a call that reaches Bridge %s ends the task, and the next task resumes the session with the result", async (_, script) => {
   const { result, run, events, home } = await open({ ...script, steps: [{ say: "I must ask." }, call, ...stopped] });
   expect(result).toMatchObject({
     status: "ok",
@@ -64,7 +64,7 @@ test.each([
   expect(prompts[1]).toContain("The blue one.");
 });
 
-test("an agent that does not hear the end of its turn is stopped, and its session is resumed all the same", async () => {
+test("an agent that ignores the end of its turn is stopped, and its session can still be resumed", async () => {
   const { result } = await open({ deaf: ["cancel"], steps: [call, { hang: true }] });
   expect(result).toMatchObject({ status: "ok", outputs: { toolCalls: [{ toolName: "ask_user" }] }, resumeToken: expect.any(String) });
 });
@@ -72,7 +72,7 @@ test("an agent that does not hear the end of its turn is stopped, and its sessio
 test.each([
   ["its name", { name: "mcp__bridge__ask_user" }],
   ["its title", { title: "ask_user (bridge MCP Server)", kind: "other" }],
-])("the agent may call it without an answer of anybody, and it is told once: known by %s", async (_, named) => {
+])("a declared tool needs no approval and is reported once; recognized by %s", async (_, named) => {
   const toolCall = { toolCallId: "1", status: "in_progress", ...named };
   const { result, events, home } = await open({
     steps: [
@@ -94,7 +94,7 @@ test.each([
   ["the description of a sub-agent as its title", { title: "ask_user (bridge MCP Server)", kind: "think" }, "think"],
   ["a title, where the agent reports another name", { title: "bridge_ask_user", kind: "other", _meta: { toolName: "Agent" } }, "Agent"],
   ["fields of the input of a command", { title: "rm -rf .", kind: "execute", rawInput: { server: "bridge", tool: "ask_user" } }, "execute"],
-])("a model cannot pass another call off as a declared tool by %s", async (_, named, toolName) => {
+])("a model cannot disguise another call as a declared tool by %s", async (_, named, toolName) => {
   const toolCall = { toolCallId: "1", status: "in_progress", ...named };
   const { events, home } = await open({ steps: [{ ask: { toolCall, options } }, { end: {} }] }, {}, { toolName: acpToolName });
   expect(answers(home)).toMatchObject([{ outcome: { optionId: "no" } }]);

@@ -22,7 +22,7 @@ test.each([
   [{ allow: true }, [always], "cancelled", impossible],
   [no, [always, once, reject], "reject", no],
   [no, [once, rejectAlways], "cancelled", no],
-] as const)("%j to a permission request that offers %j: %s", (given, options, expected, decided) => {
+] as const)("the decision %j for a permission request with the options %j is answered with %s", (given, options, expected, decided) => {
   const { outcome, decision } = answerPermission(given, options);
   expect(outcome.outcome === "selected" ? outcome.optionId : outcome.outcome).toBe(expected);
   expect(decision).toEqual(decided);
@@ -31,7 +31,7 @@ test.each([
 const http = { name: "web", transport: "http", url: "http://127.0.0.1:1/mcp", headers: { Authorization: "Bearer x" } } as const;
 const sse = { ...http, transport: "sse" } as const;
 
-test("MCP servers are written as the protocol wants them", () => {
+test("MCP servers are converted to the protocol's format", () => {
   expect(
     mcpServersFor(
       [
@@ -50,7 +50,7 @@ test("MCP servers are written as the protocol wants them", () => {
   ]);
 });
 
-test("an MCP transport that the agent does not have is named", () => {
+test("an unsupported MCP transport is named in the error", () => {
   expect(() => mcpServersFor([sse], { http: true })).toThrow(/"web".* "sse" /);
   expect(() => mcpServersFor([http], undefined)).toThrow(/"web".* "http" /);
 });
@@ -63,13 +63,13 @@ test.each<[code: number, message: string, data: unknown, start: TaskErrorCode, p
   [500, '{"error":{"code":403,"status":"PERMISSION_DENIED"}}', undefined, "authentication_required", "authentication_required"],
   [-32603, "Internal error: There's an issue with the selected model", { errorKind: "model_not_found" }, "adapter_error", "model_error"],
   [-32602, "Invalid params", { cwd: "not a directory" }, "adapter_error", "model_error"],
-])("error %i %s %j is told as %s before the prompt and %s after it", (code, message, data, start, prompt) => {
+])("error %i %s %j means %s before the prompt and %s after it", (code, message, data, start, prompt) => {
   const error = new RequestError(code, message, data);
   expect(explainError(error, "start", {})).toMatchObject({ status: "error", errorCode: start });
   expect(explainError(error, "prompt", {}).errorCode).toBe(prompt);
 });
 
-test("an error is told in words, without JSON", () => {
+test("an error message contains no JSON", () => {
   const error = new RequestError(-32603, "Internal error", { details: "401 scripted 401" });
   expect(explainError(error, "prompt", {})).toEqual({
     status: "error",
@@ -78,7 +78,7 @@ test("an error is told in words, without JSON", () => {
   });
 });
 
-test("an agent's own wording comes first, and a bug is no result", () => {
+test("the profile explains errors first, and an error of Bridge is rethrown", () => {
   const own = { status: "error", errorCode: "budget_exceeded", error: "Too dear." } as const;
   expect(explainError(new RequestError(-32603, "429"), "prompt", { explainError: () => own })).toBe(own);
   expect(() => explainError(new TypeError("a bug"), "prompt", {})).toThrow("a bug");
@@ -86,33 +86,33 @@ test("an agent's own wording comes first, and a bug is no result", () => {
 
 const answering = (answer: Promise<unknown>) => ({ request: () => answer }) as unknown as ClientContext;
 
-test("an agent that does not answer initialize is given up", async () => {
+test("initialize fails if the agent does not answer in time", async () => {
   await expect(initialize(answering(new Promise(() => {})), 10)).rejects.toThrow('The agent did not answer "initialize" within 0.01 s.');
 });
 
-test("an agent of another version of the protocol is told to be one", async () => {
+test("initialize fails if the agent uses another protocol version", async () => {
   await expect(initialize(answering(Promise.resolve({ protocolVersion: 2 })), 1_000)).rejects.toThrow(
     /uses version 2 .* Bridge requires version 1/,
   );
 });
 
-test("the cost of a task is what its session costs more than before; unknown before is unknown now", async () => {
+test("the cost of a task is the increase of its session's cost, or unknown if the earlier cost is unknown", async () => {
   const kept = new Map<string, SessionTotal>();
   const totals: SessionTotals = {
     read: async (home, session) => kept.get(`${home} ${session}`) ?? null,
     write: async (home, session, total) => void kept.set(`${home} ${session}`, total),
   };
-  const cost = (told: number | undefined, resumeToken?: string) => {
+  const cost = (reportedUsd: number | undefined, resumeToken?: string) => {
     const request = { directories: { home: "/home" }, ...(resumeToken !== undefined && { resumeToken }) } as ExecutionRequest;
-    return taskCost({ request, totals }, "s", told);
+    return taskCost({ request, totals }, "s", reportedUsd);
   };
   expect(await cost(1)).toBe(1);
   expect(await cost(1.5, "s")).toBe(0.5);
   expect(await cost(undefined, "s")).toBeUndefined();
-  // What the task before has cost was not told: nobody knows how much of this is its own.
+  // The total before the task is unknown, so its cost is unknown.
   expect(await cost(2, "s")).toBeUndefined();
   expect(await cost(2.5, "s")).toBe(0.5);
-  // A session that costs less than before is another one.
+  // A total that is lower than before belongs to another session.
   expect(await cost(1.25, "s")).toBeUndefined();
   kept.set("/home s", { usage: { inputTokens: 1, outputTokens: 1 } });
   expect(await cost(3, "s")).toBeUndefined();

@@ -21,7 +21,7 @@ const capabilities: GatewayCapabilities = {
   outputStrategies: ["stream", "file", "structured"],
 };
 
-/** What the scripted agent does: how it starts, what it does not hear, and the steps of its turn. */
+/** The script of the agent: how it starts, which signals it ignores, and the steps of its turn. */
 export interface Script {
   initialize?: object;
   resumes?: boolean;
@@ -32,13 +32,13 @@ export interface Script {
 
 /** The metadata of a task that runs a script. */
 export const scripted = (script: Script) => ({ metadata: { script } });
-/** The same for a turn that goes well. */
+/** The metadata of a task whose turn succeeds. */
 export const doing = (...steps: Record<string, unknown>[]) => scripted({ steps: [...steps, { end: {} }] });
 
 /** The profile of the scripted agent: a task's metadata is its script. */
 export const scriptedProfile: AcpProfile = {
   capabilities,
-  // Most scripts say nothing.
+  // Most scripts write no text.
   emptyAnswers: "accepted",
   find: () => ({ argv: [process.execPath, agent] }),
   launch: (argv, { request: { directories, metadata } }) => launch(argv, directories.tmp, metadata?.["script"] ?? {}),
@@ -53,7 +53,7 @@ function launch(argv: readonly string[], directory: string, script: unknown) {
   return { argv: [...argv, file], env: { PATH: process.env["PATH"] ?? "" } };
 }
 
-/** An adapter of the scripted agent; a profile may differ from the plain one. */
+/** An adapter of the scripted agent; `profile` overrides fields of its profile. */
 export const createScriptedAdapter = (profile: Partial<AcpProfile> = {}): Required<ExecutionAdapter> =>
   createProgramAdapter({
     provider: "scripted",
@@ -63,11 +63,11 @@ export const createScriptedAdapter = (profile: Partial<AcpProfile> = {}): Requir
     timeoutMultiplier: 1,
   });
 
-/** What the agent with this home was told, in the order in which it came: the parameters by method. */
+/** The messages that the agent with this home received, in their order: the parameters by method. */
 export const received = (home: string): { method?: string; params?: Record<string, unknown> }[] =>
   readLines(path.join(home, "received.jsonl"));
 
-/** What the agent with this home was answered to its permission requests. */
+/** The answers to the permission requests of the agent with this home. */
 export const answers = (home: string): unknown[] => readLines(path.join(home, "answers.jsonl"));
 
 function readLines<T>(file: string): T[] {

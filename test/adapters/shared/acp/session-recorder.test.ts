@@ -5,10 +5,10 @@ import { readToolCall } from "../../../../adapters/shared/acp/read-update.ts";
 import { createSessionRecorder, type SessionRecorder } from "../../../../adapters/shared/acp/session-recorder.ts";
 import { createTaskTimeline } from "../../../../adapters/shared/agent-program/task-timeline.ts";
 
-type Telling = Pick<AcpProfile, "readNotice" | "readExtension" | "toolName">;
+type ProfileReaders = Pick<AcpProfile, "readNotice" | "readExtension" | "toolName">;
 
-/** Tells a timeline and shows it: one line an event, and the answer. */
-function tell(act: (recorder: SessionRecorder) => void, profile: Telling = {}) {
+/** Records updates and returns one line per event, the answer, and the facts. */
+function record(act: (recorder: SessionRecorder) => void, profile: ProfileReaders = {}) {
   const lines: string[] = [];
   const show = ({ type, data }: AdapterEvent): string => {
     if (type === "tool.invoked") return `${data.toolName}#${data.toolCallId} ${JSON.stringify(data.input)}`;
@@ -128,19 +128,19 @@ test.each<[agent: string, updates: object[], lines: string[]]>([
     ['"Still here."'],
   ],
 ])("%s", (_, updates, lines) => {
-  expect(tell(takeAll(...updates)).lines).toEqual(lines);
+  expect(record(takeAll(...updates)).lines).toEqual(lines);
 });
 
-test("a permission request without a call tells it, and the completion finds it (gemini)", () => {
-  const { lines } = tell((recorder) => {
+test("a permission request for a new call starts the call, and its completion ends it (gemini)", () => {
+  const { lines } = record((recorder) => {
     recorder.recordQuestion(known({ status: "pending", title: "touch a", kind: "execute", content: shown("[current working directory]") }));
     recorder.recordUpdate(change({ status: "completed", title: "touch a", content: [] }));
   });
   expect(lines).toEqual(['execute#1 {"title":"touch a"}', "execute#1 gave null"]);
 });
 
-test("a permission request after its call is not told twice (claude, opencode)", () => {
-  const { lines } = tell((recorder) => {
+test("a permission request for a known call does not start it again (claude, opencode)", () => {
+  const { lines } = record((recorder) => {
     recorder.recordUpdate(call({ name: "Bash", status: "pending", rawInput: {} }));
     recorder.recordQuestion(known({ title: "touch a", rawInput: { command: "touch a" } }));
     recorder.recordUpdate(change({ rawInput: { command: "touch a", description: "late" } }));
@@ -149,46 +149,47 @@ test("a permission request after its call is not told twice (claude, opencode)",
   expect(lines).toEqual(['Bash#1 {"command":"touch a"}', 'Bash#1 gave ""']);
 });
 
-test("a rejected call is over at once, whether the agent mentions it again (claude, opencode) or not (gemini)", () => {
+test("a rejected call ends at once, whether the agent reports its end (claude, opencode) or not (gemini)", () => {
   const reject = (recorder: SessionRecorder) => {
     recorder.recordQuestion(known({ kind: "edit", title: "a.txt" }));
     recorder.rejectCall("1", "no");
   };
-  const silent = tell((recorder) => {
+  const silent = record((recorder) => {
     reject(recorder);
     recorder.recordUpdate(said("As you wish."));
   });
   expect(silent.lines).toEqual(['edit#1 {"title":"a.txt"}', 'edit#1 failed "no"', '"As you wish."']);
   expect(silent).toMatchObject({ answer: "As you wish.", rejection: "no" });
-  const talkative = tell((recorder) => {
+  const repeated = record((recorder) => {
     reject(recorder);
     recorder.recordUpdate(change({ status: "failed", rawOutput: "The user rejected it" }));
   });
-  expect(talkative.lines).toEqual(['edit#1 {"title":"a.txt"}', 'edit#1 failed "no"']);
+  expect(repeated.lines).toEqual(['edit#1 {"title":"a.txt"}', 'edit#1 failed "no"']);
 });
 
-test("the last cost in US dollars counts, other currencies and bare usage updates do not", () => {
+test("the last cost in US dollars counts; other currencies and updates without a cost do not", () => {
   const cost = (amount: number, currency: string) => ({ ...usage, cost: { amount, currency } });
-  expect(tell(takeAll(cost(0.1, "USD"), cost(0.3, "USD"), usage, cost(9, "EUR"))).costUsd).toBe(0.3);
-  expect(tell(takeAll(usage, cost(-1, "USD"))).costUsd).toBeUndefined();
+  expect(record(takeAll(cost(0.1, "USD"), cost(0.3, "USD"), usage, cost(9, "EUR"))).costUsd).toBe(0.3);
+  expect(record(takeAll(usage, cost(-1, "USD"))).costUsd).toBeUndefined();
 });
 
-test("notices are no part of the timeline, and tell of a turn that has failed (codex)", () => {
-  const readNotice: Telling["readNotice"] = (update) => {
+test("notices are not part of the timeline and report a failed turn (codex)", () => {
+  const readNotice: ProfileReaders["readNotice"] = (update) => {
     if (update["sessionUpdate"] === "session_info_update") return { failed: true };
     return update["sessionUpdate"] === "agent_message_chunk" && update["messageId"] === undefined
       ? { text: JSON.stringify(update["content"]) }
       : null;
   };
-  const warned = tell(takeAll(said("Warning: metadata"), said("Fine.", { messageId: "m" })), { readNotice });
+  const warned = record(takeAll(said("Warning: metadata"), said("Fine.", { messageId: "m" })), { readNotice });
   expect(warned).toMatchObject({ lines: ['"Fine."'], failure: undefined });
-  const failed = tell(takeAll(said("Warning: metadata"), { sessionUpdate: "session_info_update" }, said("status 429")), { readNotice });
+  const failed = record(takeAll(said("Warning: metadata"), { sessionUpdate: "session_info_update" }, said("status 429")), { readNotice });
   expect(failed).toMatchObject({ lines: [], failure: expect.stringContaining("status 429") });
-  expect(tell(takeAll({ sessionUpdate: "session_info_update" }), { readNotice }).failure).toBe("The agent reports no reason.");
+  expect(record(takeAll({ sessionUpdate: "session_info_update" }), { readNotice }).failure).toBe("The agent reports no reason.");
 });
 
-test("claude: text of a message that broke off is discarded, and the answer is confirmed by the SDK's own messages", () => {
-  const readExtension: Telling["readExtension"] = (method, params) => (method === "_own" ? (params as { notice: object }).notice : null);
+test("text of a broken message is discarded, and the SDK's messages confirm the answer (claude)", () => {
+  const readExtension: ProfileReaders["readExtension"] = (method, params) =>
+    method === "_own" ? (params as { notice: object }).notice : null;
   const own = (notice: object) => (recorder: SessionRecorder) => recorder.recordExtension("_own", { notice });
   const acts = [
     takeAll(said("Whole. ", { messageId: "m1" }), said("Bro", { messageId: "m2" })),
@@ -200,13 +201,13 @@ test("claude: text of a message that broke off is discarded, and the answer is c
   const actAll = (recorder: SessionRecorder): void => {
     for (const act of acts) act(recorder);
   };
-  const told = tell(actAll, { readExtension });
-  expect(told.lines).toEqual(['"Whole. "', '"Bro"', "discarded: It broke.", '"Whole. "', '"The end."']);
-  expect(told.answer).toBe("Whole. The end.");
+  const recorded = record(actAll, { readExtension });
+  expect(recorded.lines).toEqual(['"Whole. "', '"Bro"', "discarded: It broke.", '"Whole. "', '"The end."']);
+  expect(recorded.answer).toBe("Whole. The end.");
 });
 
-test("claude: the answer stays when a call that broke off before it is closed behind it", () => {
-  const { lines, answer } = tell(
+test("the answer stays when a broken call before it ends after it (claude)", () => {
+  const { lines, answer } = record(
     takeAll(
       said("I call. ", { messageId: "m1" }),
       call({ name: "Bash", status: "pending", rawInput: {} }),
@@ -218,18 +219,18 @@ test("claude: the answer stays when a call that broke off before it is closed be
   expect(answer).toBe("The end.");
 });
 
-test("what is no update at all is passed over, before a profile looks at it", () => {
-  const readNotice: Telling["readNotice"] = ({ sessionUpdate }) => (sessionUpdate === "broken" ? { failed: true } : null);
+test("invalid updates are ignored before the profile reads them", () => {
+  const readNotice: ProfileReaders["readNotice"] = ({ sessionUpdate }) => (sessionUpdate === "broken" ? { failed: true } : null);
   const takeNothing = (recorder: SessionRecorder) => {
     for (const update of [undefined, null, 5, "text"]) recorder.recordUpdate(update);
   };
-  const told = tell(takeNothing, { readNotice });
-  expect(told).toMatchObject({ lines: [], failure: undefined });
+  const recorded = record(takeNothing, { readNotice });
+  expect(recorded).toMatchObject({ lines: [], failure: undefined });
 });
 
-test("a profile knows a tool's name better", () => {
-  const toolName: Telling["toolName"] = ({ toolCallId }) => toolCallId.split("__")[0];
-  expect(tell(takeAll(call({ toolCallId: "read_file__7", kind: "read", status: "completed" })), { toolName }).lines).toEqual([
+test("the profile's tool name takes precedence", () => {
+  const toolName: ProfileReaders["toolName"] = ({ toolCallId }) => toolCallId.split("__")[0];
+  expect(record(takeAll(call({ toolCallId: "read_file__7", kind: "read", status: "completed" })), { toolName }).lines).toEqual([
     "read_file#read_file__7 {}",
     "read_file#read_file__7 gave null",
   ]);

@@ -30,12 +30,12 @@ async function openAdapter(connections: ProgramConnection[], config: Partial<Ada
   return { adapter, events, root, initialize, request };
 }
 
-/** A connection that does in a task what the test says. */
+/** A connection whose tasks run a function of the test. */
 const doing = (execute: (task: ProgramTask) => Promise<ConnectionResult>, changes: Parameters<typeof scriptedConnection>[0] = {}) =>
   scriptedConnection({ ...changes, execute });
 
 describe("the connection of a task", () => {
-  test("is the first that can carry it", async () => {
+  test("is the first one that supports it", async () => {
     const first = scriptedConnection({ name: "acp", unsupportedReason: ({ resumeToken }) => (resumeToken === undefined ? null : "no") });
     const { adapter, initialize, request } = await openAdapter([first, scriptedConnection()]);
     await initialize();
@@ -44,7 +44,7 @@ describe("the connection of a task", () => {
     expect((await adapter.execute(request({ ...speak, taskId: "t2", resumeToken: "s" }))).connection).toBe("cli");
   });
 
-  test("where none can, the task is refused and the reason told", async () => {
+  test("is missing if none supports the task, which then fails with the reasons", async () => {
     const { adapter, initialize, request } = await openAdapter([scriptedConnection({ unsupportedReason: () => "it is too small." })]);
     await initialize();
     expect(await adapter.execute(request())).toMatchObject({
@@ -54,7 +54,7 @@ describe("the connection of a task", () => {
     });
   });
 
-  test("is one that can ask, where the task wants to be asked; one that inspects is not", async () => {
+  test("supports approvals if the task needs them; a task with inspect does not need them", async () => {
     const deaf = scriptedConnection({ unsupportedReason: () => null });
     const asking = scriptedConnection({
       name: "acp",
@@ -76,7 +76,7 @@ describe("the connection of a task", () => {
     });
   });
 
-  test("that can ask counts only where it is usable", async () => {
+  test("counts for the approvals capability only if it is usable", async () => {
     const asking = scriptedConnection({ name: "acp", capabilities: { approvals: true }, find: () => ({ missing: "install it." }) });
     const { adapter, initialize, request } = await openAdapter([scriptedConnection(), asking]);
     await initialize();
@@ -84,7 +84,7 @@ describe("the connection of a task", () => {
     expect(await adapter.execute(request({ approvals: "ask" }))).toMatchObject({ error: expect.stringContaining("acp: install it.") });
   });
 
-  test("decides what the adapter can do", async () => {
+  test("decides the capabilities of the adapter", async () => {
     const missing = scriptedConnection({ name: "acp", find: () => ({ missing: "install it" }), capabilities: { costTracking: true } });
     const { adapter, initialize } = await openAdapter([missing, scriptedConnection({ capabilities: { costTracking: false } })]);
     expect(adapter.capabilities().costTracking).toBe(true);
@@ -128,7 +128,7 @@ describe("the conversation of a task", () => {
     return { status: "ok", output: "One file." };
   };
 
-  test("has the messages of a connection that does not stream, before tools and after them", async () => {
+  test("has the messages of a connection that does not stream, before and after tool calls", async () => {
     const { adapter, events, initialize, request } = await openAdapter([doing(steps, { capabilities: { streaming: false } })]);
     await initialize();
     const { output, conversationMessages } = await adapter.execute(request());
@@ -143,14 +143,14 @@ describe("the conversation of a task", () => {
     expect(events.map(({ type }) => type)).toEqual(["tool.invoked", "tool.completed"]);
   });
 
-  test("is left to Bridge for a connection that streams", async () => {
+  test("is recorded by Bridge for a connection that streams", async () => {
     const { adapter, initialize, request } = await openAdapter([doing(steps)]);
     await initialize();
     expect(await adapter.execute(request())).not.toHaveProperty("conversationMessages");
   });
 });
 
-test("a runtime that says more than a result may hold is stopped", async () => {
+test("a runtime that exceeds the text limit is stopped", async () => {
   const talkative = doing(async ({ timeline, signal }) => {
     while (!signal.aborted) timeline.appendText("x".repeat(1024 ** 2));
     return { status: "error", errorCode: "cancelled", error: "Stopped.", resumeToken: "s" };
@@ -167,7 +167,7 @@ test("a runtime that says more than a result may hold is stopped", async () => {
   expect(result.output).toBeUndefined();
 });
 
-test("tools that a task left open are closed before its result, also when the connection has a bug", async () => {
+test("open tool calls of a task end before its result, also if the connection throws", async () => {
   const buggy = doing(async ({ timeline }) => {
     timeline.startTool("1", "shell", {});
     throw new Error("a bug");
@@ -179,7 +179,7 @@ test("tools that a task left open are closed before its result, also when the co
   expect(await adapter.cancel("t1")).toBe(false);
 });
 
-test("where nothing was said, the connection decides whether that is an answer", async () => {
+test("the connection decides whether an empty answer is a success", async () => {
   const silent = doing(async () => ({ status: "ok" }));
   for (const [connection, expected] of [
     [
@@ -194,7 +194,7 @@ test("where nothing was said, the connection decides whether that is an answer",
   }
 });
 
-test("an event that comes after the end of its task is not told", async () => {
+test("an event after the end of its task is not emitted", async () => {
   const late: (() => void)[] = [];
   const { adapter, events, initialize, request } = await openAdapter([
     doing(async ({ timeline }) => {
@@ -204,7 +204,7 @@ test("an event that comes after the end of its task is not told", async () => {
   ]);
   await initialize();
   expect((await adapter.execute(request())).output).toBeUndefined();
-  for (const tell of late) tell();
+  for (const emitLate of late) emitLate();
   expect(events).toEqual([]);
 });
 
@@ -218,7 +218,7 @@ describe("home", () => {
     return ((await adapter.execute(request())).output ?? "").replace(root, "<root>");
   };
 
-  test("is the agent's, unless the operator says that it is the operator's own", async () => {
+  test("is the agent's, unless the operator sets `home` to `user`", async () => {
     expect(await homeSeen({ env: { HOME: "/home/operator" } })).toBe("<root>/home");
     expect(await homeSeen({ env: { HOME: "/home/operator" }, settings: { home: "user" } })).toBe("/home/operator");
     expect(await homeSeen({ env: {}, settings: { home: "user" } })).toBe(homedir());
@@ -231,7 +231,7 @@ test.each([{ home: "root" }, { env: "PATH" }, { command: "" }, { config: "{}" }]
   expect((await adapter.checkHealth()).status).toBe("offline");
 });
 
-test("totals of sessions lie with the adapter, and old ones are forgotten at its start", async () => {
+test("totals of sessions are in the adapter's directory, and old ones are removed at its start", async () => {
   const counting = doing(async ({ totals, request: { directories } }) => {
     const before = await totals.read(directories.home, "s");
     await totals.write(directories.home, "s", { costUsd: (before?.costUsd ?? 0) + 1 });
@@ -248,7 +248,7 @@ test("totals of sessions lie with the adapter, and old ones are forgotten at its
   expect((await adapter.execute(request({ directories: { ...request().directories, home: "/elsewhere" } }))).output).toBe("undefined");
 });
 
-test("what a connection cannot sweep away is told in the log, and hinders nobody", async () => {
+test("a failed sweep of a connection is logged and does not fail the health check", async () => {
   const warnings: object[] = [];
   const silent = (): void => {};
   const logger = { debug: silent, info: silent, error: silent, warn: (fields: object) => void warnings.push(fields) };

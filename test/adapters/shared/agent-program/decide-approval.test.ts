@@ -26,7 +26,7 @@ test.each([
   ["inspect", "deny", /profile is inspect/],
   ["modify", "deny", /approvals are "deny"/],
   ["modify", "allow", null],
-] as const)("in %s with approvals %s nobody is asked", async (profile, approvals, reason) => {
+] as const)("a task with profile %s and approvals %s asks for no approval", async (profile, approvals, reason) => {
   const { decision, questions } = await decide({ profile, approvals }, yes);
   expect(decision).toEqual(reason === null ? { allow: true } : { allow: false, reason: expect.stringMatching(reason) });
   expect(questions).toEqual([]);

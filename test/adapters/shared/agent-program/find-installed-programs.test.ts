@@ -36,7 +36,7 @@ test("finds the programs that work, with their versions, and starts each once", 
   expect(await starts()).toBe(["one", "three", "four"].map((name) => `${bin}/${name} --version\n`).join(""));
 });
 
-test("asks one after the other, behind all other work, without Bridge's secrets, and leaves nothing behind", async () => {
+test("starts programs one after the other with low priority, without Bridge's secrets, and leaves nothing behind", async () => {
   const script = (name: string) =>
     `echo ${name} >> ../../../story; sleep 0.1; echo ${name} >> ../../../story; cut -d' ' -f19 /proc/$$/stat >> ../../../story; env > ../../../env; echo 1.0.0`;
   const { root, search } = await openMachine({ one: script("one"), two: script("two") });
@@ -54,14 +54,14 @@ test("asks one after the other, behind all other work, without Bridge's secrets,
   expect((await readdir(root)).sort()).toEqual(["bin", "env", "starts", "story"]);
 });
 
-test("starts nothing and makes nothing where there is nothing", async () => {
+test("starts no process and creates no directory if there is no program", async () => {
   const { root, search } = await openMachine({});
   expect(await findInstalledPrograms(names, search)).toEqual([]);
   expect(await findInstalledPrograms(names, { ...search, env: {} })).toEqual([]);
   expect(await readdir(root)).toEqual(["bin"]);
 });
 
-test("ends when it is told to: the program that is asked is stopped, and no other is started", async () => {
+test("stops when its signal aborts: the running program is stopped, and no other is started", async () => {
   const { search, starts, abort, bin } = await openMachine({
     one: 'echo "$BRIDGE_TASK_ID" >> $HOME/../../../id; sleep 60',
     two: "echo 2.0.0",
@@ -75,7 +75,7 @@ test("ends when it is told to: the program that is asked is stopped, and no othe
   expect((await starts()).split("\n")).toHaveLength(2);
 });
 
-test("what is enabled is not looked for", async () => {
+test("programs of enabled adapters are not searched for", async () => {
   const { search } = await openMachine(Object.fromEntries(["claude", "codex", "gemini", "opencode"].map((name) => [name, "echo 1.0.0"])));
   const found = (await findUnusedPrograms(new Set(["command", "codex"]), search)).map(({ name }) => name);
   expect(found).toEqual(["claude", "gemini", "opencode"]);

@@ -6,16 +6,16 @@ import { createTaskTimeline, type TaskTimeline } from "../../../../adapters/shar
 
 interface Given {
   ending?: ConnectionResult;
-  tell?(timeline: TaskTimeline): void;
+  act?(timeline: TaskTimeline): void;
   emptyAnswers?: EmptyAnswers;
   outputStrategy?: ExecutionRequest["outputStrategy"];
   maxBytes?: number;
 }
 
-function finish({ ending = { status: "ok" }, tell = () => {}, emptyAnswers, outputStrategy = { type: "stream" }, maxBytes }: Given) {
+function finish({ ending = { status: "ok" }, act = () => {}, emptyAnswers, outputStrategy = { type: "stream" }, maxBytes }: Given) {
   const events: AdapterEvent[] = [];
   const timeline = createTaskTimeline("t", (event) => events.push(event), { streaming: true, ...(maxBytes !== undefined && { maxBytes }) });
-  tell(timeline);
+  act(timeline);
   const result = finishAnswer(ending, { request: { outputStrategy }, timeline, emptyAnswers });
   return { result, events };
 }
@@ -26,14 +26,14 @@ const useTool = (timeline: TaskTimeline): void => {
 };
 const isFailure = { status: "error", errorCode: "model_error", error: expect.stringContaining("without an answer") };
 
-test("what the runtime said is the output", () => {
-  expect(finish({ tell: (timeline) => timeline.appendText("Hello.") }).result).toEqual({ status: "ok", output: "Hello." });
+test("the streamed text is the output", () => {
+  expect(finish({ act: (timeline) => timeline.appendText("Hello.") }).result).toEqual({ status: "ok", output: "Hello." });
 });
 
-test("the output that the runtime reports replaces what it streamed, and the deltas add up to it", () => {
+test("the output that the runtime reports replaces the streamed text, and the deltas add up to it", () => {
   const { result, events } = finish({
     ending: { status: "ok", output: "Whole." },
-    tell: (timeline) => timeline.appendText("Half aWhole."),
+    act: (timeline) => timeline.appendText("Half aWhole."),
   });
   expect(result).toEqual({ status: "ok", output: "Whole." });
   expect(events).toEqual([
@@ -44,19 +44,19 @@ test("the output that the runtime reports replaces what it streamed, and the del
 });
 
 test.each<[string, Given]>([
-  ["that was streamed", { tell: (timeline) => timeline.appendText("0123456789") }],
+  ["that was streamed", { act: (timeline) => timeline.appendText("0123456789") }],
   ["that the runtime reports at its end", { ending: { status: "ok", output: "0123456789" } }],
 ])("an answer %s and exceeds the limit of text fails the task", (_, given) => {
   expect(finish({ ...given, maxBytes: 5 }).result).toMatchObject({ status: "error", errorCode: "output_limit" });
 });
 
-test("an error is not its own output, but a cancelled task keeps what there is of its answer", () => {
-  const tell = (timeline: TaskTimeline): void => timeline.appendText("I be");
-  expect(finish({ ending: { status: "error", errorCode: "model_error" }, tell }).result).not.toHaveProperty("output");
-  expect(finish({ ending: { status: "error", errorCode: "cancelled" }, tell }).result).toMatchObject({ output: "I be" });
+test("an error is not the output, but a canceled task keeps its partial answer", () => {
+  const act = (timeline: TaskTimeline): void => timeline.appendText("I be");
+  expect(finish({ ending: { status: "error", errorCode: "model_error" }, act }).result).not.toHaveProperty("output");
+  expect(finish({ ending: { status: "error", errorCode: "cancelled" }, act }).result).toMatchObject({ output: "I be" });
 });
 
-test.each<[EmptyAnswers | undefined, string, Given["tell"], Given["outputStrategy"], boolean]>([
+test.each<[EmptyAnswers | undefined, string, Given["act"], Given["outputStrategy"], boolean]>([
   ["accepted", "no tools", undefined, { type: "stream" }, true],
   ["accepted", "tools", useTool, { type: "stream" }, true],
   [undefined, "no tools", undefined, { type: "stream" }, false],
@@ -65,20 +65,23 @@ test.each<[EmptyAnswers | undefined, string, Given["tell"], Given["outputStrateg
   ["never", "no tools", undefined, { type: "stream" }, false],
   ["never", "tools", useTool, { type: "stream" }, false],
   ["never", "tools that write the file", useTool, { type: "file", path: "out.txt" }, true],
-])("an empty answer where they are %s, with %s", (emptyAnswers, _, tell, outputStrategy = { type: "stream" }, isAccepted) => {
-  const { result } = finish({ ...(tell && { tell }), ...(emptyAnswers && { emptyAnswers }), outputStrategy });
-  if (isAccepted) expect(result).toEqual({ status: "ok", output: "" });
-  else expect(result).toMatchObject(isFailure);
-});
+])(
+  "an empty answer of a connection with `emptyAnswers` %s, with %s",
+  (emptyAnswers, _, act, outputStrategy = { type: "stream" }, isAccepted) => {
+    const { result } = finish({ ...(act && { act }), ...(emptyAnswers && { emptyAnswers }), outputStrategy });
+    if (isAccepted) expect(result).toEqual({ status: "ok", output: "" });
+    else expect(result).toMatchObject(isFailure);
+  },
+);
 
-test("blanks alone are no answer, and a failure keeps what is known of the task", () => {
+test("an answer of only blanks is empty, and the failure keeps the other fields of the result", () => {
   const ending: ConnectionResult = { status: "ok", model: "m", resumeToken: "r" };
-  const { result } = finish({ ending, tell: (timeline) => timeline.appendText(" \n"), emptyAnswers: "never" });
+  const { result } = finish({ ending, act: (timeline) => timeline.appendText(" \n"), emptyAnswers: "never" });
   expect(result).toMatchObject({ ...isFailure, model: "m", resumeToken: "r" });
   expect(result).not.toHaveProperty("output");
 });
 
-test("an object is an answer without text", () => {
+test("structured output is an answer even without text", () => {
   expect(finish({ ending: { status: "ok", outputs: { n: 4 } }, emptyAnswers: "never" }).result).toEqual({
     status: "ok",
     outputs: { n: 4 },

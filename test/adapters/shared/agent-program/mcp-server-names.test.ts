@@ -6,12 +6,12 @@ test.each([
     ["words", "git-hub_2"],
     ["words", "git-hub_2"],
   ],
-  // What stands behind `__` is the name of a tool.
+  // The part after `__` is the name of a tool.
   [
     ["GitHub (prod)", "my__server", "x,Bash(*) y"],
     ["GitHub_prod", "my_server", "x_Bash_y"],
   ],
-  // None may take the place of another.
+  // A generated name must not collide with another server.
   [
     ["a.b", "a_b", "a b", "a_b_2"],
     ["a_b", "a_b_2", "a_b_3", "a_b_2_2"],
@@ -20,10 +20,10 @@ test.each([
     ["ü", "__proto__", "__"],
     ["server", "proto", "server_2"],
   ],
-])("%j are known as %j", (names, known) => {
+])("servers %j get the names %j", (names, known) => {
   expect(mcpServerNames(names.map((name) => ({ name })))).toEqual(known);
 });
 
-test("a name that the program keeps to itself is given another number", () => {
+test("a reserved name gets a number", () => {
   expect(mcpServerNames([{ name: "ide" }, { name: "words" }], ["ide"])).toEqual(["ide_2", "words"]);
 });

@@ -4,7 +4,7 @@ import { programSettingsSchema } from "../../../../adapters/shared/agent-program
 
 const settings = (env: string[] = []) => programSettingsSchema.parse({ env });
 
-/** What may stand in the environment of a Bridge and is none of a program's business. */
+/** Variables of Bridge's environment that a program must not inherit. */
 const secrets = {
   BRIDGE_GATEWAY_TOKEN_HASH: "hash",
   BRIDGE_CALLBACK_SECRETS: "whsec_x",
@@ -18,7 +18,7 @@ const secrets = {
   TMPDIR: "/tmp",
 };
 
-test("passes on what every program needs, what the adapter names and what the operator names, and nothing else", () => {
+test("passes the common variables and those that the adapter or the operator names, and nothing else", () => {
   const common = { PATH: "/opt/bin", LANG: "de_DE.UTF-8", TZ: "UTC", SSL_CERT_FILE: "/certificates" };
   const env = { ...secrets, ...common, VENDOR_KEY: "v", MY_MODEL: "m" };
   expect(programEnvironment({ env, settings: settings(["MY_MODEL", "NOT_SET"]) }, ["VENDOR_KEY", "VENDOR_URL"])).toEqual({
@@ -32,12 +32,12 @@ test("has a PATH and a language even when Bridge has none", () => {
   expect(programEnvironment({ env: secrets, settings: settings() }, [])).toEqual({ PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" });
 });
 
-test("what the adapter sets goes before what is inherited", () => {
+test("variables of the adapter take precedence over inherited ones", () => {
   const { TZ, LANG } = programEnvironment({ env: { TZ: "UTC", LANG: "C" }, settings: settings(["TZ"]) }, [], { TZ: "Asia/Tokyo" });
   expect([TZ, LANG]).toEqual(["Asia/Tokyo", "C"]);
 });
 
-test("takes nothing that is no variable for one", () => {
+test("ignores names that are properties of every object", () => {
   expect(programEnvironment({ env: {}, settings: settings(["constructor", "toString"]) }, [])).not.toHaveProperty("constructor", Object);
   expect(Object.values(programEnvironment({ env: {}, settings: settings(["toString", "EMPTY"]) }, []))).toHaveLength(2);
 });
@@ -46,6 +46,6 @@ test.each([
   [{ HTTPS_PROXY: "http://proxy", no_proxy: "localhost" }, "localhost,127.0.0.1"],
   [{ http_proxy: "http://proxy", NO_PROXY: "a.example", no_proxy: "b.example" }, "a.example,127.0.0.1"],
   [{ HTTP_PROXY: "http://proxy" }, "127.0.0.1"],
-])("with the proxy in %j a program reaches Bridge's own server without it: NO_PROXY is %s", (env, hosts) => {
+])("with the proxy %j a program connects to Bridge's server directly: NO_PROXY is %s", (env, hosts) => {
   expect(programEnvironment({ env, settings: settings() }, [])).toMatchObject({ NO_PROXY: hosts, no_proxy: hosts });
 });

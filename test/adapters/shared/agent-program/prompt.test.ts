@@ -5,7 +5,7 @@ import { anyCharacter } from "../../../support/any-character.ts";
 
 const anyText = fc.string({ unit: anyCharacter });
 
-test("a message is never the begin of its prompt, and ends it as it is", () => {
+test("a prompt starts with the fixed line and ends with the unchanged message", () => {
   fc.assert(
     fc.property(fc.oneof(anyText, fc.constantFrom("/help", "@/etc/passwd", "--version", "", "!ls")), (message) => {
       const prompt = promptOf({ message });
@@ -15,7 +15,7 @@ test("a message is never the begin of its prompt, and ends it as it is", () => {
   );
 });
 
-test("instructions stand in front in a block of their own", () => {
+test("instructions precede the message in a labeled block", () => {
   expect(promptOf({ message: "/count" }, "Be brief.\n")).toBe(
     `Instructions:\n<instructions>\nBe brief.\n\n</instructions>\n\n${promptOpening}/count`,
   );

@@ -10,7 +10,7 @@ import { createTaskTimeline } from "../../../../adapters/shared/agent-program/ta
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { programContext } from "./scripted-program.ts";
 
-/** The lines of the programs here are steps as they stand. */
+/** The programs of these tests print steps as JSON lines. */
 const steps = (...lines: (Step | string)[]): string =>
   `cat <<'END'\n${lines.map((line) => (typeof line === "string" ? line : JSON.stringify(line))).join("\n")}\nEND\n`;
 const ok: Step = { kind: "ended", outcome: { status: "ok" } };
@@ -63,7 +63,7 @@ async function run(script: string, changes: Partial<ProgramCall> & { cancelAt?: 
   return { ending, events, answer: timeline.answer, orphansKilled, debugged };
 }
 
-test("tells the timeline, and ends as the program said", async () => {
+test("records the steps of a program and returns its outcome", async () => {
   const { ending, events, answer } = await run(
     steps(
       { kind: "facts", facts: { model: "m-1", resumeToken: "s1" } },
@@ -99,13 +99,13 @@ test("the program reads its input, and nothing of Bridge's environment", async (
   );
 });
 
-test("the program's own word decides, whatever the exit code", async () => {
+test("the reported outcome decides, not the exit code", async () => {
   expect((await run(`${steps(ok)} exit 7`)).ending).toEqual({ status: "ok" });
   const failed: Step = { kind: "ended", outcome: { status: "error", errorCode: "rate_limited", error: "Later." } };
   expect((await run(`${steps(failed, ok)} exit 0`)).ending).toEqual({ status: "error", errorCode: "rate_limited", error: "Later." });
 });
 
-test("exit 0 without a word is no success", async () => {
+test("exit code 0 without a reported outcome is a failure", async () => {
   expect((await run(steps({ kind: "text", text: "half" }))).ending).toMatchObject({
     status: "error",
     errorCode: "runtime_crashed",
@@ -113,7 +113,7 @@ test("exit 0 without a word is no success", async () => {
   });
 });
 
-test("a crash keeps what was known, the open tool is closed, and the reason is told", async () => {
+test("a crash keeps the reported facts, ends the open tool call, and reports stderr", async () => {
   const { ending, events } = await run(
     `${steps(
       { kind: "facts", facts: { resumeToken: "s1" } },
@@ -129,14 +129,14 @@ test("a crash keeps what was known, the open tool is closed, and the reason is t
   expect(events.at(-1)).toMatchObject({ type: "tool.completed", data: { toolCallId: "1", isError: true } });
 });
 
-test("an exit that the adapter can explain is explained, one that it cannot is a crash", async () => {
+test("an exit that the adapter cannot explain is a crash", async () => {
   const explainExit: ProgramCall["explainExit"] = ({ exitCode }) =>
     exitCode === 41 ? { status: "error", errorCode: "authentication_required", error: "Set a key." } : null;
   expect((await run("exit 41", { explainExit })).ending).toMatchObject({ errorCode: "authentication_required" });
   expect((await run("exit 42", { explainExit })).ending).toMatchObject({ errorCode: "runtime_crashed" });
 });
 
-test("lines that are no JSON objects are left out, and told to whoever debugs", async () => {
+test("lines that are not JSON objects are skipped and logged at debug level", async () => {
   const { ending, answer, debugged } = await run(
     steps("Warning: something", "", '{"kind":"text"', '["text"]', "null", { kind: "text", text: "Done." }, ok, "{}}"),
   );
@@ -145,26 +145,26 @@ test("lines that are no JSON objects are left out, and told to whoever debugs", 
   expect(debugged).toHaveLength(6);
 });
 
-test("a line is told in its order and whole, however it arrives", async () => {
+test("lines are read whole and in order, however they are split into chunks", async () => {
   const half = `{"kind":"text","text":"gr`;
   const { answer } = await run(`printf '%s' '${half}'; sleep 0.05; printf '%s\\n%s' 'ün"}' '${JSON.stringify(ok)}'`);
   expect(answer).toBe("grün");
 });
 
-test("a program that has told its end and hangs is stopped, and its word stands", async () => {
+test("a program that hangs after reporting its outcome is stopped, and the outcome stays", async () => {
   const { ending, orphansKilled } = await run(`${steps(ok)} setsid sleep 3600 & exec sleep 3600`, { exitAfterEndMs: 50 });
   expect(ending).toEqual({ status: "ok" });
   expect(orphansKilled).toBe(1);
 });
 
-test("a cancelled task is cancelled, and an end that comes too late does not count", async () => {
+test("a canceled task ends as cancelled, even if the program reports an outcome later", async () => {
   const script = `trap '${steps(ok).replaceAll("'", "'\\''")}exit 0' TERM; ${steps({ kind: "text", text: "begun" })} while :; do sleep 0.02; done`;
   const { ending, answer } = await run(script, { cancelAt: ({ type }) => type === "assistant.text" });
   expect(ending).toEqual({ status: "error", errorCode: "cancelled", error: "The task was cancelled." });
   expect(answer).toBe("begun");
 });
 
-test("an adapter's explanation of an exit does not hide that the task was cancelled", async () => {
+test("an adapter's explanation of an exit does not replace the outcome of a canceled task", async () => {
   const { ending } = await run(`${steps({ kind: "text", text: "begun" })} exec sleep 60`, {
     cancelAt: () => true,
     explainExit: () => ({ status: "ok" }),
@@ -175,11 +175,11 @@ test("an adapter's explanation of an exit does not hide that the task was cancel
 test.each([
   ["does not exist", { argv: ["/no/such/program"] }, "spawn_failed"],
   ["writes a line without end", { argv: ["/bin/sh", "-c", "head -c 9000000 /dev/zero | tr '\\0' x"] }, "output_limit"],
-])("a program that %s is told apart", async (_name, changes, errorCode) => {
+])("a program that %s has its own failure", async (_name, changes, errorCode) => {
   expect((await run("", changes)).ending).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(/./) });
 });
 
-test("a bug in the reader stops the program and is not swallowed", async () => {
+test("an error of the reader stops the program and is rethrown", async () => {
   const read = (): Step[] => {
     throw new Error("a bug");
   };

@@ -14,7 +14,7 @@ import { programSettingsSchema } from "../../../../adapters/shared/agent-program
 
 const agent = path.join(import.meta.dirname, "../../../fixtures/programs/scripted-agent.js");
 
-/** An agent program in small: the scripted agent, which says in JSON lines what a request's `metadata.does` asks for. */
+/** A small agent program: the scripted agent, which reports in JSON lines the steps of a request's `metadata.does`. */
 export function scriptedProgram(...connections: ProgramConnection[]): AgentProgram {
   return {
     provider: "scripted",
@@ -25,7 +25,7 @@ export function scriptedProgram(...connections: ProgramConnection[]): AgentProgr
   };
 }
 
-/** A connection to it that can do what the scripted agent can, but for the changes. */
+/** A connection with the capabilities of the scripted agent; `changes` overrides its fields. */
 export function scriptedConnection({ capabilities = {}, ...changes }: ConnectionChanges = {}): ProgramConnection {
   return {
     name: "cli",
@@ -38,7 +38,7 @@ export function scriptedConnection({ capabilities = {}, ...changes }: Connection
 }
 type ConnectionChanges = Partial<Omit<ProgramConnection, "capabilities">> & { capabilities?: Partial<GatewayCapabilities> };
 
-/** What everything around a runtime works with, for tests of single parts. */
+/** A program context for tests of single parts. */
 export function programContext(dataDir: string, changes: Partial<ProgramContext> = {}): ProgramContext {
   const quiet = (): void => {};
   return {
@@ -60,7 +60,7 @@ function runScripted(task: ProgramTask, argv: readonly string[]): Promise<Connec
   return runProgram(task, { argv, env: programEnvironment(task.context, []), input: JSON.stringify(task.request), read: readScripted });
 }
 
-/** Its lines are those of the command adapter: events, and a result. */
+/** Reads the lines of the command adapter: events and a result. */
 function readScripted({ type, ...fields }: Record<string, unknown>): readonly Step[] {
   if (type === "assistant.text") return [{ kind: "text", text: String(fields["content"]) }];
   if (type !== "result") return [{ kind: type, ...fields } as Step];

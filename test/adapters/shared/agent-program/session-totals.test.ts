@@ -13,7 +13,7 @@ async function openTotals() {
   return { root, directory, totals: createSessionTotals(directory) };
 }
 
-test("a session that nobody has told of is unknown, not 0", async () => {
+test("the total of an unknown session is null, not 0", async () => {
   const { totals } = await openTotals();
   expect(await totals.read("/home", "s")).toBeNull();
 });
@@ -26,7 +26,7 @@ test("the last total of a session is read back, also by the next process", async
   expect(await createSessionTotals(directory).read("/home", "s")).toEqual(total(2));
 });
 
-test("the same id in two homes is two sessions, however the two are written", async () => {
+test("the same session id in two homes has two totals", async () => {
   const { totals } = await openTotals();
   await totals.write("/a", "b", total(1));
   await totals.write("/a/b", "", total(2));
@@ -57,7 +57,7 @@ test.each(["", "{", "null", "[]", '{"costUsd":-1}', '{"usage":{"inputTokens":"1"
   },
 );
 
-test("writers at the same time leave one whole total and no drafts", async () => {
+test("concurrent writes leave one complete total and no temporary files", async () => {
   const { totals, directory } = await openTotals();
   const candidates = Array.from({ length: 20 }, (_, index) => total(index));
   await Promise.all(candidates.map((each) => totals.write("/home", "s", each)));
@@ -65,7 +65,7 @@ test("writers at the same time leave one whole total and no drafts", async () =>
   expect(await readdir(directory)).toHaveLength(1);
 });
 
-test("nobody else may read what sessions have cost", async () => {
+test("only the owner can read the totals", async () => {
   const { totals, directory } = await openTotals();
   await totals.write("/home", "s", total(1));
   const { mode } = await stat(directory);
@@ -73,7 +73,7 @@ test("nobody else may read what sessions have cost", async () => {
 });
 
 describe("forgetting", () => {
-  test("takes what has not been used for 30 days, half-written drafts included, and nothing else", async () => {
+  test("removes totals that were not used for 30 days, including temporary files, and nothing else", async () => {
     const { totals, directory } = await openTotals();
     await totals.write("/home", "old", total(1));
     const [old = ""] = await readdir(directory);
@@ -87,7 +87,7 @@ describe("forgetting", () => {
     expect(await readdir(directory)).toHaveLength(1);
   });
 
-  test("a session that goes on is kept from its last task on", async () => {
+  test("counts the days from the last task of a session", async () => {
     const { totals, directory } = await openTotals();
     await totals.write("/home", "s", total(1));
     await removeOldTotals(directory, Date.now() + 29 * day);
@@ -96,7 +96,7 @@ describe("forgetting", () => {
     expect(await totals.read("/home", "s")).toBeNull();
   });
 
-  test("is nothing to do where there are no sessions", async () => {
+  test("does nothing without sessions", async () => {
     const { directory } = await openTotals();
     await removeOldTotals(directory);
     await mkdir(directory);

@@ -9,7 +9,7 @@ function begin(streaming = true): { timeline: TaskTimeline; events: AdapterEvent
   return { timeline: createTaskTimeline("t", (event) => events.push(event), { streaming }), events };
 }
 
-/** Pieces as a careless runtime cuts them: emoji torn in the middle of their two code units. */
+/** Text pieces of a runtime that splits emoji between their two code units. */
 const piece = fc
   .array(
     fc.oneof(
@@ -43,10 +43,10 @@ function perform(timeline: TaskTimeline, acts: readonly Act[]): void {
   }
 }
 
-describe("whatever a runtime does", () => {
+describe("for any sequence of reports", () => {
   const holds = (check: (acts: Act[]) => void) => fc.assert(fc.property(fc.array(act, { maxLength: 30 }), check), { numRuns: 500 });
 
-  test("every tool is invoked once, then completed once, under one name", () => {
+  test("every tool call starts once, then ends once, under one name", () => {
     holds((acts) => {
       const { timeline, events } = begin();
       perform(timeline, acts);
@@ -62,26 +62,26 @@ describe("whatever a runtime does", () => {
     });
   });
 
-  test("no text is lost, doubled or torn", () => {
+  test("text is never lost, repeated or split within a character", () => {
     holds((all) => {
       const acts = all.filter(({ kind }) => kind !== "discard");
       const { timeline, events } = begin();
       perform(timeline, acts);
       timeline.close();
-      const told = events.flatMap((event) => (event.type === "assistant.text" ? [event.data.content] : []));
-      for (const content of told) expect(content).toSatisfy((text: string) => text !== "" && text.isWellFormed());
-      const said = acts.flatMap((each) => (each.kind === "append" ? [each.text] : []));
-      // Halves that a tool stands between never meet; all else does.
-      if (acts.every(({ kind }) => kind === "append")) expect(told.join("")).toBe(said.join("").toWellFormed());
-      expect(told.join("").replaceAll(/[^aü]/gu, "")).toBe(said.join("").replaceAll(/[^aü]/gu, ""));
+      const emitted = events.flatMap((event) => (event.type === "assistant.text" ? [event.data.content] : []));
+      for (const content of emitted) expect(content).toSatisfy((text: string) => text !== "" && text.isWellFormed());
+      const appended = acts.flatMap((each) => (each.kind === "append" ? [each.text] : []));
+      // Halves of a character with a tool call between them are never joined; all others are.
+      if (acts.every(({ kind }) => kind === "append")) expect(emitted.join("")).toBe(appended.join("").toWellFormed());
+      expect(emitted.join("").replaceAll(/[^aü]/gu, "")).toBe(appended.join("").replaceAll(/[^aü]/gu, ""));
     });
   });
 
-  test("the answer is what was said after the last tool", () => {
+  test("the answer is the text after the last tool call", () => {
     holds((acts) => {
       const { timeline, events } = begin();
       perform(timeline, acts);
-      timeline.appendText("."); // also a half that waits is said by then
+      timeline.appendText("."); // flushes a pending half of a character
       expect(timeline.answer).toBe(textAfterTools(events));
       const answer = timeline.answer;
       timeline.close();
@@ -89,7 +89,7 @@ describe("whatever a runtime does", () => {
     });
   });
 
-  test("without streaming the same is told but for the text, and the answer is the same", () => {
+  test("without streaming, only the text events are missing, and the answer is the same", () => {
     holds((acts) => {
       const [loud, quiet] = [begin(true), begin(false)];
       for (const { timeline } of [loud, quiet]) {
@@ -109,28 +109,28 @@ describe("whatever a runtime does", () => {
         const before = timeline.answer;
         timeline.settleAnswer(reported);
         expect(timeline.answer).toBe(reported);
-        // Nothing is told again that was the answer already.
+        // An answer that was already complete is not emitted again.
         if (before !== reported) expect(textAfterTools(events)).toBe(reported);
       }),
       { numRuns: 500 },
     );
   });
 
-  test("nothing is told after the end", () => {
+  test("no event follows the end", () => {
     holds((acts) => {
       const { timeline, events } = begin();
       timeline.appendText("all");
       timeline.close();
-      const told = events.length;
+      const count = events.length;
       perform(timeline, acts);
       timeline.close();
-      expect(events).toHaveLength(told);
+      expect(events).toHaveLength(count);
       expect(timeline.answer).toBe("all");
     });
   });
 });
 
-test("tells each thing as it happened", () => {
+test("emits the events in their order", () => {
   const { timeline, events } = begin();
   timeline.appendText("Let me see.");
   timeline.startTool("1", "read", undefined);
@@ -151,7 +151,7 @@ test("tells each thing as it happened", () => {
   expect(timeline.answer).toBe("Done.");
 });
 
-test("a tool that is left without an end becomes an error, and the answer stays", () => {
+test("a tool call without an end becomes an error, and the answer stays", () => {
   const { timeline, events } = begin();
   timeline.startTool("1", "shell", { command: "sleep 60" });
   timeline.appendText("I give up.");
@@ -160,7 +160,7 @@ test("a tool that is left without an end becomes an error, and the answer stays"
   expect(timeline.answer).toBe("I give up.");
 });
 
-test("text over the limit is not taken, and said to be too long once", () => {
+test("text over the limit is dropped, and onTooLong is called once", () => {
   const events: AdapterEvent[] = [];
   let calls = 0;
   const timeline = createTaskTimeline("t", (event) => events.push(event), { streaming: true, maxBytes: 5, onTooLong: () => void calls++ });
@@ -171,7 +171,7 @@ test("text over the limit is not taken, and said to be too long once", () => {
   expect(calls).toBe(1);
 });
 
-test("text of an unfinished message is discarded, that of whole messages is told again", () => {
+test("text of an unfinished message is discarded, and text of whole messages is emitted again", () => {
   const { timeline, events } = begin();
   timeline.appendText("First. ");
   timeline.keepText();
@@ -189,7 +189,7 @@ test("text of an unfinished message is discarded, that of whole messages is told
   ]);
 });
 
-test("text before the late end of a tool is the answer when nothing follows", () => {
+test("text before the late end of a tool call is the answer if no text follows", () => {
   const { timeline } = begin();
   timeline.appendText("I call. ");
   timeline.startTool("1", "shell", {});
@@ -201,7 +201,7 @@ test("text before the late end of a tool is the answer when nothing follows", ()
   expect(timeline.answer).toBe("The end.");
 });
 
-test("a call that is heard of only at its end did not run: the text before it is the answer when nothing follows", () => {
+test("a call that is reported only at its end did not run, so the text before it is the answer if no text follows", () => {
   const { timeline } = begin();
   timeline.appendText("The end.");
   timeline.finishTool("1", "aborted", true, "bash");
@@ -209,7 +209,7 @@ test("a call that is heard of only at its end did not run: the text before it is
   expect(timeline.answer).toBe("The end.");
 });
 
-test("text before a tool is not the answer of a task that says nothing after it", () => {
+test("text before a tool call is not the answer if no text follows it", () => {
   const { timeline } = begin();
   timeline.appendText("I call. ");
   timeline.startTool("1", "shell", {});
@@ -232,7 +232,7 @@ test.each([
   expect(textAfterTools(events)).toBe(answer);
 });
 
-test("an answer that replaces text before a late end of a tool stands in the conversation once", () => {
+test("an answer that replaces text before a late end of a tool call is in the conversation once", () => {
   const conversation = createConversation("Do it.");
   const timeline = createTaskTimeline("t", conversation.add, { streaming: true });
   timeline.startTool("1", "look", {});

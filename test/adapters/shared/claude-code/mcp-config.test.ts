@@ -4,7 +4,7 @@ import { mcpConfig } from "../../../../adapters/shared/claude-code/mcp-config.ts
 
 const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", env: { TOKEN: "s3cret" } };
 
-test("the file of MCP servers keeps every `$` that Claude Code would take for a variable", () => {
+test("the MCP configuration file escapes every `$` that Claude Code would expand", () => {
   const dollar = "$";
   const servers: McpServerSpec[] = [
     { ...server, args: [`${dollar}{HOME}`, `${dollar}HOME`] },

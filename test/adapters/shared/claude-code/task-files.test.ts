@@ -18,7 +18,7 @@ test("files of a task can be read by their owner only", async () => {
   expect((await readdir(tmp)).toSorted()).toEqual(["mcp.json", "system-prompt.md"]);
 });
 
-test("a task that inspects has no file of MCP servers", async () => {
+test("a task with the profile inspect has no MCP configuration file", async () => {
   const tmp = await temporaryDirectory();
   await writeFiles({ ...requestIn(tmp), profile: "inspect" });
   expect(await readdir(tmp)).toEqual(["system-prompt.md"]);

@@ -16,12 +16,12 @@ function openGate() {
   const gate = createCallGate(timeline, (name) => name.startsWith("mcp__bridge__"));
   const answers: { text: string; isError: boolean }[] = [];
   const call = (name: string, input: unknown = {}): void => void gate.call(name, input).then((answer) => answers.push(answer));
-  const told = () => events.map(({ type, data }) => `${type} ${"toolName" in data ? data.toolName : ""}`.trim());
-  return { gate, timeline, events, answers, call, told };
+  const emitted = () => events.map(({ type, data }) => `${type} ${"toolName" in data ? data.toolName : ""}`.trim());
+  return { gate, timeline, events, answers, call, emitted };
 }
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
-test("the turn goes on while no declared tool is called", async () => {
+test("the turn continues while no declared tool is called", async () => {
   const { gate } = openGate();
   gate.timeline.startTool("1", "shell", {});
   gate.timeline.finishTool("1", "done", false);
@@ -30,7 +30,7 @@ test("the turn goes on while no declared tool is called", async () => {
 });
 
 test("a call gets no answer, and the turn is over once the program is silent", async () => {
-  const { gate, answers, call, told } = openGate();
+  const { gate, answers, call, emitted } = openGate();
   call("ask_user", { question: "Which?" });
   expect(gate.calls).toEqual([{ toolCallId: expect.stringMatching(/^call_/), toolName: "ask_user", input: { question: "Which?" } }]);
   for (let turn = 0; turn < 10; turn += 1) {
@@ -41,10 +41,10 @@ test("a call gets no answer, and the turn is over once the program is silent", a
   await pass(700);
   expect(gate.turnOver.aborted).toBe(true);
   expect(answers).toEqual([]);
-  expect(told()).toEqual(["tool.invoked ask_user"]);
+  expect(emitted()).toEqual(["tool.invoked ask_user"]);
 });
 
-test("calls of one answer are all kept, in their order and under ids of their own", async () => {
+test("all calls of one answer are collected, in their order and with unique ids", async () => {
   const { gate, call } = openGate();
   call("ask_user");
   await pass(200);
@@ -58,8 +58,8 @@ test("calls of one answer are all kept, in their order and under ids of their ow
 });
 
 describe("another tool of the turn", () => {
-  test("is not cut off, however long it works", async () => {
-    const { gate, call, told } = openGate();
+  test("is not interrupted, however long it runs", async () => {
+    const { gate, call, emitted } = openGate();
     gate.timeline.startTool("1", "shell", {});
     call("ask_user");
     await pass(600_000);
@@ -67,10 +67,10 @@ describe("another tool of the turn", () => {
     gate.timeline.finishTool("1", "done", false);
     await pass(700);
     expect(gate.turnOver.aborted).toBe(true);
-    expect(told()).toEqual(["tool.invoked shell", "tool.invoked ask_user", "tool.completed shell"]);
+    expect(emitted()).toEqual(["tool.invoked shell", "tool.invoked ask_user", "tool.completed shell"]);
   });
 
-  test("that waits for the call to end is let go first: the call is answered that its result follows", async () => {
+  test("that waits for the end of the call runs first: the call is answered that its result follows", async () => {
     const { gate, answers, call } = openGate();
     gate.timeline.startTool("1", "shell", {});
     call("ask_user");
@@ -81,7 +81,7 @@ describe("another tool of the turn", () => {
   });
 });
 
-test("a program that makes one call after the other is let through all that it has announced, and the last one is held", async () => {
+test("a program that calls one tool after the other gets an answer for each announced call except the last one", async () => {
   const { gate, answers, call } = openGate();
   gate.timeline.startTool("1", "mcp__bridge__ask_user", {});
   gate.timeline.startTool("2", "mcp__bridge__send_mail", {});
@@ -96,30 +96,30 @@ test("a program that makes one call after the other is let through all that it h
   expect(gate.calls).toHaveLength(2);
 });
 
-test("what the program itself tells of a declared tool is not told twice, and its words about the interruption not at all", async () => {
-  const { gate, timeline, call, told } = openGate();
+test("the program's events of a declared tool are not emitted twice, and its text about the interruption is dropped", async () => {
+  const { gate, timeline, call, emitted } = openGate();
   gate.timeline.appendText("I must ask.");
   gate.timeline.startTool("toolu_1", "mcp__bridge__ask_user", {});
   call("ask_user");
   await pass(700);
   gate.timeline.finishTool("toolu_1", "interrupted", true);
   gate.timeline.appendText("[Request interrupted by user]");
-  expect(told()).toEqual(["assistant.text", "tool.invoked ask_user"]);
+  expect(emitted()).toEqual(["assistant.text", "tool.invoked ask_user"]);
   expect(timeline.answer).toBe("");
 });
 
-test("a program that repeats its calls when it is stopped has made them once", async () => {
-  const { gate, answers, call, told } = openGate();
+test("calls that a program repeats when it is stopped count once", async () => {
+  const { gate, answers, call, emitted } = openGate();
   call("ask_user");
   await pass(700);
   call("ask_user");
   await pass(0);
   expect(gate.calls).toHaveLength(1);
-  expect(told()).toEqual(["tool.invoked ask_user"]);
+  expect(emitted()).toEqual(["tool.invoked ask_user"]);
   expect(answers).toEqual([]);
 });
 
-test("more calls than a result may hold are refused, and the others stand", async () => {
+test("calls over the maximum number are rejected, and the others stay", async () => {
   const { gate, answers, call } = openGate();
   for (let number = 0; number < 101; number += 1) call("ask_user");
   await pass(0);
@@ -127,7 +127,7 @@ test("more calls than a result may hold are refused, and the others stand", asyn
   expect(answers).toEqual([{ text: expect.stringContaining("limited to 100"), isError: true }]);
 });
 
-test("more input than a result may hold is refused", async () => {
+test("input over the limit is rejected", async () => {
   const { gate, answers, call } = openGate();
   for (const _ of [1, 2, 3]) call("ask_user", { text: "x".repeat(3 * 1024 ** 2) });
   await pass(0);
@@ -135,7 +135,7 @@ test("more input than a result may hold is refused", async () => {
   expect(answers).toEqual([{ text: expect.stringContaining("8 MiB"), isError: true }]);
 });
 
-test("closing it answers what is held, and ends no turn any more", async () => {
+test("closing the gate answers the waiting calls and no longer ends the turn", async () => {
   const { gate, answers, call } = openGate();
   call("ask_user");
   gate.close();

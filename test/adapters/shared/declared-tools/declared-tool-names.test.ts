@@ -28,10 +28,10 @@ test.each([
   "bridge_ask_user; rm -rf /",
   "rm -rf / && ask_user (bridge MCP Server)",
   "",
-])("%s is none", (name) => {
+])("%s is not a declared tool", (name) => {
   expect(isDeclared(name)).toBe(false);
 });
 
-test("a server of another name has other tools", () => {
+test("the tools of a server with another name are not declared tools", () => {
   expect(["bridge_2_t", "bridge_t"].map(isDeclaredTool("bridge_2", ["t"]))).toEqual([true, false]);
 });

@@ -17,18 +17,18 @@ const tools = ["ask_user", "send_mail"].map((name) => ({
   inputSchema: { type: "object", properties: { to: {} } },
 }));
 
-/** What a program does in one turn: it has its task, and a client of Bridge's server when there is one. */
+/** One turn of a program. `client` is connected to Bridge's server if the task declares tools. */
 type Turn = (task: ProgramTask, client: MCPClient | null) => Promise<unknown>;
 
 const cancelled: ConnectionResult = { status: "error", errorCode: "cancelled", error: "The task was cancelled." };
-/** Resolves when the program is told to stop. */
+/** Resolves when the program must stop. */
 const untilStopped = ({ signal }: ProgramTask): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-/** An adapter of a program that takes these turns, one in each task, in one session. */
+/** An adapter of a program that runs these turns, one per task, in one session. */
 async function openProgram(turns: Turn[], changes: Parameters<typeof scriptedConnection>[0] = {}, isListing = true) {
   const root = await temporaryDirectory();
   const tasks: ProgramTask[] = [];
@@ -74,7 +74,7 @@ async function openProgram(turns: Turn[], changes: Parameters<typeof scriptedCon
 
 const call = (client: MCPClient | null, name: string, input: Record<string, unknown> = {}) =>
   client?.callTool({ name, arguments: input }).catch(() => {});
-/** Calls a tool and waits for what comes of it, as programs do. */
+/** Calls a tool and waits for its result, as programs do. */
 const calling =
   (...calls: [name: string, input?: Record<string, unknown>][]): Turn =>
   (_, client) =>
@@ -82,7 +82,7 @@ const calling =
 
 const callsOf = ({ outputs = {} }: ExecutionResult) => (outputs["toolCalls"] ?? []) as OpenCall[];
 
-test("a call ends the task, with the call told and left open", async () => {
+test("a call ends the task, with the call reported and left open", async () => {
   const { run, events, tasks } = await openProgram([
     async (task, client) => {
       task.timeline.appendText("I must ask. ");
@@ -112,7 +112,7 @@ test("several calls of one answer are all left open, in their order", async () =
   expect(names.toSorted()).toEqual(["ask_user", "send_mail"]);
 });
 
-test("a task that calls none of them ends as ever", async () => {
+test("a task that calls no declared tool ends normally", async () => {
   const { run, tasks } = await openProgram([
     async ({ timeline }) => {
       timeline.appendText("Done.");
@@ -125,19 +125,19 @@ test("a task that calls none of them ends as ever", async () => {
   expect(tasks[0]?.request.mcpServers).toHaveLength(1);
 });
 
-test("a program that never reads them has not done what was asked for", async () => {
+test("a program that never reads the list of tools fails the task", async () => {
   const { run } = await openProgram([async () => ({ status: "ok", output: "Guessed." })], {}, false);
   expect(await run()).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("without them") });
 });
 
-test("the server stands behind those of the dispatch, under a name that none of them has", async () => {
+test("the server follows those of the dispatch, with a unique name", async () => {
   const { run, tasks } = await openProgram([async () => {}]);
   const own: McpServerSpec = { name: "bridge", transport: "stdio", command: "own" };
   await run({ mcpServers: [own] });
   expect(tasks[0]?.request.mcpServers).toEqual([own, expect.objectContaining({ name: "bridge_2", transport: "http" })]);
 });
 
-test("names that no program takes are changed for the program, and are as they were for whoever dispatched", async () => {
+test("invalid tool names are changed for the program and restored for the caller", async () => {
   const named = [`${"x".repeat(100)} y`, "größe", "gr__e"].map((name) => ({ name, description: "", inputSchema: {} }));
   const { run } = await openProgram([
     async (_, client) => {
@@ -151,7 +151,7 @@ test("names that no program takes are changed for the program, and are as they w
   expect(names.toSorted()).toEqual(named.map(({ name }) => name).toSorted());
 });
 
-test("a name that the program keeps for itself is changed for the program alone", async () => {
+test("a reserved tool name is changed only for the program", async () => {
   const { run } = await openProgram([calling(["ask_user_2"])], { reservedToolNames: ["ask_user"] });
   expect(callsOf(await run())).toMatchObject([{ toolName: "ask_user" }]);
 });
@@ -160,7 +160,7 @@ describe("the next message answers", () => {
   const idsOf = (result: ExecutionResult) => callsOf(result).map(({ toolCallId }) => toolCallId);
   const resumeToken = "session-1";
 
-  test("the one call, by being its result, which the program is told with the call", async () => {
+  test("the only call with its result, which the program receives with the call", async () => {
     const { run, tasks, openCalls } = await openProgram([calling(["ask_user", { to: "Eve" }]), async () => ({ status: "ok" })]);
     const [id] = idsOf(await run());
     expect(await openCalls()).toHaveLength(1);
@@ -171,18 +171,18 @@ describe("the next message answers", () => {
     expect(await openCalls()).toEqual([]);
   });
 
-  test("several by their ids, and says more", async () => {
+  test("several calls by their ids, followed by a message", async () => {
     const { run, tasks } = await openProgram([calling(["ask_user"], ["send_mail"]), async () => ({ status: "ok" })]);
     const [one = "", other = ""] = idsOf(await run());
     const message = `${JSON.stringify({ [one]: { says: "yes" }, [other]: "sent" })}\n\nBe quick.`;
     await run({ message, resumeToken });
-    const told = tasks[1]?.request.message ?? "";
-    expect(told).toContain('"result":"{\\"says\\":\\"yes\\"}"');
-    expect(told).toContain('"result":"sent"');
-    expect(told.endsWith("\n\nBe quick.")).toBe(true);
+    const prompt = tasks[1]?.request.message ?? "";
+    expect(prompt).toContain('"result":"{\\"says\\":\\"yes\\"}"');
+    expect(prompt).toContain('"result":"sent"');
+    expect(prompt.endsWith("\n\nBe quick.")).toBe(true);
   });
 
-  test("and the turn may call again", async () => {
+  test("and the turn may call tools again", async () => {
     const { run, tasks, openCalls } = await openProgram([calling(["ask_user"]), calling(["send_mail"]), async () => ({ status: "ok" })]);
     const first = idsOf(await run());
     const second = idsOf(await run({ message: "yes", resumeToken }));
@@ -201,7 +201,7 @@ describe("the next message answers", () => {
       (ids: string[]) => JSON.stringify(Object.fromEntries([...ids, "call_c"].map((id) => [id, 1]))),
       /results for unknown calls: call_c/,
     ],
-  ])("with %s to several calls: that is refused, and the calls still wait", async (_, messageOf, words) => {
+  ])("with %s to several calls: it is rejected, and the calls still wait", async (_, messageOf, words) => {
     const { run, tasks } = await openProgram([calling(["ask_user"], ["send_mail"]), async () => ({ status: "ok" })]);
     const ids = idsOf(await run());
     expect(await run({ message: messageOf(ids), resumeToken })).toMatchObject({
@@ -228,7 +228,7 @@ describe("the next message answers", () => {
     expect(tasks[2]?.request.message).toBe(tasks[1]?.request.message);
   });
 
-  test("a session without open calls gets the message as it is, and so does that of another agent", async () => {
+  test("a session without open calls, or of another agent, gets the unchanged message", async () => {
     const { run, tasks } = await openProgram([async () => ({ status: "ok" }), calling(["ask_user"]), async () => ({ status: "ok" })]);
     await run({ message: '{"a": 1}', resumeToken });
     await run();
@@ -238,8 +238,8 @@ describe("the next message answers", () => {
   });
 });
 
-describe("a task with a call that waits", () => {
-  test("is cancelled like any other, and leaves no open calls", async () => {
+describe("a task with a waiting call", () => {
+  test("can be canceled, and leaves no open calls", async () => {
     const { adapter, run, events, openCalls } = await openProgram([
       async ({ timeline }, client) => {
         timeline.startTool("1", "shell", {});
@@ -254,7 +254,7 @@ describe("a task with a call that waits", () => {
     expect(events.map(({ type }) => type)).toEqual(["tool.invoked", "tool.invoked", "tool.completed", "tool.completed"]);
   });
 
-  test("fails when its program does, and the calls end with it", async () => {
+  test("fails if its program fails, and the calls end with it", async () => {
     const { run, events } = await openProgram([
       async (_, client) => {
         void call(client, "ask_user");
@@ -266,7 +266,7 @@ describe("a task with a call that waits", () => {
     expect(events.map(({ type }) => type)).toEqual(["tool.invoked", "tool.completed"]);
   });
 
-  test("fails where the program has no session to resume", async () => {
+  test("fails if the program has no session to resume", async () => {
     const { run } = await openProgram([
       async (task, client) => {
         void call(client, "ask_user");
@@ -277,7 +277,7 @@ describe("a task with a call that waits", () => {
     expect(await run()).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("cannot be resumed") });
   });
 
-  test("ends with it also when the program ends its turn by itself", async () => {
+  test("also ends with the call if the program ends its turn itself", async () => {
     const { run, events } = await openProgram([
       async (_, client) => {
         void call(client, "ask_user");
@@ -289,7 +289,7 @@ describe("a task with a call that waits", () => {
   });
 });
 
-test("a connection that takes no tools is not used for a task that has some", async () => {
+test("a connection without the tools capability is not used for a task with declared tools", async () => {
   const { run, tasks } = await openProgram([], { capabilities: { tools: false } });
   expect(await run()).toMatchObject({
     errorCode: "adapter_error",
@@ -298,7 +298,7 @@ test("a connection that takes no tools is not used for a task that has some", as
   expect(tasks).toEqual([]);
 });
 
-test("a connection whose own conversation has the tools is given no server", async () => {
+test("a connection that passes the tools to the model itself gets no MCP server", async () => {
   const { run, tasks } = await openProgram([async () => {}], { hasOwnTools: true });
   await run();
   expect(tasks[0]?.request.mcpServers).toBeUndefined();

@@ -3,8 +3,8 @@ import { connect } from "node:net";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { McpServerSpec, NormalizedTool } from "#contract";
-import { relayVariables } from "../../../../adapters/shared/declared-tools/relay-variables.ts";
 import { openToolServer, type ServedTools, type ToolServer } from "../../../../adapters/shared/declared-tools/tool-server.ts";
+import { RELAY_VARIABLES } from "../../../../adapters/shared/declared-tools/tool-server-spec.ts";
 import { connectToServer } from "./connect-to-server.ts";
 
 const ask: NormalizedTool = {
@@ -29,20 +29,20 @@ const relaySpec = ({ url, secret }: ToolServer): McpServerSpec => ({
   transport: "stdio",
   command: process.execPath,
   args: [path.resolve(import.meta.dirname, "../../../../adapters/shared/declared-tools/stdio-relay.ts")],
-  env: { [relayVariables.url]: url, [relayVariables.secret]: secret },
+  env: { [RELAY_VARIABLES.url]: url, [RELAY_VARIABLES.secret]: secret },
 });
 const isListening = async (url: string): Promise<boolean> => {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
-  const heard = await Promise.race([once(socket, "connect").then(() => true), once(socket, "error").then(() => false)]).catch(() => false);
+  const isOpen = await Promise.race([once(socket, "connect").then(() => true), once(socket, "error").then(() => false)]).catch(() => false);
   socket.destroy();
-  return heard;
+  return isOpen;
 };
 
 describe.each([
   ["over HTTP", httpSpec],
   ["through the relay", relaySpec],
 ])("%s", (_, specOf) => {
-  test("the tools are listed with their schemas, as objects, and calls come in by the name that the dispatch gave", async () => {
+  test("the tools are listed with their schemas, and calls have the names of the dispatch", async () => {
     const calls: unknown[] = [];
     const server = await open(async (...call) => {
       calls.push(call);
@@ -66,7 +66,7 @@ describe.each([
     expect(calls).toEqual([["ask user?", { question: "Which?" }]]);
   });
 
-  test("several calls may wait at a time", async () => {
+  test("several calls can wait at the same time", async () => {
     const waiting: (() => void)[] = [];
     const server = await open(() => new Promise((resolve) => waiting.push(() => resolve({ text: `${waiting.length}`, isError: false }))));
     const client = await connectToServer(specOf(server));
@@ -87,12 +87,12 @@ test.each([{}, { authorization: "Bearer wrong" }, { authorization: "Basic x" }])
   },
 );
 
-test("two servers have two secrets", async () => {
+test("each server has its own secret", async () => {
   const [one, other] = [await open(), await open()];
   await expect(connectToServer(httpSpec({ ...one, secret: other.secret }))).rejects.toThrow();
 });
 
-test("it opens no streams, and takes no request of more than 4 MiB", async () => {
+test("the server opens no streams and rejects requests over 4 MiB", async () => {
   const { url, secret } = await open();
   const headers = { authorization: `Bearer ${secret}`, accept: "application/json, text/event-stream", "content-type": "application/json" };
   expect((await fetch(url, { headers })).status).toBe(405);
@@ -105,7 +105,7 @@ test("it opens no streams, and takes no request of more than 4 MiB", async () =>
   expect((await fetch(url, { method: "POST", headers, body })).status).toBe(413);
 });
 
-test("closing it frees the port, while a call waits too", async () => {
+test("closing the server frees the port, also while a call waits", async () => {
   const server = await open(() => new Promise(() => {}));
   const client = await connectToServer(httpSpec(server));
   const call = client.callTool({ name: "ask_user_", arguments: {} });

@@ -20,18 +20,18 @@ const broken = scriptedConnection({ probe: () => Promise.reject(new Error("Its s
 const said = { metadata: { does: "speak", text: "The program." }, systemPrompt: model.scenario([{ text: "The model." }]) };
 
 async function open(program: typeof installed, settings: object = {}, config: Partial<AdapterConfig> = {}) {
-  const bench = openBench({
+  const fixture = openBench({
     createAdapter: () => createProgramAdapter(scriptedProgram(...addApiFallback([program], apiConnection))),
     config: { env, settings: { apiModel: "claude-opus-5-5", ...settings }, ...config },
     hasProcesses: false,
     scenarios: undefined as never,
   });
-  onTestFinished(() => bench.close());
-  await bench.initialize();
-  return { ...bench, health: await bench.adapter.checkHealth() };
+  onTestFinished(() => fixture.close());
+  await fixture.initialize();
+  return { ...fixture, health: await fixture.adapter.checkHealth() };
 }
 
-test("a program that is installed does the work, and preflight says that the model alone does not", async () => {
+test("an installed program runs the tasks, and the preflight says that the api connection is not used", async () => {
   const { run, health, adapter } = await open(installed);
   expect((await run(said)).result).toMatchObject({ output: "The program.", connection: "cli" });
   expect(health).toMatchObject({ status: "healthy", connection: "cli" });
@@ -42,7 +42,7 @@ test("a program that is installed does the work, and preflight says that the mod
   expect(adapter.capabilities()).toMatchObject({ fileIo: true, mcpServers: true, approvals: true });
 });
 
-test("where none is installed the model answers, and claims no more than it can", async () => {
+test("without an installed program the model answers, with the capabilities of a model", async () => {
   const { run, health, adapter } = await open(absent);
   expect((await run(said)).result).toMatchObject({ output: "The model.", connection: "api" });
   expect(health).toMatchObject({ status: "healthy", connection: "api" });
@@ -58,50 +58,53 @@ test("where none is installed the model answers, and claims no more than it can"
   });
 });
 
-test("a program that is installed and fails is not stood in for", async () => {
+test("the fallback is not used for an installed program that fails", async () => {
   const { run, health } = await open(broken);
   expect(health).toMatchObject({ status: "offline", detail: expect.stringContaining("Its sandbox does not work.") });
   expect((await run(said)).result).toMatchObject({ status: "error", errorCode: "adapter_offline" });
 });
 
-test("the setting brings the model into use beside a program", async () => {
+test("the connection setting selects the api connection although a program is installed", async () => {
   const { run, health } = await open(installed, { connection: "api" });
   expect(health).toMatchObject({ status: "healthy", connection: "api" });
   expect((await run(said)).result).toMatchObject({ output: "The model.", connection: "api" });
 });
 
 test.each([
-  [{ mcpServers: [{ name: "m", transport: "stdio" as const, command: "m" }] }, /api: it has no MCP servers: dispatch without them/],
+  [
+    { mcpServers: [{ name: "m", transport: "stdio" as const, command: "m" }] },
+    /api: this connection does not support MCP servers\. Omit `mcpServers`/,
+  ],
   [{ tools: [{ name: "t", description: "", inputSchema: {} }] }, /api: this connection does not support declared tools/],
-  [{ outputStrategy: { type: "file" as const, path: "a.md" } }, /api: it has no output of the type file/],
+  [{ outputStrategy: { type: "file" as const, path: "a.md" } }, /api: this connection does not support the output strategy "file"/],
   [{ profile: "modify" as const, approvals: "ask" as const }, /api: this connection does not support approvals/],
-  [{ resumeToken: "0b8b0f3e-6c8e-4a53-9f0e-2f1f3a4b5c6d" }, /api: the resume token is of a session of the program/],
-])("what the model alone cannot carry it says: %j", async (changes, words) => {
+  [{ resumeToken: "0b8b0f3e-6c8e-4a53-9f0e-2f1f3a4b5c6d" }, /api: the resume token belongs to a session of the program/],
+])("the error names what the api connection does not support: %j", async (changes, words) => {
   const { run } = await open(absent);
   expect((await run({ ...said, ...changes })).result).toMatchObject({ errorCode: "adapter_error", error: expect.stringMatching(words) });
 });
 
-test("a conversation with the model goes on there alone", async () => {
+test("a conversation of the api connection is resumed only there", async () => {
   const { result } = await (await open(absent)).run(said);
   const resumed = { ...said, resumeToken: result.resumeToken as string };
   expect((await (await open(installed)).run(resumed)).result).toMatchObject({
     errorCode: "adapter_error",
-    error: expect.stringMatching(/cli: the resume token is of a conversation over api/),
+    error: expect.stringMatching(/cli: the resume token belongs to a conversation of the api connection/),
   });
-  // The other bench has a data directory of its own.
+  // The other fixture has a separate data directory.
   expect((await (await open(absent)).run(resumed)).result).toMatchObject({
     errorCode: "adapter_error",
-    error: expect.stringContaining("The resume token is not known"),
+    error: expect.stringContaining("The resume token is unknown"),
   });
 });
 
-describe("conversations with the model go when their days are over", () => {
+describe("conversations are removed after the retention period", () => {
   test.each([
     ["a program is installed", installed, {}],
     ["the setting has chosen the program", installed, { connection: "cli" }],
     ["its key is gone", absent, {}, { PATH: env.PATH }],
     ["the proxies are at fault", absent, {}, { ...env, HTTP_PROXY: "no proxy" }],
-  ])("also where %s by then", async (_, program, settings, later = env) => {
+  ])("also if %s by then", async (_, program, settings, later = env) => {
     const dataDir = await temporaryDirectory();
     const directory = path.join(dataDir, "conversations");
     expect((await (await open(absent, {}, { dataDir })).run(said)).result).toMatchObject({ status: "ok", connection: "api" });

@@ -31,15 +31,15 @@ export function apiSubject(
   };
 }
 
-/** An adapter that is up. */
+/** A running adapter. */
 export async function openApi(createAdapter: () => ExecutionAdapter, config: Partial<AdapterConfig>) {
-  const bench = openBench({ createAdapter, config, hasProcesses: false, scenarios: undefined as never });
-  onTestFinished(() => bench.close());
-  await bench.initialize();
-  return bench;
+  const fixture = openBench({ createAdapter, config, hasProcesses: false, scenarios: undefined as never });
+  onTestFinished(() => fixture.close());
+  await fixture.initialize();
+  return fixture;
 }
 
-/** What an endpoint answers to everything. */
+/** The response of an endpoint to any request. */
 interface Answer {
   status?: number;
   /** Frames of a stream, or a whole body. */
@@ -49,7 +49,7 @@ interface Answer {
   cut?: boolean;
 }
 
-/** An endpoint that gives these answers, one after the other, the last one again and again; `bodies` is what it was asked. */
+/** An endpoint that returns these responses one after the other and repeats the last one; `bodies` are the received requests. */
 export async function endpointWith(...answers: Answer[]): Promise<{ url: string; bodies: Record<string, unknown>[] }> {
   const bodies: Record<string, unknown>[] = [];
   const { url } = await openEndpoint(({ body: asked, response }) => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { createConversations } from "../../../../adapters/shared/model-api/conversations.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { openToolEndpoint } from "./tool-endpoint.ts";
-import { openVercelBench } from "./vercel-fixture.ts";
+import { openVercelFixture } from "./vercel-fixture.ts";
 
 const day = 24 * 3600 * 1000;
 const messages: ModelMessage[] = [
@@ -23,7 +23,7 @@ const age = async (directory: string, days: number): Promise<void> => {
   for (const name of await readdir(directory)) await utimes(path.join(directory, name), then, then);
 };
 
-test("what was said is there again, but for what vendors say to themselves; nobody else may read it", async () => {
+test("a stored conversation is read back without vendor-specific parts, and only its owner can read the file", async () => {
   const { directory, conversations } = await open();
   const token = await conversations.write(home, undefined, messages);
   expect(await conversations.read(home, token)).toEqual([
@@ -37,7 +37,7 @@ test("what was said is there again, but for what vendors say to themselves; nobo
   expect(await readdir(directory)).toEqual([name]);
 });
 
-describe("a token is not known", () => {
+describe("a token is unknown", () => {
   test.each([
     ["to another agent", "/homes/tenant/other", (token: string) => token],
     ["when nobody has given it", home, () => "conversation-00000000-0000-4000-8000-000000000000"],
@@ -47,22 +47,22 @@ describe("a token is not known", () => {
   ])("%s", async (_, other, tokenOf) => {
     const { conversations } = await open();
     const token = await conversations.write(home, undefined, messages);
-    await expect(conversations.read(other, tokenOf(token))).rejects.toThrow("The resume token is not known");
+    await expect(conversations.read(other, tokenOf(token))).rejects.toThrow("The resume token is unknown");
   });
 
-  test("when its days are over, and its file goes then", async () => {
+  test("after the retention period, and its file is removed", async () => {
     const { directory, conversations } = await open(7);
     const token = await conversations.write(home, undefined, messages);
     await age(directory, 6.9);
     await conversations.read(home, token);
     await age(directory, 7.1);
-    await expect(conversations.read(home, token)).rejects.toThrow("kept longer than 7 days");
+    await expect(conversations.read(home, token)).rejects.toThrow("expired after 7 days");
     await conversations.sweep();
     expect(await readdir(directory)).toEqual([]);
   });
 });
 
-test("a sweep leaves what is young, and looks once an hour", async () => {
+test("a sweep keeps recent conversations and runs at most once per hour", async () => {
   const { directory, conversations } = await open(1);
   await conversations.sweep();
   await conversations.write(home, undefined, messages);
@@ -75,13 +75,13 @@ test("a sweep leaves what is young, and looks once an hour", async () => {
   await conversations.read(home, token);
 });
 
-test("a conversation that has grown too long says so", async () => {
+test("a conversation over the size limit is rejected with that reason", async () => {
   const { conversations } = await open();
   const token = await conversations.write(home, undefined, [{ role: "user", content: "x".repeat(17 * 1024 ** 2) }]);
-  await expect(conversations.read(home, token)).rejects.toThrow("grown over 16 MiB");
+  await expect(conversations.read(home, token)).rejects.toThrow("longer than 16 MiB");
 });
 
-test("a file that something has damaged is a clear error", async () => {
+test("a damaged file is rejected with a clear error", async () => {
   const { directory, conversations } = await open();
   const token = await conversations.write(home, undefined, messages);
   const [name = ""] = await readdir(directory);
@@ -92,26 +92,26 @@ test("a file that something has damaged is a clear error", async () => {
 });
 
 describe("a task", () => {
-  test("goes on with all that was said under its token, which stays", async () => {
+  test("continues the conversation of its token, which stays", async () => {
     const { url, requests } = await openToolEndpoint([]);
-    const bench = await openVercelBench({ baseUrl: url });
-    const { resumeToken = "" } = (await bench.run({ message: "one" })).result;
+    const fixture = await openVercelFixture({ baseUrl: url });
+    const { resumeToken = "" } = (await fixture.run({ message: "one" })).result;
     for (const message of ["two", "three"])
-      expect((await bench.run({ message, resumeToken })).result).toMatchObject({ status: "ok", resumeToken });
+      expect((await fixture.run({ message, resumeToken })).result).toMatchObject({ status: "ok", resumeToken });
     const said = ((requests.at(-1)?.body["messages"] ?? []) as { role: string; content: string }[]).filter(({ role }) => role === "user");
     expect(said.map(({ content }) => content)).toEqual(["one", "two", "three"]);
   });
 
   test("with an unknown token fails, and calls no model", async () => {
     const { url, requests } = await openToolEndpoint([]);
-    const bench = await openVercelBench({ baseUrl: url });
-    const { result } = await bench.run({ resumeToken: "never-given" });
-    expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("Dispatch without one") });
+    const fixture = await openVercelFixture({ baseUrl: url });
+    const { result } = await fixture.run({ resumeToken: "never-given" });
+    expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("Omit `resumeToken`") });
     expect(result).not.toHaveProperty("resumeToken");
     expect(requests).toEqual([]);
   });
 
-  test("whose conversation cannot be kept is done all the same, and nobody goes on with it", async () => {
+  test("whose conversation cannot be stored succeeds without a resume token", async () => {
     const { url } = await openToolEndpoint([]);
     const dataDir = await temporaryDirectory();
     await mkdir(dataDir, { recursive: true });
@@ -119,25 +119,25 @@ describe("a task", () => {
     const errors: object[] = [];
     const quiet = () => {};
     const logger = { debug: quiet, info: quiet, warn: quiet, error: (fields: object) => void errors.push(fields) };
-    const bench = await openVercelBench({ baseUrl: url }, { dataDir, logger });
-    const { result } = await bench.run({});
+    const fixture = await openVercelFixture({ baseUrl: url }, { dataDir, logger });
+    const { result } = await fixture.run({});
     expect(result.status).toBe("ok");
     expect(result).not.toHaveProperty("resumeToken");
     expect(errors).toHaveLength(1);
   });
 
-  test("that fails leaves the conversation as it was", async () => {
+  test("that fails does not change the conversation", async () => {
     const dataDir = await temporaryDirectory();
     const { url } = await openToolEndpoint([{ id: "1", name: "ask" }]);
-    const bench = await openVercelBench({ baseUrl: url }, { dataDir });
-    const { resumeToken = "" } = (await bench.run({ tools: [{ name: "ask", description: "", inputSchema: { type: "object" } }] })).result;
+    const fixture = await openVercelFixture({ baseUrl: url }, { dataDir });
+    const { resumeToken = "" } = (await fixture.run({ tools: [{ name: "ask", description: "", inputSchema: { type: "object" } }] })).result;
     const read = async () => {
       const directory = path.join(dataDir, "conversations");
       return await Promise.all((await readdir(directory)).map((name) => readFile(path.join(directory, name), "utf8")));
     };
     const before = await read();
-    const broken = await openVercelBench({ baseUrl: "http://127.0.0.1:9" }, { dataDir });
-    const { directories } = bench.lastTask().request;
+    const broken = await openVercelFixture({ baseUrl: "http://127.0.0.1:9" }, { dataDir });
+    const { directories } = fixture.lastTask().request;
     const { result } = await broken.run({ resumeToken, message: "yes", directories });
     expect(result).toMatchObject({ status: "error", errorCode: "adapter_offline", resumeToken });
     expect(await read()).toEqual(before);

@@ -2,8 +2,8 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
 import type { Received } from "./raw-endpoint.ts";
-import { offeredTools, openToolEndpoint, toldResults } from "./tool-endpoint.ts";
-import { openVercelBench } from "./vercel-fixture.ts";
+import { offeredTools, openToolEndpoint, receivedResults } from "./tool-endpoint.ts";
+import { openVercelFixture } from "./vercel-fixture.ts";
 
 const tools = ["ask_user", "send_mail"].map((name) => ({
   name,
@@ -16,10 +16,10 @@ const ask = { id: "call_a", name: "ask_user", input: { to: "Eve" } };
 const mail = { id: "call_b", name: "send_mail", input: {} };
 const rolesOf = ({ body }: Received) => (body["messages"] as { role: string }[]).map(({ role }) => role);
 
-test("a call of a declared tool ends the task, with the call told and left open", async () => {
+test("a call of a declared tool ends the task, with the call reported and left open", async () => {
   const { url, requests } = await openToolEndpoint([ask], "I must ask. ");
-  const bench = await openVercelBench({ baseUrl: url });
-  const { result, events } = await bench.run({ tools });
+  const fixture = await openVercelFixture({ baseUrl: url });
+  const { result, events } = await fixture.run({ tools });
   expect(result).toMatchObject({
     status: "ok",
     outputs: { toolCalls: [{ toolCallId: "call_a", toolName: "ask_user", input: { to: "Eve" } }] },
@@ -53,12 +53,12 @@ describe("the next message answers", () => {
     ],
   ])("%s", async (_, calls, message, results, roles) => {
     const { url, requests } = await openToolEndpoint(calls);
-    const bench = await openVercelBench({ baseUrl: url });
-    const { resumeToken = "" } = (await bench.run({ tools })).result;
-    const { result } = await bench.run({ tools, message, resumeToken });
+    const fixture = await openVercelFixture({ baseUrl: url });
+    const { resumeToken = "" } = (await fixture.run({ tools })).result;
+    const { result } = await fixture.run({ tools, message, resumeToken });
     expect(result).toMatchObject({ status: "ok", output: "Done.", resumeToken });
     expect(result.outputs).toBeUndefined();
-    expect(toldResults(requests[1] as Received)).toEqual(results);
+    expect(receivedResults(requests[1] as Received)).toEqual(results);
     expect(rolesOf(requests[1] as Received)).toEqual(roles);
   });
 
@@ -68,38 +68,38 @@ describe("the next message answers", () => {
     ["what is no object", "[1, 2]", /waits for the results of 2 tool calls/],
     ["what is no JSON", '{"call_a": yes, "call_b": 1}', /waits for the results of 2 tool calls/],
     ["what was not asked", '{"call_a": 1, "call_b": 2, "call_c": 3}', /results for unknown calls: call_c/],
-  ])("with %s to several calls: that is refused, and the calls still wait", async (_, message, words) => {
+  ])("with %s to several calls: it is rejected, and the calls still wait", async (_, message, words) => {
     const { url, requests } = await openToolEndpoint([ask, mail]);
-    const bench = await openVercelBench({ baseUrl: url });
-    const { resumeToken = "" } = (await bench.run({ tools })).result;
-    expect((await bench.run({ tools, message, resumeToken })).result).toMatchObject({
+    const fixture = await openVercelFixture({ baseUrl: url });
+    const { resumeToken = "" } = (await fixture.run({ tools })).result;
+    expect((await fixture.run({ tools, message, resumeToken })).result).toMatchObject({
       status: "error",
       errorCode: "adapter_error",
       error: expect.stringMatching(words),
       resumeToken,
     });
     expect(requests).toHaveLength(1);
-    const answered = await bench.run({ tools, message: '{"call_a":"1","call_b":"2"}', resumeToken });
+    const answered = await fixture.run({ tools, message: '{"call_a":"1","call_b":"2"}', resumeToken });
     expect(answered.result).toMatchObject({ status: "ok", output: "Done." });
   });
 });
 
-test("a step may call an MCP tool and a declared one: the first is worked, the other waits", async () => {
+test("a step may call an MCP tool and a declared one: the first is executed, the other waits", async () => {
   const { url, requests } = await openToolEndpoint([{ id: "call_m", name: "mcp__wild__tell_it" }, ask]);
-  const bench = await openVercelBench({ baseUrl: url });
-  const { result, events } = await bench.run({ tools, mcpServers });
+  const fixture = await openVercelFixture({ baseUrl: url });
+  const { result, events } = await fixture.run({ tools, mcpServers });
   expect(result).toMatchObject({ status: "ok", outputs: { toolCalls: [{ toolCallId: "call_a" }] } });
   expect(result.outputs?.["toolCalls"]).toHaveLength(1);
   expect(events.flatMap((event) => (event.type === "tool.completed" ? [event.data.toolCallId] : []))).toEqual(["call_m"]);
   const { resumeToken = "" } = result;
-  const next = await bench.run({ tools, mcpServers, message: "Eve says yes.", resumeToken });
+  const next = await fixture.run({ tools, mcpServers, message: "Eve says yes.", resumeToken });
   expect(next.result).toMatchObject({ status: "ok", output: "Done." });
-  expect(toldResults(requests[1] as Received)).toEqual({ call_m: "the other one", call_a: "Eve says yes." });
+  expect(receivedResults(requests[1] as Received)).toEqual({ call_m: "the other one", call_a: "Eve says yes." });
 });
 
-test("an input that is no JSON is the model's fault, which it hears of", async () => {
+test("an input that is not JSON is returned to the model as an error", async () => {
   const { url, requests } = await openToolEndpoint([{ id: "c1", name: "ask_user", input: "{oops" }]);
-  const bench = await openVercelBench({ baseUrl: url });
-  const { result } = await bench.run({ tools });
+  const fixture = await openVercelFixture({ baseUrl: url });
+  const { result } = await fixture.run({ tools });
   expect([result.status, requests.length]).toEqual(["ok", 2]);
 });

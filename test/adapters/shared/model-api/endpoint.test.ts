@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { beginStream, openEndpoint, type Received, sendChunk } from "./raw-endpoint.ts";
-import { openVercelBench } from "./vercel-fixture.ts";
+import { openVercelFixture } from "./vercel-fixture.ts";
 
 const apiKey = "sk-test-0123456789abcdef";
 const json = ({ response }: Received, status: number, body: unknown, headers: Record<string, string> = {}) =>
@@ -18,7 +18,7 @@ const streamed = (chunks: [delta: object, finish?: string][]) => async (request:
   response.end("data: [DONE]\n\n");
 };
 
-describe("an endpoint that ends an answer otherwise than a task needs", () => {
+describe("an endpoint that ends an answer with a failure", () => {
   test.each<[string, (request: Received) => unknown, object]>([
     [
       "in the middle",
@@ -78,8 +78,8 @@ describe("an endpoint that ends an answer otherwise than a task needs", () => {
     ],
   ])("%s", async (_, answer, expected) => {
     const { url, requests } = await openEndpoint(answer as (request: Received) => void);
-    const bench = await openVercelBench({ baseUrl: url, apiKey });
-    const { result } = await bench.run({});
+    const fixture = await openVercelFixture({ baseUrl: url, apiKey });
+    const { result } = await fixture.run({});
     expect(result).toMatchObject({ status: "error", ...expected });
     expect(JSON.stringify(result)).not.toContain(apiKey);
     expect(requests[0]?.headers.authorization).toBe(`Bearer ${apiKey}`);
@@ -89,8 +89,8 @@ describe("an endpoint that ends an answer otherwise than a task needs", () => {
     const { url, requests } = await openEndpoint((request) =>
       json(request, status, { error: { message: "later" } }, { "retry-after-ms": "1" }),
     );
-    const bench = await openVercelBench({ baseUrl: url });
-    const { result } = await bench.run({});
+    const fixture = await openVercelFixture({ baseUrl: url });
+    const { result } = await fixture.run({});
     expect(result).toMatchObject({
       status: "error",
       errorCode: status === 429 ? "rate_limited" : "model_error",
@@ -99,13 +99,13 @@ describe("an endpoint that ends an answer otherwise than a task needs", () => {
     expect(requests).toHaveLength(2);
   });
 
-  test("by not being there", async () => {
+  test("an endpoint that cannot be reached", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
     await new Promise((resolve) => server.close(resolve));
-    const bench = await openVercelBench({ baseUrl: `http://127.0.0.1:${port}` });
-    const { result } = await bench.run({});
+    const fixture = await openVercelFixture({ baseUrl: `http://127.0.0.1:${port}` });
+    const { result } = await fixture.run({});
     expect(result).toMatchObject({ status: "error", errorCode: "adapter_offline", error: expect.stringContaining("ECONNREFUSED") });
   });
 });
@@ -148,42 +148,42 @@ describe("over the protocol of Anthropic an answer", () => {
         response.write(`event: ${(event as { type: string }).type}\ndata: ${JSON.stringify(event)}\n\n`);
       response.end();
     });
-    const bench = await openVercelBench({ protocol: "anthropic", baseUrl: url, apiKey });
-    const { result } = await bench.run({});
+    const fixture = await openVercelFixture({ protocol: "anthropic", baseUrl: url, apiKey });
+    const { result } = await fixture.run({});
     expect(result).toMatchObject(expected);
     expect(JSON.stringify(result)).not.toContain(apiKey);
   });
 });
 
-test("an answer that ends for a reason of the endpoint's own is an answer", async () => {
+test("an answer with an unknown finish reason is a success", async () => {
   const { url } = await openEndpoint(streamed([[{ content: "All of it." }, "eos"]]));
-  const bench = await openVercelBench({ baseUrl: url });
-  expect((await bench.run({})).result).toMatchObject({ status: "ok", output: "All of it." });
+  const fixture = await openVercelFixture({ baseUrl: url });
+  expect((await fixture.run({})).result).toMatchObject({ status: "ok", output: "All of it." });
 });
 
-test("a cancelled task hangs up at once", async () => {
+test("a canceled task closes its connection at once", async () => {
   const { url, requests } = await openEndpoint(({ response }) => void sendChunk(beginStream(response), { content: "I begin." }));
-  const bench = await openVercelBench({ baseUrl: url });
-  const task = await bench.start({});
+  const fixture = await openVercelFixture({ baseUrl: url });
+  const task = await fixture.start({});
   await task.working;
   const hungUp = once(requests[0]?.response as Received["response"], "close");
-  await bench.adapter.cancel(task.request.taskId);
+  await fixture.adapter.cancel(task.request.taskId);
   expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled", output: "I begin." });
-  await bench.within("the end of the connection", hungUp);
+  await fixture.within("the end of the connection", hungUp);
 });
 
-test("a task without a model says which setting gives it one", async () => {
-  const bench = await openVercelBench({ baseUrl: "http://127.0.0.1:9", model: undefined });
-  expect((await bench.run({})).result).toMatchObject({
+test("the error of a task without a model names the setting", async () => {
+  const fixture = await openVercelFixture({ baseUrl: "http://127.0.0.1:9", model: undefined });
+  expect((await fixture.run({})).result).toMatchObject({
     status: "error",
     errorCode: "adapter_error",
     error: expect.stringContaining("model"),
   });
-  const named = await bench.run({ model: "some-model" });
+  const named = await fixture.run({ model: "some-model" });
   expect(named.result.errorCode).toBe("adapter_offline");
 });
 
-test("what is thought is told by signs of life, not by its words, and only so much of it is taken", async () => {
+test("reasoning is reported as progress without its text, and its size is limited", async () => {
   const { url } = await openEndpoint(async ({ response }) => {
     beginStream(response);
     const closed = once(response, "close");
@@ -193,14 +193,14 @@ test("what is thought is told by signs of life, not by its words, and only so mu
       await setImmediate();
     }
   });
-  const bench = await openVercelBench({ baseUrl: url });
-  const { result, events } = await bench.run({});
+  const fixture = await openVercelFixture({ baseUrl: url });
+  const { result, events } = await fixture.run({});
   expect(result).toMatchObject({ status: "error", errorCode: "output_limit" });
   expect(events.length).toBeGreaterThan(10);
   expect(JSON.stringify(events)).not.toContain("xxx");
 });
 
-test("a model that says more than a task may is stopped", async () => {
+test("a model that exceeds the text limit is stopped", async () => {
   const { url } = await openEndpoint(async ({ response }) => {
     beginStream(response);
     const closed = once(response, "close");
@@ -209,12 +209,12 @@ test("a model that says more than a task may is stopped", async () => {
       await setImmediate();
     }
   });
-  const bench = await openVercelBench({ baseUrl: url });
-  const { result } = await bench.run({});
+  const fixture = await openVercelFixture({ baseUrl: url });
+  const { result } = await fixture.run({});
   expect(result).toMatchObject({ status: "error", errorCode: "output_limit" });
 });
 
-describe("an endpoint that sends without an end what must be held is stopped", () => {
+describe("an endpoint that sends endless data is stopped", () => {
   test.each<[string, number, string, string]>([
     ["an error", 500, "application/json", ""],
     ["an event", 200, "text/event-stream", "data: "],
@@ -229,17 +229,17 @@ describe("an endpoint that sends without an end what must be held is stopped", (
         await setImmediate();
       }
     });
-    const bench = await openVercelBench({ baseUrl: url });
-    const { result } = await bench.run({});
+    const fixture = await openVercelFixture({ baseUrl: url });
+    const { result } = await fixture.run({});
     expect(result).toMatchObject({
       status: "error",
       errorCode: "output_limit",
-      error: expect.stringContaining("more than 32 MiB at once"),
+      error: expect.stringContaining("more than 32 MiB in one event"),
     });
   });
 });
 
-test("a model that calls tools for ever ends at its last step", async () => {
+test("a model that calls tools forever ends at the maximum number of steps", async () => {
   let calls = 0;
   const { url } = await openEndpoint(async ({ response }) => {
     beginStream(response);
@@ -250,13 +250,13 @@ test("a model that calls tools for ever ends at its last step", async () => {
     sendChunk(response, {}, "tool_calls");
     response.end("data: [DONE]\n\n");
   });
-  const bench = await openVercelBench({ baseUrl: url, maxSteps: 3 });
-  const { result } = await bench.run({});
+  const fixture = await openVercelFixture({ baseUrl: url, maxSteps: 3 });
+  const { result } = await fixture.run({});
   expect(result).toMatchObject({ status: "error", errorCode: "max_turns", error: expect.stringContaining("BRIDGE_MODEL_MAX_STEPS") });
   expect(calls).toBe(3);
 });
 
-test("usage is the sum of the steps; without a word about it, it is not known", async () => {
+test("usage is the sum of the steps, or unknown if the endpoint does not report it", async () => {
   const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
   let calls = 0;
   const { url } = await openEndpoint(async ({ response, body }) => {
@@ -269,22 +269,22 @@ test("usage is the sum of the steps; without a word about it, it is not known", 
     if (calls !== 4) response.write(`data: ${JSON.stringify({ id: "c1", created: 1, model: "raw", choices: [], usage })}\n\n`);
     response.end("data: [DONE]\n\n");
   });
-  const bench = await openVercelBench({ baseUrl: url, prices: { raw: { input: 1, output: 2 } } });
-  const first = await bench.run({});
+  const fixture = await openVercelFixture({ baseUrl: url, prices: { raw: { input: 1, output: 2 } } });
+  const first = await fixture.run({});
   expect(first.result).toMatchObject({ status: "ok", usage: { inputTokens: 20, outputTokens: 10 }, costUsd: 0.000_04, model: "raw" });
-  const second = await bench.run({});
+  const second = await fixture.run({});
   expect(second.result.status).toBe("ok");
   expect(second.result).not.toHaveProperty("usage");
   expect(second.result).not.toHaveProperty("costUsd");
 });
 
-test.each(["gzip", "gzip, gzip"])("a compressed answer (%s) counts as what it expands to", async (encoding) => {
+test.each(["gzip", "gzip, gzip"])("a compressed answer (%s) counts with its decompressed size", async (encoding) => {
   const spaces = gzipSync(Buffer.alloc(64 * 1024 ** 2, " "));
   const { url } = await openEndpoint(({ response }) => {
     response.writeHead(200, { "content-type": "application/json", "content-encoding": encoding });
     response.end(encoding === "gzip" ? spaces : gzipSync(spaces));
   });
-  const bench = await openVercelBench({ baseUrl: url });
-  const { result } = await bench.run({});
+  const fixture = await openVercelFixture({ baseUrl: url });
+  const { result } = await fixture.run({});
   expect(result).toMatchObject({ status: "error", errorCode: "output_limit" });
 });

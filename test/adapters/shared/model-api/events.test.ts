@@ -33,7 +33,7 @@ const ended = (status: "ok" | "error", errorCode?: string) => ({
   outcome: expect.objectContaining({ status, ...(errorCode !== undefined && { errorCode }) }),
 });
 
-describe("a part, and what it means", () => {
+describe("the steps of a part of the stream", () => {
   test.each<[string, Part[], unknown[]]>([
     ["text", [{ type: "text-delta", id: "1", text: "Hi" }], [{ kind: "text", text: "Hi" }]],
     [
@@ -113,7 +113,7 @@ describe("a part, and what it means", () => {
   });
 });
 
-test("calls without a result are what the task ends with, whatever reason the model names", () => {
+test("calls without a result are the open calls of the task, for any finish reason", () => {
   for (const reason of ["tool-calls", "stop"]) {
     const { read } = open(1);
     const steps = [
@@ -130,14 +130,14 @@ test("calls without a result are what the task ends with, whatever reason the mo
   }
 });
 
-test("a model that would go on after its last step has not come to an end", () => {
+test("a model that stops for tool calls at its last step fails with max_turns", () => {
   const { read } = open(2);
   expect([finishStep(), finishStep(), finish("tool-calls")].flatMap((part) => read(part)).at(-1)).toEqual(ended("error", "max_turns"));
 });
 
 describe("usage", () => {
   test.each([
-    // Prompt 130, 20 of them cached, answer 30, 5 of them thinking: the SDK counts as Bridge does.
+    // 130 input tokens, of which 20 are cached, and 30 output tokens, of which 5 are thinking: the SDK counts as Bridge does.
     [
       "one step",
       [usage(130, 30, { read: 20, thinking: 5 })],
@@ -148,8 +148,8 @@ describe("usage", () => {
       [usage(130, 30, { read: 20 }), usage(10, 1, { read: 0, write: 4 })],
       { inputTokens: 140, outputTokens: 31, cacheReadTokens: 20, cacheWriteTokens: 4 },
     ],
-    ["what nobody has told", [usage(undefined, undefined)], undefined],
-    ["a step of which nobody has told", [usage(130, 30), usage(undefined, 3)], undefined],
+    ["unknown usage", [usage(undefined, undefined)], undefined],
+    ["a step with unknown usage", [usage(130, 30), usage(undefined, 3)], undefined],
     ["no step", [], undefined],
     ["what cannot be", [usage(-5, 30)], undefined],
     ["what is no count", [usage(130, 1e308)], undefined],

@@ -1,13 +1,13 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { beginStream, openEndpoint, type Received } from "./raw-endpoint.ts";
-import { openToolEndpoint, toldResults } from "./tool-endpoint.ts";
-import { openVercelBench } from "./vercel-fixture.ts";
+import { openToolEndpoint, receivedResults } from "./tool-endpoint.ts";
+import { openVercelFixture } from "./vercel-fixture.ts";
 
-/** What a server with one tool answers before it is called. */
+/** The responses of a server with one tool before its first call. */
 const results: Readonly<Record<string, unknown>> = {
   initialize: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "far", version: "1" } },
-  "tools/list": { tools: [{ name: "tell", inputSchema: { type: "object" } }] },
+  "tools/list": { tools: [{ name: "locate", inputSchema: { type: "object" } }] },
 };
 const messageOf = ({ body }: Received): string => {
   const result = results[String(body["method"])];
@@ -16,7 +16,7 @@ const messageOf = ({ body }: Received): string => {
 };
 const isCall = ({ body }: Received): boolean => body["method"] === "tools/call";
 
-/** A server over streamable HTTP that answers calls as the test says. */
+/** A server over streamable HTTP; the test answers its tool calls. */
 const openHttpServer = (answerCall: (request: Received) => void) =>
   openEndpoint((request) => {
     const { body, response } = request;
@@ -25,7 +25,7 @@ const openHttpServer = (answerCall: (request: Received) => void) =>
     response.writeHead(200, { "content-type": "application/json" }).end(messageOf(request));
   });
 
-/** A server over HTTP with events, the older transport, that answers calls as the test says. */
+/** A server over the older transport, HTTP with events; the test answers its tool calls. */
 async function openSseServer(answerCall: (request: Received, stream: ServerResponse) => void) {
   let stream: ServerResponse | undefined;
   return await openEndpoint((request) => {
@@ -41,17 +41,17 @@ async function openSseServer(answerCall: (request: Received, stream: ServerRespo
 }
 
 async function callTool(url: string, transport: "http" | "sse", times = 1) {
-  const calls = Array.from({ length: times }, (_, index) => ({ id: `c${index}`, name: "mcp__far__tell" }));
+  const calls = Array.from({ length: times }, (_, index) => ({ id: `c${index}`, name: "mcp__far__locate" }));
   const model = await openToolEndpoint(calls);
-  const bench = await openVercelBench({ baseUrl: model.url }, { fetch });
-  const { result } = await bench.run({ mcpServers: [{ name: "far", transport, url }] });
-  return { result, told: () => toldResults(model.requests[1] as Received) };
+  const fixture = await openVercelFixture({ baseUrl: model.url }, { fetch });
+  const { result } = await fixture.run({ mcpServers: [{ name: "far", transport, url }] });
+  return { result, results: () => receivedResults(model.requests[1] as Received) };
 }
 
 const ended = 'The answer of "far" ended without a result';
 const json = { "content-type": "application/json" };
 
-describe("a call whose answer ends without a result has failed, at once and by the name of its server", () => {
+describe("a call whose answer ends without a result fails at once, with the name of its server", () => {
   test.each<[string, (request: Received) => void]>([
     ["no event", ({ response }) => void beginStream(response).end()],
     ["a note and no result", ({ response }) => void beginStream(response).end('data: {"jsonrpc":"2.0","method":"notifications/x"}\n\n')],
@@ -64,22 +64,22 @@ describe("a call whose answer ends without a result has failed, at once and by t
     ["no message", ({ response }) => void response.writeHead(200, json).end("[]")],
     ["another message", ({ response }) => void response.writeHead(200, json).end('{"jsonrpc":"2.0","method":"notifications/x"}')],
   ])("over http: %s", async (_, answer) => {
-    const { result, told } = await callTool((await openHttpServer(answer)).url, "http");
+    const { result, results } = await callTool((await openHttpServer(answer)).url, "http");
     expect(result).toMatchObject({ status: "ok", output: "Done." });
-    expect(told()).toEqual({ c0: expect.stringContaining(ended) });
+    expect(results()).toEqual({ c0: expect.stringContaining(ended) });
   });
 
   test.each<[string, (stream: ServerResponse) => void]>([
     ["the stream ends", (stream) => void stream.end()],
     ["the stream breaks", (stream) => void stream.destroy()],
   ])("over sse: %s", async (_, end) => {
-    const { result, told } = await callTool((await openSseServer((__, stream) => end(stream))).url, "sse");
+    const { result, results } = await callTool((await openSseServer((__, stream) => end(stream))).url, "sse");
     expect(result).toMatchObject({ status: "ok", output: "Done." });
-    expect(told()).toEqual({ c0: expect.stringContaining(ended) });
+    expect(results()).toEqual({ c0: expect.stringContaining(ended) });
   });
 });
 
-test("an answer that is too long says so", async () => {
+test("an answer over the size limit fails with that reason", async () => {
   const far = await openHttpServer(({ response }) => {
     beginStream(response);
     const more = (): void => {
@@ -88,30 +88,30 @@ test("an answer that is too long says so", async () => {
     };
     more();
   });
-  const { told } = await callTool(far.url, "http");
-  expect(told()).toEqual({ c0: expect.stringMatching(/ended without a result: The answer has more than \d+ MiB/) });
+  const { results } = await callTool(far.url, "http");
+  expect(results()).toEqual({ c0: expect.stringMatching(/ended without a result: The answer has more than \d+ MiB/) });
 });
 
-test("a result that has come is the result, and what else the receipts of a server say is in nobody's way", async () => {
-  // With the stream, almost as many as may be under way at once: the receipts of the start must not count any more.
+test("a received result counts, and the bodies of a server's POST responses are ignored", async () => {
+  // With the stream, almost the maximum of concurrent requests: the responses of the start must no longer count.
   const calls = 97;
   const far = await openSseServer(({ body }, stream) => {
-    const tell = () =>
+    const sendResults = () =>
       stream.write(
         `data: ${JSON.stringify({ jsonrpc: "2.0", id: body["id"], result: { content: [{ type: "text", text: "far away" }] } })}\n\n`,
       );
-    tell();
+    sendResults();
   });
-  const { result, told } = await callTool(far.url, "sse", calls);
+  const { result, results } = await callTool(far.url, "sse", calls);
   expect(result).toMatchObject({ status: "ok", output: "Done." });
-  expect(Object.values(told())).toEqual(Array.from({ length: calls }, () => "far away"));
+  expect(Object.values(results())).toEqual(Array.from({ length: calls }, () => "far away"));
 });
 
-test("over http with events a result that has come is the result", async () => {
+test("over http with events, a received result counts", async () => {
   const far = await openHttpServer(({ body, response }) => {
     const message = { jsonrpc: "2.0", id: body["id"], result: { content: [{ type: "text", text: "far away" }] } };
     beginStream(response).end(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
   });
-  const { told } = await callTool(far.url, "http");
-  expect(told()).toEqual({ c0: "far away" });
+  const { results } = await callTool(far.url, "http");
+  expect(results()).toEqual({ c0: "far away" });
 });

@@ -21,11 +21,11 @@ test.each<[string, readonly string[], boolean, boolean]>([
   ["events whose ends are torn", ["data:1\n", "\ndata:2\r\n\r", "\ndata:3\n", "\n"], true, true],
   ["one event that is too long", ["data:1\n\n", "data:2345678"], true, false],
   ["one of many lines that is", ["data:1\n\n", "data:2\n", "data:3\n"], true, false],
-])("of a body of %s", async (_, chunks, perEvent, isWhole) => {
+])("limitBody with a body of %s", async (_, chunks, perEvent, isWhole) => {
   expect(await read(chunks, perEvent)).toEqual({ text: isWhole ? chunks.join("") : null, ended: true });
 });
 
-test("of a body of many events that has a limit in all as well, no more than that", async () => {
+test("limitBody limits the total size of an event stream", async () => {
   const read = async (count: number) => {
     const body = ReadableStream.from(Array.from({ length: count }, () => new TextEncoder().encode("data:1\n\n")));
     const limits = { bytes: 10, perEvent: true, totalBytes: 24, excess: () => new Error("too much") };
@@ -36,7 +36,7 @@ test("of a body of many events that has a limit in all as well, no more than tha
   expect([await read(3), await read(4)]).toEqual(["data:1\n\n".repeat(3), "too much"]);
 });
 
-test("a stream of many events leaves the event loop its turns", async () => {
+test("a stream of many events does not block the event loop", async () => {
   const text = "data: {}\n\n".repeat(100_000);
   const body = ReadableStream.from([new TextEncoder().encode(text)]);
   const headers = { "content-type": "text/event-stream" };

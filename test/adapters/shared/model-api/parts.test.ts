@@ -29,7 +29,7 @@ describe("what an error means", () => {
     });
   });
 
-  test("the last of several tries counts", () => {
+  test("the last one of several attempts counts", () => {
     const error = new RetryError({
       message: "gave up",
       reason: "maxRetriesExceeded",
@@ -47,7 +47,7 @@ describe("what an error means", () => {
     });
   });
 
-  test("the endpoint may know better", () => {
+  test("the endpoint explains its own errors", () => {
     const own = { status: "error", errorCode: "rate_limited", error: "own words" } as const;
     expect(explainError("oops", { ...endpoint, explainError: (error) => (error === "oops" ? own : undefined) })).toBe(own);
     expect(explainError({ message: "in the stream" }, endpoint).error).toContain("in the stream");
@@ -84,7 +84,7 @@ test.each([
   else expect(cost).toBeCloseTo(costUsd, 9);
 });
 
-test("names of tools are never alike, and fit every vendor", () => {
+test("names of tools are unique and valid for every vendor", () => {
   const nameOf = createToolNames(["mcp__s__a_b"]);
   const names = [
     nameOf("mcp__s__a b"),
@@ -113,13 +113,13 @@ describe("a conversation goes on", () => {
   });
   const user: ModelMessage = { role: "user", content: "Go." };
 
-  test("with a message, where nothing is open", () => {
+  test("with a message if no call is open", () => {
     const messages = [user, called("1", "2"), answered("1", "2")];
     expect(continueWith(messages, '{"1": 2}')).toEqual([...messages, { role: "user", content: '{"1": 2}' }]);
     expect(continueWith([], "Go.")).toEqual([user]);
   });
 
-  test("with results, where calls are open", () => {
+  test("with results if calls are open", () => {
     const messages = [user, called("1", "2"), answered("1")];
     expect(openCallsOf(messages).map(({ toolCallId }) => toolCallId)).toEqual(["2"]);
     expect(continueWith(messages, ' \n{"2":{"a":"}\\"{"}} and so on').slice(3)).toEqual([
@@ -136,7 +136,7 @@ describe("a conversation goes on", () => {
       expect(continueWith([user, called("2")], text).at(-1)).toMatchObject({ role: "tool", content: [{ output: { value: text } }] });
   });
 
-  test("in no time also with a long message of braces", () => {
+  test("quickly also with a long message of braces", () => {
     for (const braces of ["{".repeat(1_000_000), `{"${'\\"'.repeat(400_000)}`])
       expect(cpuCost(() => continueWith([user, called("2")], braces))).toBeLessThan(50);
   });

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 
-/** One request as it came. */
+/** One received request. */
 export interface Received {
   path: string;
   headers: IncomingMessage["headers"];
@@ -12,7 +12,7 @@ export interface Received {
   response: ServerResponse;
 }
 
-/** A server on 127.0.0.1 that answers as the test says, until the test ends. */
+/** A server on 127.0.0.1 whose responses the test writes. Closed at the end of the test. */
 export async function openEndpoint(answer: (request: Received) => void | Promise<void>): Promise<{ url: string; requests: Received[] }> {
   const requests: Received[] = [];
   const server = createServer(async (incoming, response) => {
@@ -30,14 +30,14 @@ export async function openEndpoint(answer: (request: Received) => void | Promise
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
 }
 
-/** Begins a stream of events. */
+/** Starts an event stream. */
 export function beginStream(response: ServerResponse): ServerResponse {
   response.writeHead(200, { "content-type": "text/event-stream" });
   response.flushHeaders();
   return response;
 }
 
-/** Writes one chunk of a chat completion into the stream; false when the other side does not keep up. */
+/** Writes one chunk of a chat completion to the stream; false if the client reads too slowly. */
 export const sendChunk = (response: ServerResponse, delta: object, finish_reason: string | null = null): boolean =>
   response.write(
     `data: ${JSON.stringify({ id: "c1", created: 1, model: "raw", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] })}\n\n`,

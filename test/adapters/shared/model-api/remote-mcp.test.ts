@@ -2,17 +2,17 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createDestinationGuard } from "../../../../src/network/destination-guard.ts";
 import { createGuardedFetch } from "../../../../src/network/guarded-fetch.ts";
 import { beginStream, openEndpoint, type Received } from "./raw-endpoint.ts";
-import { openToolEndpoint, toldResults } from "./tool-endpoint.ts";
-import { openVercelBench } from "./vercel-fixture.ts";
+import { openToolEndpoint, receivedResults } from "./tool-endpoint.ts";
+import { openVercelFixture } from "./vercel-fixture.ts";
 
-/** Bridge's own fetch, for a place where these addresses are permitted. */
+/** Bridge's fetch, configured to permit these addresses. */
 function guardedFetch(allow: readonly string[]) {
   const guarded = createGuardedFetch(createDestinationGuard({ allow }));
   onTestFinished(() => guarded.close());
   return guarded.fetch;
 }
 
-/** A server over streamable HTTP with one tool, `tell`; another answer than the usual one goes first. */
+/** A server over streamable HTTP with one tool, `locate`; `answer` can override a response. */
 const openServer = (otherwise: (request: Received) => boolean = () => false) =>
   openEndpoint((request) => {
     if (otherwise(request)) return;
@@ -21,7 +21,7 @@ const openServer = (otherwise: (request: Received) => boolean = () => false) =>
     if (id === undefined) return void response.writeHead(method === undefined ? 405 : 202).end();
     const results: Record<string, unknown> = {
       initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "far", version: "1" } },
-      "tools/list": { tools: [{ name: "tell", inputSchema: { type: "object" } }] },
+      "tools/list": { tools: [{ name: "locate", inputSchema: { type: "object" } }] },
       "tools/call": { content: [{ type: "text", text: `far away, ${headers.authorization}` }] },
     };
     const result = results[method ?? ""];
@@ -35,23 +35,23 @@ const spec = (url: string, transport: "http" | "sse" = "http") => ({
   headers: { authorization: "Bearer my-own-token" },
 });
 
-test("a server that may be reached is, with its headers", async () => {
-  const [model, far] = [await openToolEndpoint([{ id: "c1", name: "mcp__far__tell" }]), await openServer()];
-  const bench = await openVercelBench({ baseUrl: model.url }, { fetch: guardedFetch(["127.0.0.1"]) });
-  const { result } = await bench.run({ mcpServers: [spec(far.url)] });
+test("a permitted server is called with its headers", async () => {
+  const [model, far] = [await openToolEndpoint([{ id: "c1", name: "mcp__far__locate" }]), await openServer()];
+  const fixture = await openVercelFixture({ baseUrl: model.url }, { fetch: guardedFetch(["127.0.0.1"]) });
+  const { result } = await fixture.run({ mcpServers: [spec(far.url)] });
   expect(result).toMatchObject({ status: "ok", output: "Done." });
-  expect(toldResults(model.requests[1] as Received)).toEqual({ c1: "far away, Bearer my-own-token" });
+  expect(receivedResults(model.requests[1] as Received)).toEqual({ c1: "far away, Bearer my-own-token" });
 });
 
-test.each(["http", "sse"] as const)("over %s nothing connects to an address that is not permitted", async (transport) => {
+test.each(["http", "sse"] as const)("over %s Bridge never connects to an address that is not permitted", async (transport) => {
   const [model, far] = [await openToolEndpoint([]), await openServer()];
-  const bench = await openVercelBench({ baseUrl: model.url }, { fetch: guardedFetch([]) });
-  const { result } = await bench.run({ mcpServers: [spec(far.url, transport)] });
+  const fixture = await openVercelFixture({ baseUrl: model.url }, { fetch: guardedFetch([]) });
+  const { result } = await fixture.run({ mcpServers: [spec(far.url, transport)] });
   expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringMatching(/"far".*not permitted/) });
   expect([far.requests, model.requests]).toEqual([[], []]);
 });
 
-describe("a server that is not what it should be fails the task, by its name, and no header is told", () => {
+describe("a broken server fails the task with its name and without its headers", () => {
   const big = "x".repeat(1024 ** 2);
   test.each<[string, (request: Received) => unknown]>([
     ["sends elsewhere", ({ response }) => void response.writeHead(307, { location: "http://127.0.0.1:9/" }).end()],
@@ -71,8 +71,8 @@ describe("a server that is not what it should be fails the task, by its name, an
     ],
   ])("%s", async (_, answer) => {
     const far = await openEndpoint(answer as (request: Received) => void);
-    const bench = await openVercelBench({ baseUrl: "http://127.0.0.1:9" }, { fetch: guardedFetch(["127.0.0.1"]) });
-    const { result } = await bench.run({ mcpServers: [spec(`${far.url}/?key=in-the-url`)] });
+    const fixture = await openVercelFixture({ baseUrl: "http://127.0.0.1:9" }, { fetch: guardedFetch(["127.0.0.1"]) });
+    const { result } = await fixture.run({ mcpServers: [spec(`${far.url}/?key=in-the-url`)] });
     expect(result).toMatchObject({
       status: "error",
       errorCode: "adapter_error",
@@ -81,59 +81,59 @@ describe("a server that is not what it should be fails the task, by its name, an
     expect(result.error).not.toMatch(/my-own-token|in-the-url/);
   });
 
-  test("says nothing: the task can be cancelled", async () => {
+  test("a server that does not answer: the task can be canceled", async () => {
     const far = await openEndpoint(() => {});
-    const bench = await openVercelBench({ baseUrl: "http://127.0.0.1:9" }, { fetch: guardedFetch(["127.0.0.1"]) });
-    const { request, result } = await bench.start({ mcpServers: [spec(far.url)] });
+    const fixture = await openVercelFixture({ baseUrl: "http://127.0.0.1:9" }, { fetch: guardedFetch(["127.0.0.1"]) });
+    const { request, result } = await fixture.start({ mcpServers: [spec(far.url)] });
     while (far.requests.length === 0) await new Promise(setImmediate);
-    await bench.adapter.cancel(request.taskId);
+    await fixture.adapter.cancel(request.taskId);
     expect(await result).toMatchObject({ status: "error", errorCode: "cancelled" });
   });
 });
 
-test("a server that asks its client without an end gets only so many answers at once", async () => {
+test("a server that sends endless requests gets a limited number of concurrent answers", async () => {
   const questions = Array.from({ length: 5_000 }, (_, id) => `data: ${JSON.stringify({ jsonrpc: "2.0", id, method: "roots/list" })}\n\n`);
   let open = 0;
   const far = await openServer(({ body, response }) => {
-    // Answers are taken and never acknowledged.
+    // Responses are read and never acknowledged.
     if (!("method" in body) && "id" in body) open += 1;
     else if (body["method"] === "tools/list") beginStream(response).write(questions.join(""));
     else return false;
     return true;
   });
-  const bench = await openVercelBench({ baseUrl: "http://127.0.0.1:9" }, { fetch: guardedFetch(["127.0.0.1"]) });
-  const { request, result } = await bench.start({ mcpServers: [spec(far.url)] });
+  const fixture = await openVercelFixture({ baseUrl: "http://127.0.0.1:9" }, { fetch: guardedFetch(["127.0.0.1"]) });
+  const { request, result } = await fixture.start({ mcpServers: [spec(far.url)] });
   await vi.waitFor(() => expect(open).toBeGreaterThan(50), 10_000);
-  await bench.adapter.cancel(request.taskId);
+  await fixture.adapter.cancel(request.taskId);
   expect(await result).toMatchObject({ status: "error", errorCode: "cancelled" });
   expect(open).toBeLessThanOrEqual(100);
 });
 
-test("what failed calls tell counts as what tools tell: there is an end to it", async () => {
+test("error messages of failed calls count toward the limit of tool results", async () => {
   const far = await openServer(({ body, response }) => {
     if (body["method"] !== "tools/call") return false;
     response.writeHead(500).end("x".repeat(20 * 1024 ** 2));
     return true;
   });
-  const calls = ["c1", "c2"].map((id) => ({ id, name: "mcp__far__tell" }));
+  const calls = ["c1", "c2"].map((id) => ({ id, name: "mcp__far__locate" }));
   const model = await openToolEndpoint(calls);
-  const bench = await openVercelBench({ baseUrl: model.url }, { fetch: guardedFetch(["127.0.0.1"]) });
-  const { result } = await bench.run({ mcpServers: [spec(far.url)] });
+  const fixture = await openVercelFixture({ baseUrl: model.url }, { fetch: guardedFetch(["127.0.0.1"]) });
+  const { result } = await fixture.run({ mcpServers: [spec(far.url)] });
   expect(result).toMatchObject({ status: "error", errorCode: "output_limit" });
 });
 
-test("a result that is told in its structured form alone is what the model hears", async () => {
+test("a result with only structured content is passed to the model", async () => {
   const far = await openServer(({ body, response }) => {
     if (body["method"] !== "tools/call") return false;
     const result = { content: [], structuredContent: { found: [4711] } };
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id: body["id"], result }));
     return true;
   });
-  const model = await openToolEndpoint([{ id: "c1", name: "mcp__far__tell" }]);
-  const bench = await openVercelBench({ baseUrl: model.url }, { fetch: guardedFetch(["127.0.0.1"]) });
-  const { result } = await bench.run({ mcpServers: [spec(far.url)] });
+  const model = await openToolEndpoint([{ id: "c1", name: "mcp__far__locate" }]);
+  const fixture = await openVercelFixture({ baseUrl: model.url }, { fetch: guardedFetch(["127.0.0.1"]) });
+  const { result } = await fixture.run({ mcpServers: [spec(far.url)] });
   expect(result).toMatchObject({ status: "ok" });
-  expect(toldResults(model.requests[1] as Received)).toEqual({ c1: '{"found":[4711]}' });
+  expect(receivedResults(model.requests[1] as Received)).toEqual({ c1: '{"found":[4711]}' });
   const { resumeToken = "" } = result;
-  expect((await bench.run({ resumeToken })).result).toMatchObject({ status: "ok" });
+  expect((await fixture.run({ resumeToken })).result).toMatchObject({ status: "ok" });
 });

@@ -3,8 +3,8 @@ import { describe, expect, test, vi } from "vitest";
 import type { McpServerSpec } from "#contract";
 import { programEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
 import { processesOf } from "../../../conformance/adapter-bench.ts";
-import { offeredTools, openToolEndpoint, toldResults } from "./tool-endpoint.ts";
-import { openVercelBench } from "./vercel-fixture.ts";
+import { offeredTools, openToolEndpoint, receivedResults } from "./tool-endpoint.ts";
+import { openVercelFixture } from "./vercel-fixture.ts";
 
 const script = path.join(import.meta.dirname, "../../../fixtures/programs/wild-mcp-server.js");
 const server = (behaviour: string, changes: Partial<Extract<McpServerSpec, { transport: "stdio" }>> = {}): McpServerSpec => ({
@@ -17,18 +17,18 @@ const server = (behaviour: string, changes: Partial<Extract<McpServerSpec, { tra
 const processes = (taskId: string, servers = 3) =>
   Array.from({ length: servers }, (_, at) => processesOf(`${taskId}/mcp-${at + 1}`)).flat();
 
-test("a server gets what it was given and what is allowed, and nothing else of Bridge's", async () => {
+test("a server gets the variables of the dispatch and the allowed ones of Bridge, and nothing else", async () => {
   const { url, requests } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__tell" }]);
   const env = { ...process.env, BRIDGE_GATEWAY_TOKEN_HASH: "secret", OPENAI_API_KEY: "secret", TZ: "Europe/Zurich" };
-  const bench = await openVercelBench({ baseUrl: url, apiKey: "secret" }, { env });
+  const fixture = await openVercelFixture({ baseUrl: url, apiKey: "secret" }, { env });
   const spec = server("plain", { args: [script, "plain", "$(id) *"], env: { WORD: "given", PATH: "/nowhere", HOME: "/elsewhere" } });
-  const { result, events } = await bench.run({ mcpServers: [spec] });
+  const { result, events } = await fixture.run({ mcpServers: [spec] });
   expect(result).toMatchObject({ status: "ok", output: "Done." });
-  const told = JSON.parse(toldResults(requests[1] as never)["c1"] as string);
-  const { request } = bench.lastTask();
-  expect(told).toMatchObject({ cwd: request.directories.cwd, arguments: ["$(id) *"] });
+  const report = JSON.parse(receivedResults(requests[1] as never)["c1"] as string);
+  const { request } = fixture.lastTask();
+  expect(report).toMatchObject({ cwd: request.directories.cwd, arguments: ["$(id) *"] });
   const allowed = programEnvironment({ env, settings: { env: [] } }, []);
-  expect(told.env).toEqual({
+  expect(report.env).toEqual({
     ...allowed,
     WORD: "given",
     PATH: "/nowhere",
@@ -37,7 +37,7 @@ test("a server gets what it was given and what is allowed, and nothing else of B
     BRIDGE_TASK_ID: `${request.taskId}/mcp-1`,
   });
   expect(allowed).toHaveProperty("TZ", "Europe/Zurich");
-  expect(JSON.stringify(told)).not.toContain("secret");
+  expect(JSON.stringify(report)).not.toContain("secret");
   expect(
     events.filter(({ type }) => type.startsWith("tool.")).map(({ type, data }) => [type, (data as { toolName: string }).toolName]),
   ).toEqual([
@@ -46,124 +46,124 @@ test("a server gets what it was given and what is allowed, and nothing else of B
   ]);
 });
 
-test("no two tools share a name, whatever servers and dispatch call theirs", async () => {
+test("tool names are unique, for any names of servers and declared tools", async () => {
   const { url, requests } = await openToolEndpoint([{ id: "c1", name: "mcp__a_b_2__tell_it" }]);
-  const bench = await openVercelBench({ baseUrl: url });
+  const fixture = await openVercelFixture({ baseUrl: url });
   const mcpServers = [server("plain", { name: "a b" }), server("plain", { name: "a__b" }), server("plain", { name: "x".repeat(200) })];
   const tools = [{ name: "mcp__a_b__tell", description: "", inputSchema: { type: "object" } }];
-  const { result } = await bench.run({ mcpServers, tools });
+  const { result } = await fixture.run({ mcpServers, tools });
   expect(result.status).toBe("ok");
   const names = offeredTools(requests[0] as never);
   expect(names).toHaveLength(1 + 3 * 6);
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
-  expect(toldResults(requests[1] as never)).toMatchObject({ c1: expect.stringContaining("the other one") });
+  expect(receivedResults(requests[1] as never)).toMatchObject({ c1: expect.stringContaining("the other one") });
 });
 
-describe("a server that is not ready fails the task, by its name", () => {
+describe("a server that does not start fails the task with its name", () => {
   test.each([
     ["that ends", server("exit"), /"wild" cannot be used: .*exited with code 3.*no licence found/s],
     ["that is not there", server("x", { command: "no-such-server-program" }), /"wild" cannot be used: .*did not start/s],
     ["whose tools have no end", server("endless-list"), /"wild" cannot be used: .*more than 100 pages/s],
   ])("one %s", async (_, spec, words) => {
     const { url, requests } = await openToolEndpoint([]);
-    const bench = await openVercelBench({ baseUrl: url });
-    const { result } = await bench.run({ mcpServers: [server("plain", { name: "good" }), spec] });
+    const fixture = await openVercelFixture({ baseUrl: url });
+    const { result } = await fixture.run({ mcpServers: [server("plain", { name: "good" }), spec] });
     expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringMatching(words) });
     expect(requests).toEqual([]);
-    expect(processes(bench.lastTask().request.taskId)).toEqual([]);
+    expect(processes(fixture.lastTask().request.taskId)).toEqual([]);
   });
 
-  test("one that says nothing is waited for no longer than the task is wanted", async () => {
-    const bench = await openVercelBench({ baseUrl: "http://127.0.0.1:9" });
-    const { request, result } = await bench.start({ mcpServers: [server("silent")] });
+  test("a canceled task does not wait for a silent server", async () => {
+    const fixture = await openVercelFixture({ baseUrl: "http://127.0.0.1:9" });
+    const { request, result } = await fixture.start({ mcpServers: [server("silent")] });
     await vi.waitFor(() => expect(processes(request.taskId)).not.toEqual([]), 5_000);
-    await bench.adapter.cancel(request.taskId);
+    await fixture.adapter.cancel(request.taskId);
     expect(await result).toMatchObject({ status: "error", errorCode: "cancelled" });
     expect(processes(request.taskId)).toEqual([]);
   });
 });
 
-test("what is no message is passed over", async () => {
+test("lines that are not messages are ignored", async () => {
   const { url } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__tell" }]);
-  const bench = await openVercelBench({ baseUrl: url });
-  expect((await bench.run({ mcpServers: [server("noise")] })).result).toMatchObject({ status: "ok" });
+  const fixture = await openVercelFixture({ baseUrl: url });
+  expect((await fixture.run({ mcpServers: [server("noise")] })).result).toMatchObject({ status: "ok" });
 });
 
-test("an answer that nobody has asked for is passed over", async () => {
+test("an answer without a request is ignored", async () => {
   const { url } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__tell_it" }]);
-  const bench = await openVercelBench({ baseUrl: url });
-  expect((await bench.run({ mcpServers: [server("answer-strangers")] })).result).toMatchObject({ status: "ok", output: "Done." });
+  const fixture = await openVercelFixture({ baseUrl: url });
+  expect((await fixture.run({ mcpServers: [server("answer-strangers")] })).result).toMatchObject({ status: "ok", output: "Done." });
 });
 
-test("a server that asks and does not read is not answered beyond what it can hold", async () => {
+test("a server that sends requests but does not read gets no more answers than fit its pipe", async () => {
   const { url, requests } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__tell" }]);
-  const bench = await openVercelBench({ baseUrl: url });
-  expect((await bench.run({ mcpServers: [server("ask-much")] })).result).toMatchObject({ status: "ok", output: "Done." });
-  const { answers } = JSON.parse(toldResults(requests[1] as never)["c1"] as string);
+  const fixture = await openVercelFixture({ baseUrl: url });
+  expect((await fixture.run({ mcpServers: [server("ask-much")] })).result).toMatchObject({ status: "ok", output: "Done." });
+  const { answers } = JSON.parse(receivedResults(requests[1] as never)["c1"] as string);
   expect(answers).toBeGreaterThan(0);
   expect(answers).toBeLessThan(50_000);
 });
 
 describe("no process is left", () => {
-  test("of a server that stays, and none that it has started", async () => {
+  test("of a server that does not exit, and of its child processes", async () => {
     const { url } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__tell" }]);
     const orphans: number[] = [];
-    const bench = await openVercelBench({ baseUrl: url }, { onOrphansKilled: (count) => void orphans.push(count) });
-    const { result } = await bench.run({ mcpServers: [server("leave-child"), server("stay", { name: "second" })] });
+    const fixture = await openVercelFixture({ baseUrl: url }, { onOrphansKilled: (count) => void orphans.push(count) });
+    const { result } = await fixture.run({ mcpServers: [server("leave-child"), server("stay", { name: "second" })] });
     expect(result.status).toBe("ok");
-    expect(processes(bench.lastTask().request.taskId)).toEqual([]);
+    expect(processes(fixture.lastTask().request.taskId)).toEqual([]);
     expect(orphans).toEqual([1]);
   });
 
-  test("when the task is cancelled in the middle of a call", async () => {
+  test("when the task is canceled during a call", async () => {
     const { url } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__wait" }]);
-    const bench = await openVercelBench({ baseUrl: url });
-    const { request, result, events } = await bench.start({ mcpServers: [server("plain")] });
+    const fixture = await openVercelFixture({ baseUrl: url });
+    const { request, result, events } = await fixture.start({ mcpServers: [server("plain")] });
     await vi.waitFor(() => expect(events.map(({ type }) => type)).toContain("tool.invoked"), 5_000);
-    await bench.adapter.cancel(request.taskId);
+    await fixture.adapter.cancel(request.taskId);
     expect(await result).toMatchObject({ status: "error", errorCode: "cancelled" });
     expect(processes(request.taskId)).toEqual([]);
   });
 });
 
-describe("the model hears of a call", () => {
+describe("the model receives an error for a call", () => {
   test.each([
     ["that brought its server down", "die", /./],
     ["whose answer is too long", "flood", /./],
     ["that the server itself calls an error", "say-no", /It cannot be done/],
-  ])("%s, and goes on", async (_, tool, words) => {
+  ])("%s, and continues", async (_, tool, words) => {
     const { url, requests } = await openToolEndpoint([{ id: "c1", name: `mcp__wild__${tool}` }]);
-    const bench = await openVercelBench({ baseUrl: url });
-    const { result, events } = await bench.run({ mcpServers: [server("plain"), server("plain", { name: "other" })] });
+    const fixture = await openVercelFixture({ baseUrl: url });
+    const { result, events } = await fixture.run({ mcpServers: [server("plain"), server("plain", { name: "other" })] });
     expect(result).toMatchObject({ status: "ok", output: "Done." });
     expect(events.filter(({ type }) => type === "tool.completed")).toMatchObject([{ data: { toolCallId: "c1", isError: true } }]);
-    expect(toldResults(requests[1] as never)["c1"]).toMatch(words);
+    expect(receivedResults(requests[1] as never)["c1"]).toMatch(words);
   });
 
-  test("to one server while another has ended in the same step", async () => {
+  test("to one server while another one has ended in the same step", async () => {
     const { url, requests } = await openToolEndpoint([
       { id: "c1", name: "mcp__wild__die" },
       { id: "c2", name: "mcp__other__tell" },
     ]);
-    const bench = await openVercelBench({ baseUrl: url });
-    const { result, events } = await bench.run({ mcpServers: [server("plain"), server("plain", { name: "other" })] });
+    const fixture = await openVercelFixture({ baseUrl: url });
+    const { result, events } = await fixture.run({ mcpServers: [server("plain"), server("plain", { name: "other" })] });
     expect(result.status).toBe("ok");
     const ends = events.flatMap((event) => (event.type === "tool.completed" ? [[event.data.toolCallId, event.data.isError]] : []));
     expect(Object.fromEntries(ends)).toEqual({ c1: true, c2: false });
-    expect(toldResults(requests[1] as never)["c2"]).toContain("/mcp-2");
+    expect(receivedResults(requests[1] as never)["c2"]).toContain("/mcp-2");
   });
 
   test.each([
     ["the profile is inspect", { profile: "inspect", approvals: "allow" }, /profile is inspect/],
     ["approvals are denied", { profile: "modify", approvals: "deny" }, /approvals are/],
     ["nobody allows it", { profile: "modify", approvals: "ask" }, /Nobody is here/],
-  ] as const)("that was refused because %s", async (_, rights, words) => {
+  ] as const)("that was rejected because %s", async (_, rights, words) => {
     const { url, requests } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__die" }]);
-    const bench = await openVercelBench({ baseUrl: url });
-    const { result, events } = await bench.run({ ...rights, mcpServers: [server("plain")] });
+    const fixture = await openVercelFixture({ baseUrl: url });
+    const { result, events } = await fixture.run({ ...rights, mcpServers: [server("plain")] });
     expect(result.status).toBe("ok");
-    expect(toldResults(requests[1] as never)["c1"]).toMatch(words);
+    expect(receivedResults(requests[1] as never)["c1"]).toMatch(words);
     expect(events.filter(({ type }) => type === "tool.completed")).toMatchObject([
       { data: { isError: true, output: expect.stringMatching(words) } },
     ]);

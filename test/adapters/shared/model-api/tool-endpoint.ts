@@ -4,11 +4,11 @@ import { beginStream, openEndpoint, type Received, sendChunk } from "./raw-endpo
 export interface ScriptedCall {
   id: string;
   name: string;
-  /** A text goes out as it is. */
+  /** A string is sent unchanged. */
   input?: Record<string, unknown> | string;
 }
 
-/** A model that makes these calls, all at once, and then says that it is done; to another message it says the same. */
+/** A model that makes all these calls in its first answer, and then answers every request with the same text. */
 export function openToolEndpoint(calls: readonly ScriptedCall[], say = ""): ReturnType<typeof openEndpoint> {
   let asked = 0;
   return openEndpoint(({ response }) => {
@@ -31,8 +31,8 @@ export function openToolEndpoint(calls: readonly ScriptedCall[], say = ""): Retu
   });
 }
 
-/** The results of tools that the model was told in a request, by the ids of their calls. */
-export function toldResults({ body }: Received): Record<string, string> {
+/** The tool results in a request to the model, by the ids of their calls. */
+export function receivedResults({ body }: Received): Record<string, string> {
   const messages = body["messages"] as { role: string; tool_call_id: string; content: string }[];
   return Object.fromEntries(messages.filter(({ role }) => role === "tool").map((message) => [message.tool_call_id, message.content]));
 }

@@ -1,14 +1,14 @@
 import path from "node:path";
 import { expect, test } from "vitest";
 import { beginStream, openEndpoint, type Received, sendChunk } from "./raw-endpoint.ts";
-import { toldResults } from "./tool-endpoint.ts";
-import { openVercelBench } from "./vercel-fixture.ts";
+import { receivedResults } from "./tool-endpoint.ts";
+import { openVercelFixture } from "./vercel-fixture.ts";
 
 const script = path.join(import.meta.dirname, "../../../fixtures/programs/wild-mcp-server.js");
 const mcpServers = [{ name: "wild", transport: "stdio" as const, command: process.execPath, args: [script, "plain"] }];
 const tools = [{ name: "ask_user", description: "Asks.", inputSchema: { type: "object" } }];
 
-/** A model that calls one tool in each of its answers, always by the same id, and then says that it is done. */
+/** A model that calls one tool per answer, always with the same id, and then answers with text. */
 function openForgetfulEndpoint(names: readonly string[]): ReturnType<typeof openEndpoint> {
   let asked = 0;
   return openEndpoint(({ response }) => {
@@ -22,33 +22,33 @@ function openForgetfulEndpoint(names: readonly string[]): ReturnType<typeof open
   });
 }
 
-test("each call of a task is asked about and told, though the model gives all of them one id", async () => {
+test("each call of a task is approved and reported separately, even if the model gives all of them one id", async () => {
   const { url, requests } = await openForgetfulEndpoint(["mcp__wild__tell_it", "mcp__wild__say-no"]);
-  const bench = await openVercelBench({ baseUrl: url });
-  bench.answers.next = async () => ({ decision: "approve", reason: "" });
-  const { result, events } = await bench.run({ mcpServers, profile: "modify", approvals: "ask" });
+  const fixture = await openVercelFixture({ baseUrl: url });
+  fixture.answers.next = async () => ({ decision: "approve", reason: "" });
+  const { result, events } = await fixture.run({ mcpServers, profile: "modify", approvals: "ask" });
   expect(result).toMatchObject({ status: "ok", output: "Done." });
-  expect(bench.questions.map(({ toolCallId, toolName }) => [toolCallId, toolName])).toEqual([
+  expect(fixture.questions.map(({ toolCallId, toolName }) => [toolCallId, toolName])).toEqual([
     ["call_0", "mcp__wild__tell_it"],
     ["call_0_2", "mcp__wild__say-no"],
   ]);
-  const told = events.flatMap(({ type, data }) => ("toolCallId" in data ? [[type, data.toolCallId]] : []));
-  expect(told).toEqual([
+  const toolEvents = events.flatMap(({ type, data }) => ("toolCallId" in data ? [[type, data.toolCallId]] : []));
+  expect(toolEvents).toEqual([
     ["tool.invoked", "call_0"],
     ["tool.completed", "call_0"],
     ["tool.invoked", "call_0_2"],
     ["tool.completed", "call_0_2"],
   ]);
-  expect(toldResults(requests[2] as Received)).toEqual({ call_0: "the other one", call_0_2: "It cannot be done." });
+  expect(receivedResults(requests[2] as Received)).toEqual({ call_0: "the other one", call_0_2: "It cannot be done." });
 });
 
-test("a conversation goes on though the model gives the call of each turn one id", async () => {
+test("a conversation continues even if the model gives the call of each turn one id", async () => {
   const { url, requests } = await openForgetfulEndpoint(["ask_user", "ask_user"]);
-  const bench = await openVercelBench({ baseUrl: url });
-  const { resumeToken = "" } = (await bench.run({ tools })).result;
-  const second = await bench.run({ tools, message: "one", resumeToken });
+  const fixture = await openVercelFixture({ baseUrl: url });
+  const { resumeToken = "" } = (await fixture.run({ tools })).result;
+  const second = await fixture.run({ tools, message: "one", resumeToken });
   expect(second.result.outputs).toMatchObject({ toolCalls: [{ toolCallId: "call_0_2" }] });
-  const third = await bench.run({ tools, message: "two", resumeToken });
+  const third = await fixture.run({ tools, message: "two", resumeToken });
   expect(third.result).toMatchObject({ status: "ok", output: "Done." });
-  expect(toldResults(requests[2] as Received)).toEqual({ call_0: "one", call_0_2: "two" });
+  expect(receivedResults(requests[2] as Received)).toEqual({ call_0: "one", call_0_2: "two" });
 });

@@ -3,13 +3,13 @@ import type { AdapterConfig } from "#contract";
 import { createVercelAiAdapter } from "../../../../adapters/vercel-ai/index.ts";
 import { type AdapterBench, type BenchTask, openBench, textAfterTools } from "../../../conformance/adapter-bench.ts";
 
-export interface VercelBench extends AdapterBench {
+export interface VercelFixture extends AdapterBench {
   lastTask(): BenchTask;
 }
 
-/** The adapter with the plainest connection to models, on a bench of its own until the test ends. */
-export async function openVercelBench(settings: Record<string, unknown>, config: Partial<AdapterConfig> = {}): Promise<VercelBench> {
-  const bench = openBench({
+/** A fixture with the adapter that has the simplest model connection. Closed at the end of the test. */
+export async function openVercelFixture(settings: Record<string, unknown>, config: Partial<AdapterConfig> = {}): Promise<VercelFixture> {
+  const fixture = openBench({
     createAdapter: createVercelAiAdapter,
     config: { ...config, settings: { model: "raw", ...settings } },
     scenarios: {
@@ -23,18 +23,18 @@ export async function openVercelBench(settings: Record<string, unknown>, config:
     },
     hasProcesses: false,
   });
-  await bench.initialize();
+  await fixture.initialize();
   onTestFinished(async () => {
-    await bench.close();
-    if (bench.breaches.length > 0) throw new Error(bench.breaches.join("\n"));
+    await fixture.close();
+    if (fixture.breaches.length > 0) throw new Error(fixture.breaches.join("\n"));
   });
   let last: BenchTask | undefined;
   const start: AdapterBench["start"] = async (changes) => {
-    last = await bench.start(changes);
+    last = await fixture.start(changes);
     return last;
   };
   return {
-    ...bench,
+    ...fixture,
     start,
     async run(changes) {
       const { events, result } = await start(changes);
@@ -47,7 +47,7 @@ export async function openVercelBench(settings: Record<string, unknown>, config:
   };
 }
 
-/** These tests tell the endpoint what to do, not the bench. */
+/** These tests configure the endpoint, not the fixture. */
 function refuse(): never {
-  throw new Error("This bench has no scenarios.");
+  throw new Error("This fixture has no scenarios.");
 }

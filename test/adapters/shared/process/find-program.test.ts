@@ -26,7 +26,7 @@ test.each([
   expect(found).toBe(expected === null ? null : path.join(directory, expected));
 });
 
-test("takes a path as it is, from our own directory", () => {
+test("resolves a relative path from the working directory", () => {
   const relative = path.relative(process.cwd(), path.join(directory, "second/tool"));
   expect(findProgram(relative, "")).toBe(path.join(directory, "second/tool"));
   expect(findProgram(path.join(directory, "first/tool"), "")).toBeNull();

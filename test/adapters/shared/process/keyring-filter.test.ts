@@ -13,17 +13,17 @@ test.each([
   ["riscv64", 0xc000_00f3, 217],
   ["loongarch64", 0xc000_0102, 217],
   ["ppc64le", 0xc000_0015, 269],
-])("the filter of system calls refuses add_key, request_key and keyctl alone on %s", (_name, architecture, first) => {
+])("the filter of system calls rejects only add_key, request_key and keyctl on %s", (_name, architecture, first) => {
   const results = [-1, 0, 1, 2, 3].map((offset) => run(keyringFilter(), { architecture, number: first + offset }));
   expect(results).toEqual([ALLOWED, NOT_IMPLEMENTED, NOT_IMPLEMENTED, NOT_IMPLEMENTED, ALLOWED]);
   expect([0, 1, 60, 1_000, 0xffff_ffff].map((number) => run(keyringFilter(), { architecture, number }))).toEqual(Array(5).fill(ALLOWED));
 });
 
-test("the filter of system calls refuses every call of an unknown architecture", () => {
+test("the filter of system calls rejects every call of an unknown architecture", () => {
   expect(run(keyringFilter(), { architecture: 0x8000_0016, number: 1 })).toBe(NOT_IMPLEMENTED);
 });
 
-/** What the kernel does with a filter, for the operations that this one has. */
+/** Runs a filter as the kernel does, for the operations that this one uses. */
 function run(filter: Buffer, call: { architecture: number; number: number }): number {
   let accumulator = 0;
   for (let at = 0; at < filter.length; at += 8) {

@@ -49,7 +49,7 @@ describe("lines", () => {
     expect(split([Buffer.from([0x61, 0xff, 0x62, 0xc3, 0x0a])]).lines).toEqual([["a\ufffdb\ufffd", true]]);
   });
 
-  test("comes out the same however the bytes are cut", () => {
+  test("are the same for any split of the bytes", () => {
     const text = fc.string({ unit: anyCharacter, maxLength: 20 });
     fc.assert(
       fc.property(fc.array(text, { maxLength: 5 }), fc.array(fc.nat(), { maxLength: 20 }), (parts, cuts) => {
@@ -64,7 +64,7 @@ describe("lines", () => {
     );
   });
 
-  test("comes out the same whether or not its lines fit the limit together", () => {
+  test("are the same whether or not they fit the limit together", () => {
     const line = fc.string({ unit: anyCharacter, maxLength: 6 }).map((text) => text.replaceAll("\n", ""));
     fc.assert(
       fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
@@ -85,11 +85,11 @@ describe("lines", () => {
       return user + system;
     };
     cpuOf("warm-up\n");
-    // Each line of its own would cost some hundred times as much.
+    // Decoding each line separately would cost about a hundred times as much.
     expect(cpuOf("x\n")).toBeLessThan(40 * Math.max(cpuOf(`${"x".repeat(1023)}\n`), 1_000));
   });
 
-  test("takes a line of exactly the limit and refuses one byte more", () => {
+  test("accept a line of exactly the limit and reject one byte more", () => {
     expect(split([bytes("12345\n")], 5)).toEqual({ lines: [["12345", true]], withinLimit: [true] });
     expect(split([bytes("ok\n123"), bytes("456"), bytes("\nafter\n")], 5)).toEqual({
       lines: [["ok", true]],

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { openOutputFile } from "../../../../adapters/shared/process/output-file.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
-/** A file, and what is read of it piece by piece. */
+/** A file, and the chunks that are read from it. */
 async function open() {
   const directory = await temporaryDirectory();
   const file = await openOutputFile(directory);
@@ -14,7 +14,7 @@ async function open() {
   return { directory, file, next, end: () => ending.abort() };
 }
 
-test("what is written is read as it comes, and once", async () => {
+test("output is read as it is written, and once", async () => {
   const { file, next } = await open();
   const first = next();
   writeSync(file.fd, "one");
@@ -24,7 +24,7 @@ test("what is written is read as it comes, and once", async () => {
   expect(await second).toBe("two");
 });
 
-test("what was written before the end is read, and nobody is waited for who writes on", async () => {
+test("output before the end is read, without waiting for a program that continues to write", async () => {
   const { file, next, end } = await open();
   writeSync(file.fd, "x".repeat(100_000));
   end();
@@ -34,14 +34,14 @@ test("what was written before the end is read, and nobody is waited for who writ
   expect(await next()).toBeNull();
 });
 
-test("an end that comes while nothing is written is noticed at once", async () => {
+test("the end is noticed at once while nothing is written", async () => {
   const { next, end } = await open();
   const last = next();
   end();
   expect(await last).toBeNull();
 });
 
-test("an emptied file takes no room, and goes on", async () => {
+test("an emptied file uses no disk space, and later output is read", async () => {
   const { file, next } = await open();
   writeSync(file.fd, "before");
   expect(await next()).toBe("before");
@@ -51,7 +51,7 @@ test("an emptied file takes no room, and goes on", async () => {
   expect(await after).toBe("then");
 });
 
-test("what others write who have opened it themselves is not written over", async () => {
+test("writers that opened the file themselves do not overwrite each other", async () => {
   const { file, next } = await open();
   const other = openSync(`/proc/self/fd/${file.fd}`, "a");
   onTestFinished(() => closeSync(other));

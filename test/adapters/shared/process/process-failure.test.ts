@@ -15,7 +15,7 @@ const exited = (changes: Partial<ProcessEnd> = {}): ProcessEnd => ({
   ...changes,
 });
 
-describe("what stops a program whatever it says", () => {
+describe("stopFailure", () => {
   test.each([
     [{ spawnError: "ENOENT" }, "spawn_failed", "The program agent did not start: ENOENT"],
     [{ limit: "lineBytes" }, "output_limit", "The program agent wrote a line of more than 8 MiB."],
@@ -24,7 +24,7 @@ describe("what stops a program whatever it says", () => {
     expect(stopFailure(exited(changes))).toEqual({ status: "error", errorCode, error });
   });
 
-  test("the limits that were set are the ones that are told", () => {
+  test("names the limits of the process", () => {
     const limits = { lineBytes: 1024 ** 2, stdoutBytes: 256 * 1024 ** 2 };
     expect(stopFailure(exited({ limit: "lineBytes" }), limits)?.error).toContain(" 1 MiB");
     expect(stopFailure(exited({ limit: "stdoutBytes" }), limits)?.error).toContain(" 256 MiB");
@@ -38,7 +38,7 @@ describe("what stops a program whatever it says", () => {
   );
 });
 
-describe("the exit of a program that has told nothing", () => {
+describe("exitFailure", () => {
   test.each([
     [{ exitCode: 0 }, "runtime_crashed", "The program agent exited with code 0."],
     [{ exitCode: 3, stderr: " why \n" }, "runtime_crashed", "The program agent exited with code 3. why"],

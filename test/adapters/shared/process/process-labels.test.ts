@@ -8,7 +8,7 @@ import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 const env = { PATH: "/usr/bin:/bin" };
 const label = (argv: string[]) => labelCommand({ argv, cwd: "/", env, sandbox: null });
 
-test("labels work on this machine: prlimit is installed and the limit on file locks is not set", async () => {
+test("labels work on this host: prlimit is installed and the limit on file locks is not set", async () => {
   expect(await processLabels()).not.toHaveProperty("missing");
 });
 

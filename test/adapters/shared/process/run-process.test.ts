@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true }));
 
 describe("output", () => {
-  test("is what the program wrote, whatever it did with its input", async () => {
+  test("is complete, whether or not the program reads its input", async () => {
     const input = `für dich\n${"x".repeat(300_000)}`;
     const { end, text } = await run("echo-input", { input });
     expect(text).toBe(input);
@@ -29,7 +29,7 @@ describe("output", () => {
     expect(end).toMatchObject({ exitCode: 0, spawnError: null });
   });
 
-  test("keeps characters whole across chunks, and replaces what is none", async () => {
+  test("keeps characters whole across chunks, and replaces invalid bytes", async () => {
     expect((await run("split-multibyte")).text).toBe("für 10 €, 👩‍🚀\n");
     expect((await run("invalid-utf8")).text).toBe("a\ufffdb\ufffd\n\ufffd\n");
   });
@@ -41,7 +41,7 @@ describe("output", () => {
     ]);
   });
 
-  test("may be closed early: the exit still tells", async () => {
+  test("may be closed early: the exit is still reported", async () => {
     const { end, text } = await run("close-stdout");
     expect(text).toBe("before\n");
     expect(end).toMatchObject({ exitCode: 3, stderr: "still here\n" });
@@ -89,8 +89,8 @@ describe("output", () => {
   });
 });
 
-describe("a conversation on stdin", () => {
-  test("goes on for as long as its holder wants", async () => {
+describe("a function that writes to stdin", () => {
+  test("keeps stdin open until it closes it", async () => {
     const { promise: conversation, resolve: begin } = Promise.withResolvers<Writable>();
     const answers: string[] = [];
     const { end } = await run("echo-input", {
@@ -109,7 +109,7 @@ describe("a conversation on stdin", () => {
     expect(end).toMatchObject({ exitCode: 0, aborted: false });
   });
 
-  test("may be held with a program that does not listen, and is over when it exits", async () => {
+  test("may write to a program that does not read, until the program exits", async () => {
     const { end } = await run("exit-without-reading", { input: (stdin) => void stdin.write("x".repeat(5_000_000)) });
     expect(end).toMatchObject({ exitCode: 0, spawnError: null });
   });
@@ -119,7 +119,7 @@ describe("a conversation on stdin", () => {
     expect(end).toMatchObject({ aborted: true, exitSignal: "SIGTERM" });
   });
 
-  test("an error of its holder stops the program and is thrown", async () => {
+  test("an error of the function stops the program and is thrown", async () => {
     const failing = run("linger", {
       taskId: "failing-holder",
       input() {
@@ -153,7 +153,7 @@ describe("start", () => {
     ["a directory that does not exist", { cwd: "/no/such/directory" }, /cwd|ENOENT/],
     ["an argument that is too long", { argv: [process.execPath, "x".repeat(200_000)] }, /E2BIG/],
     ["an argument with a NUL", { argv: [process.execPath, "a\0b"] }, /null bytes/],
-  ] as [string, Partial<ProcessOptions>, RegExp][])("tells of %s", async (_name, options, reason) => {
+  ] as [string, Partial<ProcessOptions>, RegExp][])("reports %s", async (_name, options, reason) => {
     const { end } = await run("linger", options);
     expect(end).toMatchObject({ exitCode: null, exitSignal: null });
     expect(end.spawnError).toMatch(reason);
@@ -166,7 +166,7 @@ describe("start", () => {
     expect(end.spawnError).toBe(`spawn ${script} ENOENT`);
   });
 
-  test("gives the program its environment, no more, and none of our files", async () => {
+  test("gives the program only its environment, and none of Bridge's file descriptors", async () => {
     vi.stubEnv("BRIDGE_SECRET_OF_THE_TEST", "leaked");
     const { lines } = await run("environment", { env: { PATH: "/usr/bin:/bin", HOME: "/overridden" }, taskId: "tenant/environment" });
     const [environment, files, cwd] = lines.map(([line]) => line);
@@ -178,12 +178,12 @@ describe("start", () => {
     expect(cwd).toBe(directory);
   });
 
-  test("does not happen when it was called off before", async () => {
+  test("does not happen if the signal is already aborted", async () => {
     const { end } = await run("linger", { signal: AbortSignal.abort() });
     expect(end).toMatchObject({ aborted: true, exitCode: null, exitSignal: null, spawnError: null });
   });
 
-  test("that is called off while it is under way is stopped", async () => {
+  test("that is aborted while it is running is stopped", async () => {
     const controller = new AbortController();
     const running = run("linger", { signal: controller.signal });
     controller.abort();
@@ -192,38 +192,38 @@ describe("start", () => {
 });
 
 describe("stop", () => {
-  test("asks first: the program may tidy up", async () => {
+  test("sends SIGTERM first, so that the program can clean up", async () => {
     const { end, text } = await runAndAbort("tidy-up-at-sigterm");
     expect(end).toMatchObject({ aborted: true, exitCode: 0, exitSignal: null });
     expect(text).toContain("tidied up\n");
   });
 
-  test("ends a program that ignores SIGTERM", async () => {
+  test("kills a program that ignores SIGTERM", async () => {
     const { end, text } = await runAndAbort("ignore-sigterm", { limits: { killAfterMs: 100 } });
     expect(end).toMatchObject({ aborted: true, exitSignal: "SIGKILL" });
     expect(text).toContain("SIGTERM ignored\n");
   });
 
-  test("ends the whole group, a child that ignores SIGTERM too", async () => {
+  test("kills the whole group, including a child that ignores SIGTERM", async () => {
     const { end, pids } = await runAndAbort("fork", { limits: { killAfterMs: 200 } }, 2);
     expect(end).toMatchObject({ aborted: true, exitSignal: "SIGTERM", orphansKilled: 1, orphansLeft: 0 });
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  test("keeps a line that was cut off in the middle", async () => {
+  test("keeps an incomplete last line", async () => {
     expect((await runAndAbort("partial-json")).lines.at(-1)).toEqual(['{"type":"result","outp', false]);
   });
 });
 
-describe("descendants that escape into a session of their own", () => {
-  test("do not delay the end, and are swept away", async () => {
+describe("descendants that move to another session", () => {
+  test("do not delay the end, and are killed", async () => {
     const { end, pids } = await run("escape");
     expect(end).toMatchObject({ exitCode: 0, aborted: false, orphansKilled: 2, orphansLeft: 0 });
     expect(pids).toHaveLength(1);
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  test("are swept away when they ignore SIGTERM", async () => {
+  test("are killed if they ignore SIGTERM", async () => {
     const { end, pids } = await run("escape-stubbornly");
     expect(end).toMatchObject({ exitCode: 0, orphansKilled: 1, orphansLeft: 0 });
     expect(pids.filter(isAlive)).toEqual([]);
@@ -237,11 +237,11 @@ describe("stdout in a file", () => {
     expect(held.filter((file) => file.startsWith(directory))).toEqual([]);
   });
 
-  test("loses nothing of a program that exits at once, however slow its reader is", async () => {
+  test("loses no output of a program that exits at once, even with a slow reader", async () => {
     const { end, lines } = await run("exit-after-long-line", {
       stdout: "file",
       onLine: (line) => {
-        // Long enough for the program to be gone: nobody reads meanwhile.
+        // Long enough for the program to exit before its output is read.
         if (line.startsWith("ready ")) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
       },
     });
@@ -249,14 +249,14 @@ describe("stdout in a file", () => {
     expect(lines.map(([line]) => line.length)).toEqual([expect.any(Number), 4_000_000, 4]);
   });
 
-  test("comes in while the program runs, to the last word of one that is stopped", async () => {
+  test("is read while the program runs, up to the last output of a stopped program", async () => {
     const tidy = await runAndAbort("tidy-up-at-sigterm", { stdout: "file" });
     expect(tidy.end).toMatchObject({ aborted: true, exitCode: 0 });
     expect(tidy.text).toContain("tidied up\n");
     expect((await runAndAbort("partial-json", { stdout: "file" })).lines.at(-1)).toEqual(['{"type":"result","outp', false]);
   });
 
-  test("holds what children write", async () => {
+  test("contains the output of child processes", async () => {
     const { end, pids } = await runAndAbort("fork", { stdout: "file", limits: { killAfterMs: 200 } }, 2);
     expect(end).toMatchObject({ aborted: true, exitSignal: "SIGTERM", orphansKilled: 1, orphansLeft: 0 });
     expect(pids.filter(isAlive)).toEqual([]);
@@ -278,7 +278,7 @@ describe("stdout in a file", () => {
   test.each([
     ["escape", 2],
     ["escape-stubbornly", 1],
-  ])("may be held by descendants that outlive the program: %s", async (mode, orphansKilled) => {
+  ])("may be held open by descendants that outlive the program: %s", async (mode, orphansKilled) => {
     const { end, pids } = await run(mode, { stdout: "file" });
     expect(end).toMatchObject({ exitCode: 0, orphansKilled, orphansLeft: 0 });
     expect(pids).toHaveLength(1);
@@ -292,7 +292,7 @@ describe("stdout in a file", () => {
     await expect(run("linger", { stdout: "file", onLine })).rejects.toThrow("a bug");
   });
 
-  test("a program that does not start has none", async () => {
+  test("reports the start error of a program that does not exist", async () => {
     expect((await run("linger", { stdout: "file", argv: ["/no/such/program"] })).end.spawnError).toMatch(/ENOENT/);
   });
 });
@@ -321,7 +321,7 @@ async function run(mode: string, options: Partial<ProcessOptions> = {}) {
   return { end, lines, text, pids };
 }
 
-/** Aborts as soon as so many processes have said that they are ready. */
+/** Aborts as soon as this many processes have reported that they are ready. */
 function runAndAbort(mode: string, options: Partial<ProcessOptions> = {}, readyCount = 1) {
   const controller = new AbortController();
   let ready = 0;

@@ -5,17 +5,17 @@ import type { Sandbox } from "#contract";
 import { createSandbox } from "../../../../adapters/shared/process/sandbox.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
-test("without bubblewrap there is none, and it says what to install", async () => {
+test("without bubblewrap there is no sandbox, and the reason says what to install", async () => {
   const { create } = await openBench();
-  expect(await create()).toEqual({ missing: expect.stringMatching(/not on the PATH.*apt-get install bubblewrap/) });
+  expect(await create()).toEqual({ missing: expect.stringMatching(/not on PATH.*apt-get install bubblewrap/) });
 });
 
-test("where bubblewrap does not work there is none, and it says what to allow", async () => {
+test("if bubblewrap does not work there is no sandbox, and the reason says what to allow", async () => {
   const { create } = await openBench("echo 'bwrap: No permissions to create new namespace' >&2; exit 1");
   expect(await create()).toEqual({ missing: expect.stringMatching(/allow unprivileged user namespaces.*No permissions to create/) });
 });
 
-test("tells what it is", async () => {
+test("reports its version", async () => {
   const { create } = await openBench("echo bubblewrap 0.8.0");
   expect(await create()).toMatchObject({ detail: "bubblewrap 0.8.0" });
 });
@@ -30,8 +30,8 @@ test("a sandbox in which a task could write to a setting of the host is missing,
   });
 });
 
-test("of two places one of which holds the other, the inner decides", async () => {
-  // A file system in memory is below /dev, of which a sandbox has its own.
+test("the inner one of two nested paths decides what a task sees", async () => {
+  // A file system in memory is below /dev, and a sandbox has its own /dev.
   vi.stubEnv("TMPDIR", process.env["DISK_TMPDIR"]);
   const { create, root } = await openBench("echo bubblewrap 0.8.0");
   const at = (name: string) => path.join(root, name);
@@ -72,7 +72,7 @@ test("a home that is Bridge's own data directory stays hidden", async () => {
   expect(argv.indexOf(`--tmpfs ${root}`)).toBeGreaterThan(argv.indexOf(`--bind ${root} ${root}`));
 });
 
-/** A machine whose bubblewrap is this script of sh; without a script it has none. */
+/** A host whose bubblewrap is this shell script; without a script, bubblewrap is not installed. */
 async function openBench(script?: string) {
   const root = await temporaryDirectory();
   const bin = path.join(root, "bin");

@@ -40,7 +40,7 @@ test.each<[string, Layout, (string | null)[][]]>([
       ["secret/..2026", "tokens", null],
     ],
   ],
-])("the directories that decide on %s are found", async (_what, { files = [], links = {}, file }, expected) => {
+])("the directories that decide which file a path names are found for %s", async (_what, { files = [], links = {}, file }, expected) => {
   const root = await temporaryDirectory();
   for (const name of [...files, ...Object.keys(links)]) mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
   for (const name of files) writeFileSync(path.join(root, name), "");
@@ -49,7 +49,7 @@ test.each<[string, Layout, (string | null)[][]]>([
   expect(found.map(({ directory, name, beneath }) => [path.relative(root, directory), name, beneath])).toEqual(expected);
 });
 
-test("a loop of links is followed to an end", async () => {
+test("a loop of links ends after the maximum number of links", async () => {
   const root = await temporaryDirectory();
   symlinkSync("b", path.join(root, "a"));
   symlinkSync("a", path.join(root, "b"));

@@ -18,7 +18,7 @@ const ours = { BRIDGE_TASK_ID: "sweep-test", TMPDIR: "/nowhere/data/tmp/1", HOME
 describe("the sweep of one task", () => {
   const task = { taskId: "sweep-test", tmp: "/nowhere/data/tmp/1", home: "/nowhere/data/homes/1", label: null };
 
-  test("finds processes by the marker and one of their directories", async () => {
+  test("kills processes with the marker and one of the directories", async () => {
     const all = await Promise.all([start(ours), start({ ...ours, TMPDIR: "/elsewhere" }), start({ ...ours, HOME: "/elsewhere" })]);
     expect(await sweepTask(task)).toEqual({ killed: 3, left: 0 });
     expect(await Promise.all(all.map(endOf))).toEqual(["SIGTERM", "SIGTERM", "SIGTERM"]);
@@ -29,27 +29,27 @@ describe("the sweep of one task", () => {
     ["the same task of another Bridge", { BRIDGE_TASK_ID: "sweep-test", TMPDIR: "/other/tmp/1", HOME: "/other/homes/1" }],
     ["no task at all", { TMPDIR: "/nowhere/data/tmp/1", HOME: "/nowhere/data/homes/1" }],
     ["a value that only contains the marker", { TEXT: "BRIDGE_TASK_ID=sweep-test", HOME: "/nowhere/data/homes/1" }],
-  ])("leaves a process of %s alone", async (_name, environment) => {
+  ])("does not kill a process of %s", async (_name, environment) => {
     const stranger = await start(environment);
     expect(await sweepTask(task)).toEqual({ killed: 0, left: 0 });
     expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
   });
 
-  test("kills what ignores SIGTERM, after its time to tidy up", async () => {
+  test("kills a process that ignores SIGTERM after the grace period", async () => {
     const stubborn = await start(ours, 'trap "" TERM; echo ready; while :; do sleep 0.05; done');
     const { killed, left } = await sweepTask({ ...task, graceMs: 100 });
     expect({ ended: await endOf(stubborn), left }).toEqual({ ended: "SIGKILL", left: 0 });
     expect(killed).toBeGreaterThanOrEqual(1);
   });
 
-  test("kills what takes its marks off to escape", async () => {
+  test("kills a process that removes its marks", async () => {
     const escapee = await start(ours, 'trap "exec env -i sleep 60" TERM; echo ready; while :; do sleep 0.05; done');
     const { left } = await sweepTask({ ...task, graceMs: 100 });
     expect({ ended: await endOf(escapee), left }).toEqual({ ended: "SIGKILL", left: 0 });
   });
 
-  test("goes on until nothing new comes up", async () => {
-    // Each generation starts the next before it dies of its SIGTERM.
+  test("continues until no new process starts", async () => {
+    // Each generation starts the next one before it exits after SIGTERM.
     const generation = `trap 'DEPTH=$((DEPTH + 1)); export DEPTH; [ $DEPTH -lt 4 ] && setsid sh -c "$SCRIPT" & exit' TERM; echo ready; while :; do sleep 0.02; done`;
     await start({ ...ours, DEPTH: "0", SCRIPT: generation }, generation);
     const { killed, left } = await sweepTask(task);
@@ -59,7 +59,7 @@ describe("the sweep of one task", () => {
   });
 });
 
-test("a sweep finds processes also while all file descriptors are in use", async () => {
+test("a sweep finds processes while all file descriptors are in use", async () => {
   const survivor = await start(ours);
   const task = { taskId: ours.BRIDGE_TASK_ID, tmp: ours.TMPDIR, home: ours.HOME, label: null };
   const script = `import { sweepTask } from ${JSON.stringify(new URL("../../../../adapters/shared/process/sweep-processes.ts", import.meta.url).href)};
@@ -74,7 +74,7 @@ test("a sweep finds processes also while all file descriptors are in use", async
 });
 
 describe("the sweep at the start", () => {
-  test("finds every task of this data directory and of no other", async () => {
+  test("kills the processes of every task of this data directory, and of no other", async () => {
     const dataDir = await temporaryDirectory();
     const mine = { BRIDGE_TASK_ID: "sweep-test", TMPDIR: `${dataDir}/tmp/1`, HOME: `${dataDir}/homes/1` };
     const leftovers = [await start(mine), await start({ ...mine, BRIDGE_TASK_ID: "tenant/x", HOME: "/elsewhere" })];
@@ -87,7 +87,7 @@ describe("the sweep at the start", () => {
     expect(strangers.map(({ exitCode, signalCode }) => exitCode ?? signalCode)).toEqual([null, null]);
   });
 
-  test("finds only the labels of the previous Bridge on the data directory, and records its own", async () => {
+  test("kills only processes with the labels of the previous Bridge, and records its own label family", async () => {
     const dataDir = await temporaryDirectory();
     const file = path.join(dataDir, "process-labels");
     writeFileSync(file, `12345 ${positionOf(dataDir)}\n`);
@@ -102,13 +102,13 @@ describe("the sweep at the start", () => {
     expect(place).toBe(positionOf(dataDir));
     const labeled = await labelCommand({ argv: ["sleep"], cwd: "/", env: { PATH: "/usr/bin:/bin" }, sandbox: null });
     expect(familyOf(labeled.label ?? 0n)).toBe(recorded);
-    // Several Bridges of one process share the family: the start of one spares the tasks of the others.
+    // Several Bridge instances of one process share the family, so the start of one must not kill the tasks of the others.
     const neighbor = await start({}, labelOf(labeled.label ?? 0n));
     expect(await sweepLeftovers({ dataDir })).toEqual({ killed: 0, left: 0 });
     expect(neighbor.exitCode ?? neighbor.signalCode).toBeNull();
   });
 
-  test("spares the shell of a task that starts the next Bridge", async () => {
+  test("does not kill the shell of a task that starts the next Bridge", async () => {
     const dataDir = await temporaryDirectory();
     const sweepModule = path.resolve(import.meta.dirname, "../../../../adapters/shared/process/sweep-processes.ts");
     const code = `const { sweepLeftovers } = await import(${JSON.stringify(sweepModule)});
@@ -136,7 +136,7 @@ const positionOf = (directory: string) => {
 
 const labelOf = (label: bigint) => `ulimit -w ${label} 2>/dev/null || ulimit -x ${label}; echo ready; exec env -i sleep 60`;
 
-/** A process with exactly this environment (and a PATH), in a session of its own. */
+/** A process in a separate session, with exactly this environment and a PATH. */
 async function start(environment: Record<string, string>, script = "echo ready; exec sleep 60"): Promise<ChildProcess> {
   const child = spawn("sh", ["-c", script], {
     env: { PATH: "/usr/bin:/bin", ...environment },
