@@ -10,8 +10,8 @@ const UNREADABLE = "[not serializable]";
 export type Conversation = ReturnType<typeof createConversation>;
 
 /**
- * Starts the conversation with the message to the runtime. With `wholeMessages`, each `assistant.text` is a whole message; by default, it is a
- * delta.
+ * Starts the conversation with the message to the runtime. With `wholeMessages`, each `assistant.text` is a whole message; by default, it
+ * is a delta.
  */
 export function createConversation(question: string, { wholeMessages = false }: { wholeMessages?: boolean } = {}) {
   const messages: ConversationMessage[] = [{ role: "user", content: question }];

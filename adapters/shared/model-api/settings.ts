@@ -43,7 +43,7 @@ export const apiModel = (variable: string, title: string, model: string) =>
       .describe(`Model of a task over the api connection of the adapter for ${title}, if the dispatch sets none.`),
   }) satisfies AdapterSetting;
 
-/** The setting that holds a URL. */
+/** The schema of an http:// or https:// URL. */
 export const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http:// or https:// URL" });
 
 const schema = settingsSchema(modelSettings).extend({ apiModel: z.string().optional() });
