@@ -16,7 +16,7 @@ import {
 import type { TaskErrorCode } from "#contract";
 import type { CouncilKind, CouncilResult, CouncilTask } from "./council-kind.ts";
 
-import { chooseModels, memberOptions, settingsNotes, tooManyRuns, unsupportedReason } from "./panel-council.ts";
+import { chooseModels, findSkipReason, panelOptions, settingsNotes, tooManyRuns } from "./panel-council.ts";
 
 /** The runtimes of a council whose input names none. */
 const DEFAULT_RUNTIMES = ["claude", "gemini", "codex", "opencode"];
@@ -64,7 +64,7 @@ async function run(task: CouncilTask): Promise<CouncilResult> {
     async runMember(member, own) {
       const share = shareOf.get(member.provider);
       const report = await recordBridge({
-        ...memberOptions(member.bridge, member.provider, task),
+        ...panelOptions(member.provider, task),
         ...(share === undefined ? {} : { spending: share }),
         input: own,
         ...(choices.get(member.provider) ?? { models: [], warnings: [] }),
@@ -95,7 +95,7 @@ function chooseMembers(task: CouncilTask): { members: Member[]; leftOut: Skipped
   const wanted = input.providers ?? DEFAULT_RUNTIMES;
   const leftOut: SkippedBridge[] = [];
   const members = wanted.flatMap((provider) => {
-    const reason = unsupportedReason(provider, task);
+    const reason = findSkipReason(provider, task);
     if (reason === null) return [{ bridge: provider, provider }];
     leftOut.push({ bridge: provider, reason });
     return [];

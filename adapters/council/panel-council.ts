@@ -11,7 +11,7 @@ export const panelCouncil = (runtime: string): CouncilKind => ({
 });
 
 /** Returns why a runtime is skipped; null if it takes part. */
-export function unsupportedReason(provider: string, { settings, config }: Pick<CouncilTask, "settings" | "config">): string | null {
+export function findSkipReason(provider: string, { settings, config }: Pick<CouncilTask, "settings" | "config">): string | null {
   if (!settings.of(provider).enabled) return "disabled by the settings of the workspace";
   const described = config.describeProvider(provider);
   if (described === null) return "adapter_offline: not loaded; add it to BRIDGE_ADAPTERS";
@@ -20,12 +20,12 @@ export function unsupportedReason(provider: string, { settings, config }: Pick<C
 
 async function runOn(runtime: string, task: CouncilTask): Promise<CouncilResult> {
   const { input, spending } = task;
-  const skipReason = unsupportedReason(runtime, task);
+  const skipReason = findSkipReason(runtime, task);
   const { models, warnings } = await chooseModels(runtime, task);
   const planned = plannedRuns(input) * Math.max(1, models.length);
   if (planned > spending.left) return tooManyRuns(planned, spending.left);
   const report = await recordBridge({
-    ...memberOptions(runtime, runtime, task),
+    ...panelOptions(runtime, task),
     input,
     models,
     warnings,
@@ -52,10 +52,10 @@ export const tooManyRuns = (planned: number, allowed: number): CouncilResult => 
 });
 
 /** Builds the options of one panel. */
-export function memberOptions(bridge: string, provider: string, task: CouncilTask) {
+export function panelOptions(provider: string, task: CouncilTask) {
   const described = task.config.describeProvider(provider);
   return {
-    bridge,
+    bridge: provider,
     provider,
     profile: task.profile,
     reasoningLevel: task.settings.reasoningLevel,

@@ -61,7 +61,7 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
       "dispatch/dispatcher.test.ts": "an agent that takes a while",
       "dispatch/run-task.test.ts": "an agent that takes a while",
       "dispatch/validate-dispatch.test.ts": "a fake clock",
-      "adapters/claude-agent-sdk/foreign-faults.test.ts": "an SDK that takes a while",
+      "adapters/claude-agent-sdk/uncaught-sdk-errors.test.ts": "an SDK that works for a while",
     },
   },
   {
