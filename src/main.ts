@@ -7,38 +7,41 @@ import { createApp } from "./app/create-app.ts";
 import { loadConfig } from "./app/load-config.ts";
 import { BridgeError, StartError } from "./errors.ts";
 
-/** Beyond the drain time: a stopped runtime's grace (15 s), its adapter's shutdown (15 s), the last answers (10 s), the last callbacks (4 s). */
+/**
+ * Shutdown time beyond the drain time: the grace of a stopped runtime (15 s), the shutdown of its adapter (15 s), the last responses (10 s), and the last
+ * callbacks (4 s).
+ */
 const CLOSE_MARGIN_MS = 45_000;
-/** How long the last line of the log may take to be written. */
+/** Maximum time to write the last log line. */
 const LAST_LINE_MS = 500;
-/** Log lines that may wait to be written; what is beyond is lost. */
+/** Maximum size of the log lines that wait to be written. Later lines are lost. */
 const MAX_UNWRITTEN_BYTES = 16 * 1024 ** 2;
-/** What the system refuses at a start, and what the operator can do about it. */
+/** Remedies for errors of the system at the start, by error code. */
 const remedies: Readonly<Record<string, string>> = {
-  EADDRINUSE: "Another program listens there: stop it, or choose another BRIDGE_PORT.",
-  EADDRNOTAVAIL: "This machine does not have that address: choose another BRIDGE_HOST.",
-  ENOTFOUND: "No address is known for that name: choose another BRIDGE_HOST.",
-  EACCES: "Give the user that Bridge runs as the right to it, or choose another BRIDGE_DATA_DIR or BRIDGE_PORT.",
-  EEXIST: "A file exists where a directory is needed: choose another BRIDGE_DATA_DIR.",
-  ENOTDIR: "A file exists where a directory is needed: choose another BRIDGE_DATA_DIR.",
-  EROFS: "Choose a BRIDGE_DATA_DIR that can be written.",
-  ENOSPC: "The disk of BRIDGE_DATA_DIR is full: free some space.",
-  EDQUOT: "The disk quota of BRIDGE_DATA_DIR is used up: free some space.",
+  EADDRINUSE: "Another program listens on this port. Stop it, or choose another BRIDGE_PORT.",
+  EADDRNOTAVAIL: "This host does not have that address. Choose another BRIDGE_HOST.",
+  ENOTFOUND: "The host name has no address. Choose another BRIDGE_HOST.",
+  EACCES: "Grant the user that runs Bridge access to it, or choose another BRIDGE_DATA_DIR or BRIDGE_PORT.",
+  EEXIST: "A file exists where a directory is needed. Choose another BRIDGE_DATA_DIR.",
+  ENOTDIR: "A file exists where a directory is needed. Choose another BRIDGE_DATA_DIR.",
+  EROFS: "Choose a writable BRIDGE_DATA_DIR.",
+  ENOSPC: "The disk of BRIDGE_DATA_DIR is full. Free some space.",
+  EDQUOT: "The disk quota of BRIDGE_DATA_DIR is used up. Free some space.",
   SQLITE_FULL: "Free some space on the disk of the database (BRIDGE_DATA_DIR, BRIDGE_DATABASE_URL).",
-  SQLITE_CANTOPEN: "See to its directory (BRIDGE_DATA_DIR, BRIDGE_DATABASE_URL) and the rights to it.",
-  SQLITE_READONLY: "See to its directory (BRIDGE_DATA_DIR, BRIDGE_DATABASE_URL) and the rights to it.",
+  SQLITE_CANTOPEN: "Check that its directory exists and is writable (BRIDGE_DATA_DIR, BRIDGE_DATABASE_URL).",
+  SQLITE_READONLY: "Check that its directory exists and is writable (BRIDGE_DATA_DIR, BRIDGE_DATABASE_URL).",
 };
 
 try {
   await serve();
 } catch (error) {
   console.error(explain(error));
-  // Not by an exit code alone: a start that fails halfway has the port open already, and would hold it without serving.
+  // Exits at once, because a start that fails halfway can have bound the port and would keep it without serving.
   process.exit(1);
 }
 
 async function serve(): Promise<void> {
-  // What the environment says already goes before the file.
+  // Variables of the environment take precedence over the file.
   if (existsSync(".env")) process.loadEnvFile();
   const { config, warnings } = loadConfig(process.env);
   const log = openLog();
@@ -57,14 +60,14 @@ async function serve(): Promise<void> {
     if (err) logger.fatal({ err }, "stopping after an unexpected error");
     else logger.info({ signal }, "stopping");
     await app.close();
-    // At the exit itself the library would try for ever to write to a reader that has gone: it has to learn that before.
+    // At the exit, pino would retry forever if the reader has exited, so the last line is written before.
     const written = withTimeout(once(log, "drain"), LAST_LINE_MS, () => {}).catch(() => {});
     logger.info("stopped");
     await written;
-    // What has not been taken by now is lost: the exit would wait for a reader that stands still.
+    // Lines that are not written yet are lost, because the exit would wait for a stalled reader.
     log.flushSync = () => {};
   });
-  // A rejection that nobody handles comes here, too.
+  // Unhandled rejections arrive here, too.
   const { emit }: NodeJS.EventEmitter = process;
   process.setUncaughtExceptionCaptureCallback((error) => {
     if (!app.takeFault(error)) emit.call(process, "uncaughtException", error);
@@ -74,17 +77,17 @@ async function serve(): Promise<void> {
   void app.suggestAdapters();
 }
 
-/** Standard output. That nobody takes the lines (a full disk, a reader that has gone) must stop nothing: they are kept, up to a limit, for the next try. */
+/** Opens stdout. If it cannot be written (a full disk, a reader that has exited), Bridge continues, and lines are kept up to a limit and retried. */
 function openLog() {
   const log = pino.destination({ dest: 1, sync: false, maxLength: MAX_UNWRITTEN_BYTES });
   log.on("error", () => {
-    // At an exit the library would try for ever.
+    // At the exit, pino would retry forever.
     log.flushSync = () => {};
   });
   return log;
 }
 
-/** What the operator can mend is told in words; anything else keeps its stack. */
+/** Returns a message for errors that the operator can correct, and the error with its stack otherwise. */
 function explain(error: unknown): unknown {
   if (error instanceof StartError) return error.message;
   // For example, a read at the start met a damaged page.

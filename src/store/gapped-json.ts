@@ -1,4 +1,4 @@
-/** A long text that is stored once: as the contents of a task's own `assistant.text` events, first to last, or in chunks of its own. */
+/** A long text that is stored once: as the contents of a task's own `assistant.text` events, first to last, or in separate chunks. */
 export type LongText = { events: readonly [first: number, last: number] } | { kept: number; chunks: number };
 
 /** A place in a JSON text, in UTF-16 units, where a long text belongs. */

@@ -63,7 +63,7 @@ describe("the start", () => {
     const { port, close } = await startTcpServer(() => {});
     onTestFinished(close);
     const cases: [Record<string, string>, string][] = [
-      [{ BRIDGE_PORT: String(port) }, `address already in use 127.0.0.1:${port}. Another program listens there`],
+      [{ BRIDGE_PORT: String(port) }, `address already in use 127.0.0.1:${port}. Another program listens on this port`],
       [{ BRIDGE_DATA_DIR: file }, `BRIDGE_DATA_DIR cannot be "${file}": a file exists where a directory is needed`],
       [{ BRIDGE_DATABASE_URL: `sqlite:${file}` }, `BRIDGE_DATABASE_URL names ${file}, and this file is not a database`],
     ];
