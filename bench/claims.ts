@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { createLanes, type LaneTask } from "../src/dispatch/lanes.ts";
+import { createScheduler, type LaneTask } from "../src/dispatch/scheduler.ts";
 import { claimSql } from "../src/store/sqlite/claim-sql.ts";
 import { openSqlite, type SqliteDriver } from "../src/store/sqlite/sqlite-driver.ts";
 import type { TenantQuota } from "../src/task.ts";
@@ -142,15 +142,15 @@ function fair(driver: SqliteDriver, tasks: readonly LaneTask[], { quota, held }:
   const quotas = { ...unlimited, ...quota };
   // One slot more is for the task of the agent at its limit.
   const maxConcurrent = () => MAX_CONCURRENT + 1;
-  const lanes = createLanes({ maxConcurrent, queueLimit: tasks.length, quotaOf: () => quotas });
-  const start = () => lanes.claim(PROVIDER);
+  const scheduler = createScheduler({ maxConcurrent, queueLimit: tasks.length, quotaOf: () => quotas });
+  const start = () => scheduler.claim(PROVIDER);
   if (held > 0) {
     const task = { ...(tasks[0] as LaneTask), agentId: "held" };
-    lanes.enqueued(task);
+    scheduler.enqueued(task);
     const claim = start();
-    if (claim !== null) lanes.started(claim, task);
+    if (claim !== null) scheduler.started(claim, task);
   }
-  for (const task of tasks) lanes.enqueued(task);
+  for (const task of tasks) scheduler.enqueued(task);
   const running: LaneTask[] = [];
   return () =>
     slice(driver, () => {
@@ -159,13 +159,13 @@ function fair(driver: SqliteDriver, tasks: readonly LaneTask[], { quota, held }:
       const { sql, parameters } = claimSql(claim.filter);
       const row = driver.get(sql, 1, ...parameters);
       const task = { tenant: claim.filter.tenant, agentId: String(row?.["agent_id"]), provider: PROVIDER, parentTaskId: null };
-      lanes.started(claim, task);
+      scheduler.started(claim, task);
       running.push(task);
       if (running.length === MAX_CONCURRENT) {
         const ended = running.shift() as LaneTask;
-        lanes.released(ended);
+        scheduler.released(ended);
         // It is back in the queue after the slice.
-        lanes.enqueued(ended);
+        scheduler.enqueued(ended);
       }
       return row;
     });

@@ -34,7 +34,7 @@ import { createWebSocketBridgeServer } from "../websocket/bridge-server.ts";
 import { createOps } from "../websocket/ops.ts";
 import { createRunFollower } from "../websocket/run-follower.ts";
 import { createWorkspaceList } from "../workspaces/list-workspaces.ts";
-import { createTaskFiles } from "../workspaces/task-files.ts";
+import { createTaskFiles } from "../workspaces/tenant-task-files.ts";
 import { createWorkspaceFiles } from "../workspaces/workspace-files.ts";
 import type { Engine } from "./engine.ts";
 

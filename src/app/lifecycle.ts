@@ -7,7 +7,7 @@ import type { LoadedAdapter } from "../adapters/adapter-registry.ts";
 import type { Config } from "../config/config.ts";
 import type { Metrics } from "../metrics.ts";
 import { limitResponseOverhead } from "../network/limit-response-overhead.ts";
-import { createRetention } from "../store/retention.ts";
+import { createRetention } from "../store/retention-timer.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { Engine } from "./engine.ts";
 import type { Environment, OpenedSandbox } from "./sandbox.ts";

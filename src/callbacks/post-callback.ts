@@ -5,9 +5,9 @@ import type { Dispatcher } from "undici";
 import packageJson from "../../package.json" with { type: "json" };
 import type { DnsCache } from "../network/dns-cache.ts";
 import type { DueCallback } from "../store/store.ts";
+import { startDeadline } from "../timers/deadline.ts";
 import { classifyFailure, isOwnFault } from "./callback-failure.ts";
 import { callbackId } from "./callback-id.ts";
-import { startDeadline } from "./deadline.ts";
 import { startSignature } from "./sign-callback.ts";
 
 /** The parts and settings of a POST. */

@@ -9,7 +9,7 @@ import type { Store } from "../store/store.ts";
 import type { Task, TaskRequest } from "../task.ts";
 import { readAgentFile } from "../workspaces/prompt-files.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
-import type { Lanes } from "./lanes.ts";
+import type { Scheduler } from "./scheduler.ts";
 import type { TaskQueue } from "./task-queue.ts";
 import { validateDispatch } from "./validate-dispatch.ts";
 
@@ -33,7 +33,7 @@ interface AdmissionOptions {
   guard: DestinationGuard;
   schemas: SchemaChecker;
   metrics: Metrics;
-  lanes: Lanes;
+  scheduler: Scheduler;
   enqueue: TaskQueue["enqueue"];
   isDraining(): boolean;
   mcpCommands: readonly string[];
@@ -54,7 +54,7 @@ export type Admission = ReturnType<typeof createAdmission>;
 
 /** Creates the admission control: it decides which dispatches become queued tasks, and rejects the others with a BridgeError. */
 export function createAdmission(options: AdmissionOptions) {
-  const { store, registry, workspaces, metrics, lanes, enqueue, isDraining, shipped = [] } = options;
+  const { store, registry, workspaces, metrics, scheduler, enqueue, isDraining, shipped = [] } = options;
 
   /** Enqueues a task for the dispatch, or returns the task that the same dispatch created earlier. */
   async function admitTask(dispatch: ParsedDispatch, { tenant, traceparent }: Caller): Promise<{ task: Task; replayed: boolean }> {
@@ -84,7 +84,7 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   function rejectIfQueueIsFull(owner: Pick<TaskOwner, "tenant" | "agentId">): void {
-    const queue = lanes.findFullQueue(owner);
+    const queue = scheduler.findFullQueue(owner);
     if (queue === null) return;
     metrics.queueFull.inc({ queue });
     throw new BridgeError("queue_full", queueFullText[queue], { queue });

@@ -5,19 +5,19 @@ import { buildFinish } from "../results/build-finish.ts";
 import { failedResult } from "../results/failed-result.ts";
 import type { Store } from "../store/store.ts";
 import { isFinal, type Task, type TaskProgress, taskHandle } from "../task.ts";
-import type { Lanes } from "./lanes.ts";
 import type { RunningTasks } from "./running-tasks.ts";
+import type { Scheduler } from "./scheduler.ts";
 import { type SettlementOptions, settleTask } from "./settle-task.ts";
 
 interface CancellationOptions extends SettlementOptions {
   store: Store;
-  lanes: Lanes;
+  scheduler: Scheduler;
   running: RunningTasks;
 }
 
 /** Creates the functions that end tasks before their runtime does. The end of a task also cancels its child tasks. */
 export function createTaskCancellation(options: CancellationOptions) {
-  const { store, lanes, running } = options;
+  const { store, scheduler, running } = options;
   /** Writes in progress that cancel queued tasks, by task number. */
   const cancelingQueued = new Map<number, Promise<Task | null>>();
 
@@ -68,7 +68,7 @@ export function createTaskCancellation(options: CancellationOptions) {
   /** Ends a queued task with this result. Returns null if the task is no longer queued. */
   async function endQueued(task: Task, result: ExecutionResult, writeOptions?: { patient: boolean }): Promise<Task | null> {
     const ended = await store.finishTaskIfQueued(task, buildFinish(task, result), writeOptions);
-    if (ended !== null) lanes.dequeued(task);
+    if (ended !== null) scheduler.dequeued(task);
     await settle(ended);
     return ended;
   }

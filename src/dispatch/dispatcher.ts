@@ -15,10 +15,10 @@ import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { createAdmission, describeOfflineAdapter } from "./admission.ts";
 import { createTaskCancellation } from "./cancel-task.ts";
 import { createTaskDeletion } from "./delete-task.ts";
-import { createLanes } from "./lanes.ts";
 import { createRunChildTask } from "./run-child-task.ts";
 import { runTask } from "./run-task.ts";
 import { createRunningTasks } from "./running-tasks.ts";
+import { createScheduler } from "./scheduler.ts";
 import { createTaskQueue } from "./task-queue.ts";
 import { createTaskWaiters } from "./task-waiters.ts";
 
@@ -68,12 +68,12 @@ export function createDispatcher(options: DispatcherOptions) {
   const { store, registry, metrics, logger, stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS } = options;
   const runOptions = { ...options, stopGraceMs };
   let draining = false;
-  const lanes = createLanes(options);
+  const scheduler = createScheduler(options);
   const waiters = createTaskWaiters(store);
   const running = createRunningTasks(options);
-  const { cancel, endQueued, settle } = createTaskCancellation({ ...options, lanes, waiters, running });
-  const { enqueue, fillSlots, waitUntilIdle } = createTaskQueue({ store, registry, lanes, logger, runTask: runToRelease });
-  const admission = createAdmission({ ...options, lanes, enqueue, isDraining: () => draining });
+  const { cancel, endQueued, settle } = createTaskCancellation({ ...options, scheduler, waiters, running });
+  const { enqueue, fillSlots, waitUntilIdle } = createTaskQueue({ store, registry, scheduler, logger, runTask: runToRelease });
+  const admission = createAdmission({ ...options, scheduler, enqueue, isDraining: () => draining });
   const runChild = createRunChildTask({ store, running, admission, waiters, enqueue });
   const deleteTask = createTaskDeletion({ store, unreleased: running.unreleased, logger });
 
@@ -88,7 +88,7 @@ export function createDispatcher(options: DispatcherOptions) {
     running.add(run);
     metrics.executionsInFlight.inc({ provider: task.provider });
     const ended = await run.ended;
-    if (ended === null) lanes.enqueued(task);
+    if (ended === null) scheduler.enqueued(task);
     await settle(ended);
     await run.runtimeEnded;
     running.remove(run);
@@ -113,14 +113,14 @@ export function createDispatcher(options: DispatcherOptions) {
       else if (task.parentSeq !== null || task.request.onInterrupt === "fail" || !(await store.requeueTaskIfRunning(task)))
         await settle(await store.finishTaskIfRunning(task, buildFinish(task, result)));
     }
-    for (const { count, ...waiting } of await store.countQueuedTasks()) lanes.enqueued({ ...waiting, parentTaskId: null }, count);
-    for (const { provider } of lanes.all()) if (registry.get(provider) === undefined) await endAllQueued(provider);
+    for (const { count, ...waiting } of await store.countQueuedTasks()) scheduler.enqueued({ ...waiting, parentTaskId: null }, count);
+    for (const { provider } of scheduler.all()) if (registry.get(provider) === undefined) await endAllQueued(provider);
   }
 
   /** Rejects new tasks, gives running tasks `drainSeconds` to end, and then stops them. */
   async function drain(): Promise<void> {
     draining = true;
-    lanes.startChildrenOnly();
+    scheduler.startChildrenOnly();
     await withTimeout(waitUntilIdle(), options.drainSeconds * 1000, () => {});
     const runs = running.all();
     for (const run of runs) run.stop("bridge_shutdown", "Bridge was stopped while the task ran.");
@@ -150,15 +150,15 @@ export function createDispatcher(options: DispatcherOptions) {
       else void endAllQueued(provider).catch((error: unknown) => logger.error({ err: error, provider }, "failed to end queued tasks"));
     },
     load(provider: string): Load {
-      const { running: slots, queued, maxConcurrent } = lanes.of(provider);
+      const { running: slots, queued, maxConcurrent } = scheduler.of(provider);
       return { running: slots, queued, maxConcurrent };
     },
     /** Whether a limit on the running tasks of its tenant or agent prevents the start of a queued task. */
-    isHeldByQuota: lanes.isHeldByQuota,
+    isHeldByQuota: scheduler.isHeldByQuota,
     /** Applies changed quotas, and starts tasks that waited for one. */
     onQuotasChanged(): void {
-      lanes.quotasChanged();
-      for (const { provider } of lanes.all()) fillSlots(provider);
+      scheduler.quotasChanged();
+      for (const { provider } of scheduler.all()) fillSlots(provider);
     },
     get draining(): boolean {
       return draining;

@@ -1,4 +1,3 @@
-import { withTimeout } from "@hak2i/async-kit";
 import type { Logger } from "pino";
 import type { AdapterEvent, Conversation, ExecutionAdapter, ExecutionRequest, ExecutionResult, TaskErrorCode } from "#contract";
 import { createConversation, executionResultSchema } from "#contract";
@@ -16,10 +15,8 @@ import { readAgentFile, readPromptFiles } from "../workspaces/prompt-files.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { writeWorkspaceFile } from "../workspaces/write-workspace-file.ts";
 import { buildExecutionRequest } from "./build-execution-request.ts";
+import { type StopCode, stopRuntime, toStoppedResult } from "./stop-runtime.ts";
 import { createTaskClocks } from "./task-clocks.ts";
-
-/** Why a task is stopped before its runtime returns a result. */
-export type StopCode = Extract<TaskErrorCode, "timeout" | "idle_timeout" | "cancelled" | "bridge_shutdown">;
 
 interface RunOptions {
   store: Store;
@@ -65,8 +62,11 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     outcomeController.abort("The task has ended.");
     const decided = outcome as Outcome;
     if ("result" in decided) return finish(await toFinalResult(decided.result), decided);
-    const partial = await stopRuntime(execution);
-    return finish(toStoppedResult(decided.stop, decided.reason, partial), decided);
+    const partial = await stopRuntime(
+      { adapter, handle: request?.taskId, execution },
+      { graceMs: options.stopGraceMs, onError: logUnexpected, onLateResult: () => metrics.lateResults.inc({ provider }) },
+    );
+    return finish(toStoppedResult(failure(decided.stop, decided.reason), partial), decided);
   }
 
   /** Prepares the workspace and calls the adapter. Never rejects. */
@@ -129,23 +129,6 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     return true;
   }
 
-  /** Cancels the runtime and waits for its end, but no longer than the grace time. A late result is counted and dropped. */
-  async function stopRuntime(execution: Promise<ExecutionResult>): Promise<ExecutionResult | undefined> {
-    if (request !== undefined) void cancelRuntime(request.taskId);
-    const partial = await withTimeout(execution, options.stopGraceMs, () => undefined);
-    if (partial === undefined || partial.status === "ok") void execution.then(() => metrics.lateResults.inc({ provider }));
-    return partial;
-  }
-
-  /** An async function, because third-party adapters may throw synchronously or return no promise. */
-  async function cancelRuntime(handle: string): Promise<void> {
-    try {
-      await adapter.cancel(handle);
-    } catch (error) {
-      logUnexpected(error);
-    }
-  }
-
   /** Gives a result the form that the dispatch asks for. */
   async function toFinalResult(result: ExecutionResult): Promise<ExecutionResult> {
     const workspace = request?.directories.workspace;
@@ -159,17 +142,6 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
       return failure("output_invalid", describeFault(error));
     }
     return result.status === "error" && result.errorCode === undefined ? { ...result, errorCode: "adapter_error" } : result;
-  }
-
-  /** The result of a stopped task: the reason, and the usage, output and session that its runtime reported until then. */
-  function toStoppedResult(code: StopCode, reason: string, partial: ExecutionResult | undefined): ExecutionResult {
-    const { usage, costUsd, model, resumeToken, conversationMessages, connection } = partial ?? {};
-    const output = partial?.status === "error" ? partial.output : undefined;
-    const known = { output, usage, costUsd, model, resumeToken, conversationMessages, connection };
-    return {
-      ...failure(code, reason),
-      ...(Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined)) as Partial<ExecutionResult>),
-    };
   }
 
   function failure(errorCode: TaskErrorCode, error: string): ExecutionResult {

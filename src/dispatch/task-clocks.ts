@@ -1,4 +1,4 @@
-import { type Deadline, isLate, startDeadline } from "../callbacks/deadline.ts";
+import { type Deadline, isLate, startDeadline } from "../timers/deadline.ts";
 
 /** Checks per idle limit. If Bridge was suspended, at most one check interval counts as idle time. */
 const CHECKS_PER_LIMIT = 8;

@@ -2,12 +2,12 @@ import type { Logger } from "pino";
 import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
 import type { NewTask, Store } from "../store/store.ts";
 import type { Task } from "../task.ts";
-import type { Claim, Lanes } from "./lanes.ts";
+import type { Claim, Scheduler } from "./scheduler.ts";
 
 interface TaskQueueOptions {
   store: Store;
   registry: AdapterRegistry;
-  lanes: Lanes;
+  scheduler: Scheduler;
   logger: Logger;
   /** Runs a task that the store has marked as running. Resolves when its slot is free. */
   runTask(task: Task): Promise<void>;
@@ -16,14 +16,14 @@ interface TaskQueueOptions {
 export type TaskQueue = ReturnType<typeof createTaskQueue>;
 
 /** Creates the queue: it stores tasks, and starts them when their adapter has a free slot. */
-export function createTaskQueue({ store, registry, lanes, logger, runTask }: TaskQueueOptions) {
+export function createTaskQueue({ store, registry, scheduler, logger, runTask }: TaskQueueOptions) {
   /** From the claim of a slot to its release. */
   const startedRuns = new Set<Promise<void>>();
 
   /** Stores a queued task. If a slot is free, the same commit starts the task. */
   async function enqueue(task: NewTask): Promise<{ task: Task; inserted: boolean }> {
     const waiting = { ...task, parentTaskId: task.parent?.taskId ?? null };
-    lanes.enqueued(waiting);
+    scheduler.enqueued(waiting);
     const inserting = store.insertTaskIfAbsent(task);
     fillSlots(task.provider);
     let inserted = false;
@@ -32,14 +32,14 @@ export function createTaskQueue({ store, registry, lanes, logger, runTask }: Tas
       inserted = result.inserted;
       return result;
     } finally {
-      if (!inserted) lanes.dequeued(waiting);
+      if (!inserted) scheduler.dequeued(waiting);
     }
   }
 
   /** Starts tasks while the adapter has a free slot and a task that may start. Does nothing before the adapter's first health check. */
   function fillSlots(provider: string): void {
     if ((registry.get(provider)?.health.checkedAt ?? null) === null) return;
-    for (let claim = lanes.claim(provider); claim !== null; claim = lanes.claim(provider)) {
+    for (let claim = scheduler.claim(provider); claim !== null; claim = scheduler.claim(provider)) {
       // After a failure, such as a closed store, the next start of Bridge recovers the task.
       const run = runNext(claim)
         .catch((error: unknown) => logger.error({ err: error, provider }, "task run aborted by an unexpected error"))
@@ -50,10 +50,10 @@ export function createTaskQueue({ store, registry, lanes, logger, runTask }: Tas
 
   async function runNext(claim: Claim): Promise<void> {
     const task = await store.startNextTaskIfQueued(claim.filter);
-    if (task === null) return fillAllSlots(lanes.missed(claim));
-    fillAllSlots(lanes.started(claim, task));
+    if (task === null) return fillAllSlots(scheduler.missed(claim));
+    fillAllSlots(scheduler.started(claim, task));
     await runTask(task);
-    fillAllSlots(lanes.released(task));
+    fillAllSlots(scheduler.released(task));
   }
 
   function fillAllSlots(providers: Iterable<string>): void {

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "@fastify/websocket";
 import { withTimeout } from "@hak2i/async-kit";
-import { isLate } from "../callbacks/deadline.ts";
 import { type Reservation, UNCOUNTED_BYTES } from "../http/wire/client-memory.ts";
+import { isLate } from "../timers/deadline.ts";
 import type { BridgeChannel } from "./bridge-protocol.ts";
 import type { Frame } from "./parse-envelope.ts";
 

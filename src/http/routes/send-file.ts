@@ -5,7 +5,7 @@ import { create as contentDisposition } from "content-disposition";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { BridgeError } from "../../errors.ts";
 import { fileTag } from "../../workspaces/file-tag.ts";
-import type { OpenTaskFile } from "../../workspaces/task-files.ts";
+import type { OpenTaskFile } from "../../workspaces/tenant-task-files.ts";
 import { type ByteRange, parseByteRange } from "./byte-range.ts";
 
 /** Maximum bytes of one response; clients read larger files in ranges. */

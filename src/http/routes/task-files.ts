@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
-import type { FoundFile, TaskFiles } from "../../workspaces/task-files.ts";
+import type { FoundFile, TaskFiles } from "../../workspaces/tenant-task-files.ts";
 import { encodeNameCursor, nameCursorSchema, pageQuery } from "../wire/pagination.ts";
 import { problemResponses } from "../wire/problem.ts";
 import { noQuery, taskParams } from "../wire/request-schemas.ts";

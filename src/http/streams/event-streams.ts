@@ -2,14 +2,15 @@ import type {} from "@fastify/sse";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AdapterLogger } from "#contract";
 import { derivesFrom, type Principal } from "../../access/principal.ts";
-import { startWallClockTimer } from "../../access/wall-clock-timer.ts";
 import { BridgeError } from "../../errors.ts";
 import type { EventFeed, EventStore, StoredEvent } from "../../events/event-feed.ts";
 import type { EventLog } from "../../events/event-log.ts";
 import { type EventPosition, followEvents } from "../../events/follow-events.ts";
 import type { Metrics } from "../../metrics.ts";
+import { startWallClockTimer } from "../../timers/wall-clock-timer.ts";
 import type { ClientMemory } from "../wire/client-memory.ts";
 import { createEventEncoder, encodeSseFrame } from "../wire/encode-event.ts";
+import { disconnectSlowClient } from "./slow-client.ts";
 import { createStreamWriter } from "./stream-writer.ts";
 
 /** Maximum open streams of one tenant, so that a client that leaks streams does not exhaust the server. */
@@ -112,19 +113,12 @@ export function createEventStreams({
 
     /** A replay waits for its client, but disconnects a client that reads nothing within the time limit. */
     async function drained(): Promise<void> {
-      if (!(await writer.waitForDrain(replayTimeoutMs))) disconnectSlowClient();
+      if (!(await writer.waitForDrain(replayTimeoutMs))) disconnectSlowClient({ principal, ended, response: raw }, { metrics, logger });
     }
 
     function live(events: readonly StoredEvent[]): void {
       if (writer.writeLive(events.map(encode))) endAfter(events);
-      else disconnectSlowClient();
-    }
-
-    function disconnectSlowClient(): void {
-      metrics.sseSlowDisconnects.inc();
-      logger.warn({ tenant, principal: name }, "event stream client disconnected because it did not keep up");
-      ended.abort();
-      raw.destroy();
+      else disconnectSlowClient({ principal, ended, response: raw }, { metrics, logger });
     }
 
     function endAfter(events: readonly StoredEvent[]): void {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Claim, createLanes, type LaneLimits, type LaneTask } from "../../src/dispatch/lanes.ts";
+import { type Claim, createScheduler, type LaneTask, type SchedulerLimits } from "../../src/dispatch/scheduler.ts";
 import type { ClaimFilter } from "../../src/store/store.ts";
 import type { TenantQuota } from "../../src/task.ts";
 import { unlimitedQuota } from "./engine.ts";
@@ -16,11 +16,11 @@ const kindOf = (task: LaneTask): ClaimFilter["kind"] => (task.parentTaskId === n
 function simulate({
   inTurn = true,
   ...limits
-}: Partial<LaneLimits> & { quotas?: Record<string, Partial<TenantQuota>>; inTurn?: boolean } = {}) {
+}: Partial<SchedulerLimits> & { quotas?: Record<string, Partial<TenantQuota>>; inTurn?: boolean } = {}) {
   const quotas: Record<string, Partial<TenantQuota>> = { ...limits.quotas };
   const quotaOf = (tenant: string): TenantQuota => ({ ...unlimitedQuota, ...quotas[tenant] });
   const slots = limits.maxConcurrent ?? (() => 2);
-  const lanes = createLanes({ maxConcurrent: slots, queueLimit: 1_000_000, quotaOf, ...limits });
+  const scheduler = createScheduler({ maxConcurrent: slots, queueLimit: 1_000_000, quotaOf, ...limits });
   const queued: SimulatedTask[] = [];
   const running: SimulatedTask[] = [];
   const started: SimulatedTask[] = [];
@@ -76,10 +76,10 @@ function simulate({
   }
 
   const answer = (claim: Claim, task: SimulatedTask | null): void =>
-    fillAll(task === null ? lanes.missed(claim) : lanes.started(claim, task));
+    fillAll(task === null ? scheduler.missed(claim) : scheduler.started(claim, task));
 
   function fill(provider: string): void {
-    for (let claim = lanes.claim(provider); claim !== null; claim = lanes.claim(provider)) {
+    for (let claim = scheduler.claim(provider); claim !== null; claim = scheduler.claim(provider)) {
       const made = claim;
       if (inTurn) answer(made, startInTurn(made));
       else {
@@ -102,7 +102,7 @@ function simulate({
   }
 
   return {
-    lanes,
+    scheduler,
     queued,
     running,
     started,
@@ -111,7 +111,7 @@ function simulate({
     enqueue(task: Partial<Omit<SimulatedTask, "seq">> = {}) {
       seq += 1;
       const waiting = { tenant: "A", agentId: "agent", provider: "p", parentTaskId: null, session: null, ...task, seq };
-      lanes.enqueued(waiting);
+      scheduler.enqueued(waiting);
       write(() => {
         queued.push(waiting);
         return () => {};
@@ -124,7 +124,7 @@ function simulate({
         const index = running.indexOf(task);
         if (index !== -1) running.splice(index, 1);
         return () => {
-          if (index !== -1) fillAll(lanes.released(task));
+          if (index !== -1) fillAll(scheduler.released(task));
         };
       });
     },
@@ -134,19 +134,19 @@ function simulate({
         const index = queued.indexOf(task);
         if (index !== -1) queued.splice(index, 1);
         return () => {
-          if (index !== -1) lanes.dequeued(task);
+          if (index !== -1) scheduler.dequeued(task);
         };
       });
     },
     setQuota(tenant: string, quota: Partial<TenantQuota>) {
       quotas[tenant] = quota;
       haveQuotasChanged = !inTurn;
-      lanes.quotasChanged();
-      fillAll(Array.from(lanes.all(), ({ provider }) => provider));
+      scheduler.quotasChanged();
+      fillAll(Array.from(scheduler.all(), ({ provider }) => provider));
     },
     startChildrenOnly() {
       childrenOnly = true;
-      lanes.startChildrenOnly();
+      scheduler.startChildrenOnly();
     },
     /** Commits the waiting writes, and those that follow from them. */
     commit() {
@@ -158,7 +158,7 @@ function simulate({
     },
     /** No slot is free while a task may start, and the counts are right. */
     check() {
-      for (const { provider, running: taken, queued: waiting, maxConcurrent } of lanes.all()) {
+      for (const { provider, running: taken, queued: waiting, maxConcurrent } of scheduler.all()) {
         expect(taken).toBe(running.filter((task) => task.provider === provider).length);
         expect(waiting).toBe(queued.filter((task) => task.provider === provider).length);
         expect(taken).toBeLessThanOrEqual(maxConcurrent);
@@ -298,7 +298,7 @@ describe("the next task", () => {
       ["composite", null],
       ["p", "parent"],
     ]);
-    expect(simulation.queued.map((task) => simulation.lanes.isHeldByQuota(task))).toEqual([true]);
+    expect(simulation.queued.map((task) => simulation.scheduler.isHeldByQuota(task))).toEqual([true]);
   });
 
   test("while Bridge drains only children start", () => {
@@ -314,7 +314,7 @@ describe("the next task", () => {
     const simulation = simulate({ maxConcurrent: () => 4 });
     simulation.enqueue({ session: "s" });
     for (let count = 0; count < 10; count += 1) simulation.enqueue({ session: "s" });
-    expect(simulation.lanes.claim("p")).toBeNull();
+    expect(simulation.scheduler.claim("p")).toBeNull();
     simulation.enqueue({ tenant: "B" });
     expect(simulation.order()).toBe("AB");
     simulation.end();
@@ -324,7 +324,7 @@ describe("the next task", () => {
 
 describe("the full queue", () => {
   const full = (simulation: ReturnType<typeof simulate>, tenant: string, agentId = "agent") =>
-    simulation.lanes.findFullQueue({ tenant, agentId });
+    simulation.scheduler.findFullQueue({ tenant, agentId });
   const fillQueue = (simulation: ReturnType<typeof simulate>, tenant: string, agentId = "agent") => {
     let count = 0;
     for (; full(simulation, tenant, agentId) === null; count += 1) simulation.enqueue({ tenant, agentId });

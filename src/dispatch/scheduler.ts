@@ -18,7 +18,7 @@ import {
 export type LaneTask = Pick<TaskIdentity, "tenant" | "agentId" | "provider" | "parentTaskId">;
 
 /** Limits on slots and queues. */
-export interface LaneLimits {
+export interface SchedulerLimits {
   maxConcurrent(provider: string): number;
   /** Dispatched tasks that may wait in all lanes. A tenant with less than its fair share of the queue may exceed it. */
   queueLimit: number;
@@ -80,7 +80,7 @@ interface Line {
   changes: number;
 }
 
-export type Lanes = ReturnType<typeof createLanes>;
+export type Scheduler = ReturnType<typeof createScheduler>;
 
 /**
  * Creates the lanes of all adapters: counts in memory that decide which tenant gets a free slot; the store picks the task. The slot goes to
@@ -89,7 +89,7 @@ export type Lanes = ReturnType<typeof createLanes>;
  * providers name the lanes in which a task may be able to start now. Lanes and shares are created when they are first needed; shares of
  * idle tenants are removed.
  */
-export function createLanes({ maxConcurrent, queueLimit, quotaOf }: LaneLimits) {
+export function createScheduler({ maxConcurrent, queueLimit, quotaOf }: SchedulerLimits) {
   const lanes = new Map<string, Lane>();
   const tenants = new Map<string, Tenant>();
   /** Dispatched tasks that no claim will take. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { startWallClockTimer } from "../../src/access/wall-clock-timer.ts";
+import { startWallClockTimer } from "../../src/timers/wall-clock-timer.ts";
 
 afterEach(() => void vi.useRealTimers());
 

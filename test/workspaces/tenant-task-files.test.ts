@@ -3,7 +3,7 @@ import { link, mkdir, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Task } from "../../src/task.ts";
-import { createTaskFiles } from "../../src/workspaces/task-files.ts";
+import { createTaskFiles } from "../../src/workspaces/tenant-task-files.ts";
 import { storedTask } from "../support/stored-task.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
