@@ -1,4 +1,5 @@
 import type { ConnectionResult } from "../agent-program/agent-program.ts";
+import { failure } from "../process/failure.ts";
 
 const SESSION_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
@@ -6,8 +7,4 @@ const SESSION_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 export const checkSessionId = (token: string | undefined): ConnectionResult | null =>
   token === undefined || SESSION_ID.test(token)
     ? null
-    : {
-        status: "error",
-        errorCode: "adapter_error",
-        error: "The resume token is not the id of a Claude Code session. Omit `resumeToken`, or use the one of a result.",
-      };
+    : failure("adapter_error", "The resume token is not the id of a Claude Code session. Omit `resumeToken`, or use the one of a result.");
