@@ -16,8 +16,8 @@ interface AnswerContext {
 const FAILURES_WITH_ANSWER: readonly (TaskErrorCode | undefined)[] = ["cancelled", "output_invalid"];
 
 /**
- * Ends the event log of a task and sets the output: the answer of a success, or the partial answer of a stopped task. An error text is never the output.
- * An empty answer of a success is handled as `EmptyAnswers` describes.
+ * Ends the event log of a task and sets the output: the answer of a success, or the partial answer of a stopped task.
+ * An error text is never the output. An empty answer of a success is handled as `EmptyAnswers` describes.
  */
 export function finishAnswer(given: ConnectionResult, context: AnswerContext): ConnectionResult {
   const { timeline } = context;

@@ -40,8 +40,8 @@ const SERVER_NAME = "bridge";
 const RELAY = path.join(import.meta.dirname, "stdio-relay.ts");
 
 /**
- * Runs a task with declared tools on a program that supports MCP servers. Bridge serves the tools over MCP. A call ends the turn and the task, and the
- * message of the next task of the session contains the results.
+ * Runs a task with declared tools on a program that supports MCP servers. Bridge serves the tools over MCP. A call ends
+ * the turn and the task, and the message of the next task of the session contains the results.
  */
 export async function runWithDeclaredTools(task: ToolTask, host: ToolHost, run: RunTask): Promise<ConnectionResult> {
   const { store, logger, reservedNames = [] } = host;

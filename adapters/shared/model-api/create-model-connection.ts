@@ -50,7 +50,8 @@ export interface ModelConnection extends ProgramConnection {
 }
 
 /**
- * Creates a connection that calls models. It uses the settings `prices` and `maxSteps` of the adapter. An endpoint reads its other settings itself.
+ * Creates a connection that calls models. It uses the settings `prices` and `maxSteps` of the adapter. An endpoint
+ * reads its other settings itself.
  */
 export function createModelConnection({ name, capabilities, findEndpoint }: ModelConnectionOptions): ModelConnection {
   const states = new WeakMap<ProgramContext, ModelState>();

@@ -77,7 +77,10 @@ export function redact(text: string, secrets: readonly string[]): string {
     .slice(0, MAX_MESSAGE_LENGTH);
 }
 
-/** The error code of a failed connection; null for other errors. The error message is not used, because it can contain internal addresses. */
+/**
+ * The error code of a failed connection; null for other errors. The error message is not used, because it can contain
+ * internal addresses.
+ */
 export function networkErrorCode(error: unknown): string | null {
   for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     const { code } = cause as { code?: unknown };

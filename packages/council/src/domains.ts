@@ -1,4 +1,7 @@
-/** One field of knowledge and the expert who looks after it. `prompt_template` may name {scope}, {context_summary}, {focus_areas} and {standards}. */
+/**
+ * One field of knowledge and the expert who looks after it. `prompt_template` may name {scope}, {context_summary},
+ * {focus_areas} and {standards}.
+ */
 export interface Domain {
   name: string;
   /** Words and phrases in lower case that indicate this domain. */

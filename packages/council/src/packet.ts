@@ -44,8 +44,8 @@ export interface FittedPacket {
 }
 
 /**
- * Shortens the findings of a packet step by step until it fits, and notes the last step: removes details, reduces MEDIUM and lower findings to one line,
- * removes these lines, and finally lists the oldest findings by their id only.
+ * Shortens the findings of a packet step by step until it fits, and notes the last step: removes details, reduces
+ * MEDIUM and lower findings to one line, removes these lines, and finally lists the oldest findings by their id only.
  */
 export function fitPacket(
   packet: Omit<ContextPacket, "previous_findings">,
