@@ -76,7 +76,7 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
       return;
     }
     const buffer = bufferOf(task);
-    takeText(buffer);
+    combineText(buffer);
     buffer.waiting.push({ type, data: json });
     buffer.immediate ??= setImmediate(flush, buffer);
   }
@@ -89,33 +89,13 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
     return buffer;
   }
 
-  /** Moves the combined text to the waiting events. */
-  function takeText(buffer: TaskBuffer): void {
-    clearTimeout(buffer.timer);
-    buffer.timer = undefined;
-    for (const data of encodeTextDelta(buffer.text)) buffer.waiting.push({ type: "assistant.text", data });
-    buffer.text = "";
-  }
-
   function flush(buffer: TaskBuffer): void {
-    takeText(buffer);
+    combineText(buffer);
     clearImmediate(buffer.immediate);
     buffer.immediate = undefined;
     const events = buffer.waiting;
     buffer.waiting = [];
-    writeInSlices(buffer, events);
-  }
-
-  /** Splits long data into several writes, so that no commit is long. */
-  function writeInSlices(buffer: TaskBuffer, events: readonly NewEvent[]): void {
-    let start = 0;
-    let length = 0;
-    for (const [index, { data }] of events.entries()) {
-      length += data.length;
-      if (length < WRITE_SLICE_LENGTH && index < events.length - 1) continue;
-      write(buffer, start === 0 && index === events.length - 1 ? events : events.slice(start, index + 1));
-      [start, length] = [index + 1, 0];
-    }
+    writeInSlices(buffer, events, write);
   }
 
   function write(buffer: TaskBuffer, events: readonly NewEvent[]): void {
@@ -162,4 +142,28 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
       await Promise.all([...buffers.values()].map((buffer) => settle(buffer.task)));
     },
   };
+}
+
+/** Moves the combined text to the waiting events. */
+function combineText(buffer: TaskBuffer): void {
+  clearTimeout(buffer.timer);
+  buffer.timer = undefined;
+  for (const data of encodeTextDelta(buffer.text)) buffer.waiting.push({ type: "assistant.text", data });
+  buffer.text = "";
+}
+
+/** Splits long data into several writes, so that no commit is long. */
+function writeInSlices(
+  buffer: TaskBuffer,
+  events: readonly NewEvent[],
+  write: (buffer: TaskBuffer, events: readonly NewEvent[]) => void,
+): void {
+  let start = 0;
+  let length = 0;
+  for (const [index, { data }] of events.entries()) {
+    length += data.length;
+    if (length < WRITE_SLICE_LENGTH && index < events.length - 1) continue;
+    write(buffer, start === 0 && index === events.length - 1 ? events : events.slice(start, index + 1));
+    [start, length] = [index + 1, 0];
+  }
 }

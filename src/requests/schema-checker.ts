@@ -35,7 +35,7 @@ export function createSchemaChecker({ responseLimitMs = RESPONSE_LIMIT_MS }: { r
 
   function ask(tenant: string, question: SchemaQuestion): Promise<SchemaVerdict> {
     return new Promise((resolve) => {
-      if (isClosed) return stop({ tenant, question, settle: resolve });
+      if (isClosed) return rejectSchema({ tenant, question, settle: resolve });
       const jobs = waiting.get(tenant) ?? [];
       waiting.set(tenant, jobs);
       jobs.push({ tenant, question, settle: resolve });
@@ -107,11 +107,6 @@ export function createSchemaChecker({ responseLimitMs = RESPONSE_LIMIT_MS }: { r
     settleCurrent({ fault });
   }
 
-  /** The check of a result never settles, so its task stays stored as running, and the next start of Bridge recovers it. */
-  function stop({ question, settle }: Job): void {
-    if (question.result === undefined) settle(STOPPING);
-  }
-
   return {
     /** Returns the fault of a schema; null if it is valid. Throws BridgeError: overloaded. */
     async findSchemaFault(tenant: string, schema: Record<string, unknown>): Promise<string | null> {
@@ -139,11 +134,19 @@ export function createSchemaChecker({ responseLimitMs = RESPONSE_LIMIT_MS }: { r
     async close(): Promise<void> {
       isClosed = true;
       clearTimeout(timer);
-      for (const job of [current, ...waiting.values()].flat()) if (job !== null) stop(job);
+      for (const job of [current, ...waiting.values()].flat()) if (job !== null) rejectSchema(job);
       waiting.clear();
       const last = worker;
       worker = null;
       await last?.terminate();
     },
   };
+}
+
+/**
+ * Rejects a waiting schema. The check of a result never settles, so its task stays stored as running, and the next start of Bridge recovers
+ * it.
+ */
+function rejectSchema({ question, settle }: Job): void {
+  if (question.result === undefined) settle(STOPPING);
 }

@@ -10,7 +10,7 @@ import { caller, newDispatch, startEngine } from "../dispatch/engine.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { until } from "../support/until.ts";
 
-/** Asks once, for each call of a tool that the message names, and answers with what it was told; killed, it waits for no answer. */
+/** Requests an approval for each tool call that the message names, and returns the decisions. When it is killed, it stops waiting. */
 function askingRuntime() {
   const answers: ApprovalAnswer[] = [];
   const run: Run = async ({ taskId, message }, emit, signal, requestApproval) => {
@@ -62,16 +62,16 @@ describe("a pending approval", () => {
     });
     await dispatcher.waitForEnd(task, 60_000);
     expect(answers).toEqual([{ decision: decision.decision, reason: decision.reason }]);
-    const { approvalId: _, ...told } = { approvalId, toolCallId: "call-1" };
+    const { approvalId: _, ...shared } = { approvalId, toolCallId: "call-1" };
     expect(eventsOf("t1").map(({ type }) => type)).toEqual([
       ...["execution.started", "assistant.text", "tool.invoked", "tool.approval_requested", "tool.approval_resolved"],
       ...["tool.completed", "execution.completed"],
     ]);
     expect(eventsOf("t1")[3]?.data).toEqual({
-      ...{ approvalId, ...told, toolName: "look", input: { at: "it" } },
+      ...{ approvalId, ...shared, toolName: "look", input: { at: "it" } },
       expiresAt: new Date(approval?.expiresAt ?? 0).toISOString(),
     });
-    expect(eventsOf("t1")[4]?.data).toEqual({ approvalId, ...told, ...decision });
+    expect(eventsOf("t1")[4]?.data).toEqual({ approvalId, ...shared, ...decision });
   });
 
   test("is decided once: of concurrent decisions, one wins and the others are rejected", async () => {
@@ -145,7 +145,7 @@ describe("a pending approval", () => {
       ["t1", "bridge", "Bridge was restarted while the task ran."],
     ]);
     expect(await after.metrics.registry.metrics()).toContain('bridge_approvals_total{provider="memory",decision="unanswered"} 2');
-    // The one that starts anew asks anew.
+    // The task that runs again requests its approval again.
     await after.pending(1);
   });
 
@@ -222,7 +222,7 @@ describe("a pending approval", () => {
 });
 
 describe("while the disk takes no writes", () => {
-  /** A writer that holds the lock is, to the store, such a disk. Returns what mends it. */
+  /** Holds the write lock, which has the same effect on the store as such a disk. Returns the function that releases it. */
   function breakDisk(dataDir: string): () => void {
     const blocker = new SqliteDatabase(path.join(dataDir, "bridge.db"), { timeout: 0 });
     blocker.exec("BEGIN IMMEDIATE");
@@ -232,9 +232,9 @@ describe("while the disk takes no writes", () => {
   test("a requested approval is rejected immediately, and the task continues", async () => {
     const begin = Promise.withResolvers<void>();
     const runtime = askingRuntime();
-    const run: Run = async (...story) => {
+    const run: Run = async (...args) => {
       await begin.promise;
-      return runtime.run(...story);
+      return runtime.run(...args);
     };
     const { accept, answers, dispatcher, dataDir, eventsOf, store } = await open({}, { ...runtime, run });
     const task = await accept("t1");
@@ -251,8 +251,8 @@ describe("while the disk takes no writes", () => {
   test("an expired approval is rejected for the runtime immediately, and stored when the disk takes writes again", async () => {
     const end = Promise.withResolvers<void>();
     const runtime = askingRuntime();
-    const run: Run = async (...story) => {
-      const result = await runtime.run(...story);
+    const run: Run = async (...args) => {
+      const result = await runtime.run(...args);
       await end.promise;
       return result;
     };
@@ -265,7 +265,7 @@ describe("while the disk takes no writes", () => {
     expect(answers).toEqual([{ decision: "reject", reason }]);
     await expect(store.checkWritable()).rejects.toMatchObject({ code: "storage_unavailable" });
     mend();
-    // The task still runs: nobody must be told that it waits.
+    // The task still runs, so it must not be listed as waiting.
     await pending(0);
     expect(await approvals.list("default", "rejected", { before: null, limit: 1 })).toMatchObject([{ decidedBy: "bridge", reason }]);
     end.resolve();
@@ -276,7 +276,7 @@ test("the clocks of a task are paused while it waits for a decision", async () =
   const { accept, pending, approvals, dispatcher } = await open({ idleSeconds: 0.15 });
   const task = await accept("t1", "call-1", { timeoutSeconds: 0.3 });
   const [approval] = await pending();
-  // Longer than both clocks would let it run.
+  // Longer than both limits.
   await delay(500);
   await approvals.decide("default", approval?.approvalId ?? "", yes);
   expect(await dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "completed" });

@@ -8,7 +8,7 @@ test("a callback that becomes due between two reads of the store is posted immed
   let now = 0;
   let isDelivered = false;
   const isDue = () => now >= 1 && !isDelivered;
-  // Time passes with each read.
+  // Each read takes time.
   const read = <Result>(result: Result): Promise<Result> => {
     now += 1;
     return Promise.resolve(result);

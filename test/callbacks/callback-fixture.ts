@@ -11,7 +11,7 @@ import { openStore } from "../../src/store/sqlite/open-store.ts";
 import type { Callback, Store, StoredEvent } from "../../src/store/store.ts";
 import type { Task } from "../../src/task.ts";
 
-/** One line that the worker logged. */
+/** A log line of the worker. */
 export interface LogLine {
   level: "info" | "warn" | "error";
   message: string;
@@ -23,7 +23,7 @@ type WorkerSettings = Partial<Omit<CallbackWorkerOptions, "config" | "store" | "
   resolve?: Lookup;
 };
 
-/** A store in a directory of its own and the callback worker on it; both can be stopped and started again like a process. */
+/** Creates a store in a temporary directory and a callback worker. Both can be stopped and restarted like a process. */
 export async function createCallbackFixture(settings: WorkerSettings = {}) {
   const directory = await mkdtemp(path.join(tmpdir(), "bridge-callbacks-"));
   const file = path.join(directory, "bridge.db");
@@ -44,7 +44,7 @@ export async function createCallbackFixture(settings: WorkerSettings = {}) {
     get worker() {
       return worker;
     },
-    /** Ends a task that owes a callback to the URL. */
+    /** Ends a task with a callback to the URL. */
     async owe(
       taskId: string,
       callbackUrl: string,
@@ -59,13 +59,13 @@ export async function createCallbackFixture(settings: WorkerSettings = {}) {
       if (callback === null) throw new Error(`${task.taskId} has no callback`);
       return callback;
     },
-    /** Resolves with the callback once it is in the state, after so many attempts. */
+    /** Resolves with the callback when it is in the state, after this number of attempts. */
     async settled(task: Task, state: Callback["state"], attempts?: number): Promise<Callback> {
       await expect.poll(() => fixture.find(task), { interval: 5 }).toMatchObject({ state, ...(attempts !== undefined && { attempts }) });
       return await fixture.find(task);
     },
     attempts: () => log.filter((line) => line.message === "callback attempt"),
-    /** Ends like a process that is killed: nothing more is settled. */
+    /** Stops like a killed process: no further callback is settled. */
     async crash(): Promise<void> {
       await store.close();
       await worker.close();

@@ -234,7 +234,7 @@ describe("the schedule", () => {
         isFirstOver = true;
       });
     });
-    // The first answer is cut off long after the test.
+    // The first response is aborted long after the test.
     const fixture = await createCallbackFixture({ attemptTimeoutMs: 300_000, config: { backoffMs: 20 } });
     fixture.worker.start();
     const task = await fixture.owe("t1", receiver.origin);
@@ -262,7 +262,7 @@ describe("tenants", () => {
       Array.from({ length: 20 }, (_, index) => fixture.owe(`b${index}`, `http://alive${index}.example:${receiver.port}/`, { tenant: "b" })),
     );
     for (const task of tasks) expect(await fixture.settled(task, "delivered")).toMatchObject({ attempts: 1 });
-    // No lookup of the first tenant has even given up meanwhile.
+    // No lookup of the first tenant has timed out in the meantime.
     expect(fixture.attempts().filter(({ tenant }) => tenant === "a")).toEqual([]);
     expect(new Set(nameServer.questions.map(({ name }) => name)).size).toBe(64 + 20);
   });
@@ -478,7 +478,7 @@ describe("origins", () => {
     clock.now += 60_000;
     fixture.worker.notify({ tenant: "default", origin: sick.origin });
     await expect.poll(() => sick.underWay()).toBe(atOnce);
-    // Another origin's turn comes after all that this one may have.
+    // Another origin has its turn after this one has reached its limit.
     await fixture.settled(await fixture.owe("alive", alive.origin), "delivered", 1);
     expect(sick.posts).toHaveLength(8 + atOnce);
   });

@@ -40,7 +40,7 @@ function callbackTo(url: string, changes: Partial<DueCallback> = {}): DueCallbac
   };
 }
 
-/** Makes one attempt to an allowed 127.0.0.1; everything is undone after the test. */
+/** Makes one attempt to a permitted 127.0.0.1. Its resources are closed after the test. */
 async function post(url: string, options: Partial<PostOptions> & { lookup?: Lookup; callback?: Partial<DueCallback> } = {}) {
   const { lookup, callback, ...rest } = options;
   const dnsCache = createDnsCache({ resolve: lookup });
@@ -201,7 +201,7 @@ describe("a response", () => {
     const result = await post(`http://127.0.0.1:${server.port}`, { timeoutMs: 3_600_000 });
     await result.drained;
     expect(result.outcome).toBe("delivered");
-    // What the sockets' own buffers hold comes on top of what was read.
+    // Includes the bytes in the buffers of the sockets.
     expect(flushed).toBeLessThan(16 * 1024 * 1024);
   });
 

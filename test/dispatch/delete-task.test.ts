@@ -6,7 +6,7 @@ import type { TaskState } from "../../src/task.ts";
 
 type DeletionStore = TaskDeletionOptions["store"];
 
-/** A deletion over a store that is written down: `calls` has every write in order. */
+/** A deletion with a fake store. `calls` records its writes in order. */
 function createFixture({
   state = "completed",
   outcome = "deleted",

@@ -8,7 +8,7 @@ import type { AdapterConfig, AdapterEvent } from "#contract";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
 import { caller, endOf, newDispatch, startEngine } from "./engine.ts";
 
-/** A runtime that works until it is let go or cancelled. */
+/** A runtime that runs until it is released or canceled. */
 function heldRuntime() {
   const held: { release: () => void; taskId: string }[] = [];
   const run: Run = async (request, emit, signal) => {
@@ -113,7 +113,7 @@ describe("a dispatch is rejected", () => {
     ["a missing ability", newDispatch({ request: { approvals: "ask" } }), "capability_missing"],
     ["a callback to a host that is not public", newDispatch({ request: { callbackUrl: "https://10.0.0.1/" } }), "callback_url_refused"],
     [
-      "an MCP command that nobody allowed",
+      "an MCP command that is not permitted",
       newDispatch({ request: { mcpServers: [{ name: "x", transport: "stdio", command: "rm" }] } }),
       "mcp_refused",
     ],
@@ -325,7 +325,7 @@ describe("an adapter that is offline", () => {
       retryAfterSeconds: 20,
     });
     plugged = true;
-    // Not at once: a burst of refused dispatches costs one look.
+    // Not immediately, so that a burst of rejected dispatches costs one check.
     const later = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 60_000);
     await expect(engine.dispatcher.admitTask(newDispatch(), caller)).rejects.toMatchObject({ code: "adapter_offline" });
     later.mockRestore();
@@ -379,10 +379,10 @@ describe("a restart", () => {
     expect(await second.store.findTask("default", "fails")).toMatchObject({ state: "failed", result: { errorCode: "bridge_restarted" } });
     expect(second.callbacksDue).toEqual([{ tenant: "default", origin: "http://127.0.0.1:9" }]);
     const seq = (await second.store.findTask("default", "retries"))?.seq ?? 0;
-    const story = (await second.store.readTaskEvents(seq, 0, 100, { callbacks: false })).map(({ type, data }) =>
+    const stored = (await second.store.readTaskEvents(seq, 0, 100, { callbacks: false })).map(({ type, data }) =>
       type === "execution.progress" ? data : type,
     );
-    expect(story).toEqual(["execution.started", '{"step":"held"}', '{"restarted":true}', "assistant.text", "execution.completed"]);
+    expect(stored).toEqual(["execution.started", '{"step":"held"}', '{"restarted":true}', "assistant.text", "execution.completed"]);
   });
 
   test("ends the queued tasks of an adapter that is no longer loaded", async () => {
@@ -452,7 +452,7 @@ describe("while the disk takes no writes", () => {
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1, lastWritesMs: 100 });
     for (const taskId of ["running", "queued"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(1));
-    // A writer that holds the lock is, to the store, such a disk.
+    // For the store, a writer that holds the lock has the same effect as such a disk.
     const blocker = new SqliteDatabase(path.join(engine.dataDir, "bridge.db"), { timeout: 0 });
     blocker.exec("BEGIN IMMEDIATE");
     await expect(engine.dispatcher.admitTask(newDispatch({ taskId: "new" }), caller)).rejects.toMatchObject({
@@ -472,7 +472,7 @@ describe("while the disk takes no writes", () => {
 });
 
 describe("child tasks", () => {
-  /** A composite adapter in miniature: runs its message on `memory` as a child. */
+  /** A minimal composite adapter: runs its message as a child task on `memory`. */
   function composite(change: object = {}) {
     let config: AdapterConfig | undefined;
     const adapter = createInMemoryAdapter({

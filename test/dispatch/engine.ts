@@ -17,7 +17,7 @@ import { createWorkspaces } from "../../src/workspaces/workspace-directories.ts"
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** Starts the engine without its doors: a real store, a real log, the given adapters. Stopped hard at the end of the test. */
+/** Starts the engine without HTTP and WebSocket: a real store, a real log, the given adapters. It is stopped without a drain after the test. */
 export async function startEngine(
   adapters: readonly ExecutionAdapter[],
   options: Partial<DispatcherOptions> & { dataDir?: string; checkIntervalMs?: number; approvalSeconds?: number } = {},

@@ -5,7 +5,7 @@ import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.t
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { newDispatch, startEngine, unlimitedQuota } from "./engine.ts";
 
-/** A runtime whose tasks run until they are let go; `started` has their messages in order. */
+/** A runtime whose tasks run until they are released. `started` has their messages in order. */
 function heldRuntime() {
   const held = new Map<string, () => void>();
   const started: string[] = [];
@@ -22,7 +22,7 @@ function heldRuntime() {
 
 const callerOf = (tenant: string) => ({ tenant, traceparent: null });
 
-/** An engine, and a dispatch whose message is its task id, which begins with its tenant. */
+/** An engine, and a dispatch whose message is its task id, which starts with its tenant. */
 async function start(adapters: readonly ExecutionAdapter[], options: Parameters<typeof startEngine>[1] = {}) {
   const engine = await startEngine(adapters, options);
   const dispatch = async (taskId: string, fields: Parameters<typeof newDispatch>[0] = {}) => {

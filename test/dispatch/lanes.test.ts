@@ -12,7 +12,7 @@ interface SimulatedTask extends LaneTask {
 
 const kindOf = (task: LaneTask): ClaimFilter["kind"] => (task.parentTaskId === null ? "dispatched" : "child");
 
-/** Lanes with a store that is a list, and a plain statement of which tasks may start. */
+/** Lanes with a list as the store, and a simple specification of which tasks may start. */
 function simulate({
   inTurn = true,
   ...limits
@@ -53,7 +53,7 @@ function simulate({
     const own = (task: SimulatedTask): boolean => task.tenant === tenant && kindOf(task) === kind && task.provider === provider;
     const task = queued.find((one) => own(one) && isSessionFree(one) && !exceptAgents.includes(one.agentId));
     if (task === undefined) return null;
-    // A limit that is lowered does not stop a claim that is under way.
+    // A lowered limit does not stop a claim in progress.
     expect(mayStart(task) || haveQuotasChanged).toBe(true);
     queued.splice(queued.indexOf(task), 1);
     running.push(task);
@@ -61,7 +61,7 @@ function simulate({
     return task;
   }
 
-  /** The tenant has the fewest running tasks for its weight; its children go first, then its oldest task. */
+  /** The tenant has the fewest running tasks for its weight. Its children start first, then its oldest task. */
   function startInTurn(claim: Claim): SimulatedTask | null {
     const { provider, tenant } = claim.filter;
     const eligible = queued.filter((task) => task.provider === provider && mayStart(task));
@@ -95,7 +95,7 @@ function simulate({
     for (const provider of providers) fill(provider);
   }
 
-  /** Runs the operation now, or in the next commit; what it returns is done after the commit. */
+  /** Runs the operation now or in the next commit, and the function that it returns after the commit. */
   function write(operation: () => () => void): void {
     if (inTurn) operation()();
     else writes.push(operation);
@@ -148,7 +148,7 @@ function simulate({
       childrenOnly = true;
       lanes.startChildrenOnly();
     },
-    /** Commits what is waiting, and what follows from it. */
+    /** Commits the waiting writes, and those that follow from them. */
     commit() {
       while (writes.length > 0) {
         const batch = writes;
@@ -266,7 +266,7 @@ describe("the next task", () => {
   test("a tenant whose queue was empty or held back gets no credit for that time", () => {
     const simulation = simulate({ maxConcurrent: () => 1, quotas: { B: { maxRunning: 1 } } });
     for (let count = 0; count < 40; count += 1) simulation.enqueue({ tenant: "A" });
-    // B's only place is taken in another lane while A has 20 turns.
+    // B's only slot is occupied in another lane while A has 20 turns.
     simulation.enqueue({ tenant: "B", provider: "q" });
     for (let count = 0; count < 20; count += 1) simulation.enqueue({ tenant: "B" });
     for (let count = 0; count < 20; count += 1) simulation.end(simulation.running.find(({ tenant }) => tenant === "A"));

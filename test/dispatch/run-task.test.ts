@@ -94,7 +94,7 @@ describe("a task with an output schema whose runtime calls a tool of the dispatc
     ],
     ["is not excused for calls of other tools", { toolCalls: [{ toolCallId: "1", toolName: "shell", input: {} }] }, "failed"],
     ["is not excused for no call", { toolCalls: [] }, "failed"],
-    ["is not excused beside an answer", { toolCalls: [{ toolCallId: "1", toolName: "ask_user" }], other: 1 }, "failed"],
+    ["is checked if there are other outputs", { toolCalls: [{ toolCallId: "1", toolName: "ask_user" }], other: 1 }, "failed"],
   ])("%s", async (_, outputs, state) => {
     const engine = await startEngine([createInMemoryAdapter({ run: async () => ({ output: "", outputs }) })]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ request }), caller);
@@ -118,14 +118,17 @@ describe("the conversation of a task ends with the assistant's message", () => {
     expect(question?.role).toBe("user");
     return { output: result?.output, errorCode: result?.errorCode, messages };
   }
-  const said = (content: string) => ({ role: "assistant", content });
+  const assistantMessage = (content: string) => ({ role: "assistant", content });
 
   test("if no event contained it", async () => {
-    expect(await endWith(async () => ({ output: "Done." }))).toMatchObject({ output: "Done.", messages: [said("Done.")] });
+    expect(await endWith(async () => ({ output: "Done." }))).toMatchObject({ output: "Done.", messages: [assistantMessage("Done.")] });
   });
 
   test("unchanged, if `output` is the object in it", async () => {
-    expect(await endWith(async () => ({ output: fenced }), structured)).toMatchObject({ output: '{"n": 1}', messages: [said(fenced)] });
+    expect(await endWith(async () => ({ output: fenced }), structured)).toMatchObject({
+      output: '{"n": 1}',
+      messages: [assistantMessage(fenced)],
+    });
   });
 
   test("and the object, if the runtime reports it separately", async () => {
@@ -133,7 +136,10 @@ describe("the conversation of a task ends with the assistant's message", () => {
       emit("assistant.text", { content: "I answer." });
       return { output: "I answer.", outputs: { n: 1 } };
     };
-    expect(await endWith(run, structured)).toMatchObject({ output: '{"n":1}', messages: [said("I answer."), said('{"n":1}')] });
+    expect(await endWith(run, structured)).toMatchObject({
+      output: '{"n":1}',
+      messages: [assistantMessage("I answer."), assistantMessage('{"n":1}')],
+    });
   });
 
   test("unchanged, if `output` is a file", async () => {
@@ -141,14 +147,17 @@ describe("the conversation of a task ends with the assistant's message", () => {
       await writeFile(path.join(directories.workspace, "r.md"), "the file");
       return { output: "Written." };
     };
-    expect(await endWith(run, { type: "file", path: "r.md" })).toMatchObject({ output: "the file", messages: [said("Written.")] });
+    expect(await endWith(run, { type: "file", path: "r.md" })).toMatchObject({
+      output: "the file",
+      messages: [assistantMessage("Written.")],
+    });
   });
 
   test("unchanged, if it does not match the schema", async () => {
     expect(await endWith(async () => ({ output: "No." }), structured)).toMatchObject({
       output: "No.",
       errorCode: "output_invalid",
-      messages: [said("No.")],
+      messages: [assistantMessage("No.")],
     });
   });
 
@@ -157,7 +166,7 @@ describe("the conversation of a task ends with the assistant's message", () => {
       { role: "user" as const, content: "hello" },
       { role: "assistant" as const, content: "Own." },
     ];
-    expect(await endWith(async () => ({ output: "Done.", conversationMessages }))).toMatchObject({ messages: [said("Own.")] });
+    expect(await endWith(async () => ({ output: "Done.", conversationMessages }))).toMatchObject({ messages: [assistantMessage("Own.")] });
   });
 });
 
@@ -218,7 +227,7 @@ test("a drain waits for a task whose claim is in progress", async () => {
   expect(await engine.store.findTask("default", "t")).toMatchObject({ state: "completed" });
 });
 
-/** A runtime that runs others, and does not notice that it is cancelled. */
+/** A runtime that runs child tasks and ignores its cancellation. */
 function composite(
   provider: string,
   run: (ask: (provider: string) => Promise<ExecutionResult>) => Promise<Partial<ExecutionResult>>,
@@ -254,13 +263,13 @@ describe("a task with files", () => {
     for (let round = 0; round < 20; round += 1) {
       const taskId = `t${round}`;
       const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId, request: { files } }), caller);
-      // After so many turns the writes have begun, and have not ended.
+      // After this number of turns, the writes have started and have not ended.
       while ((await engine.store.findTaskProgress("default", taskId))?.state === "queued") await delay(0);
       const before = starts;
       const { changed } = await engine.dispatcher.cancel("default", taskId);
       const { state } = await engine.dispatcher.waitForEnd(task, 5_000);
       expect([changed, state]).toEqual([true, "cancelled"]);
-      // A runtime that had started before the cancel is no fault; one that starts after it is.
+      // The runtime may have started before the cancellation, but not after it.
       const atCancel = starts;
       await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 0 }));
       expect({ round, before, starts }).toEqual({ round, before, starts: atCancel });

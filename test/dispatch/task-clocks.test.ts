@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-/** How long Bridge has stood still: time that has passed and in which no timer ran. */
+/** Duration of a suspension of Bridge: time passes and no timer runs. */
 let pausedMs = 0;
 
 function start(timeoutSeconds = 10, idleSeconds = 3) {
@@ -23,7 +23,7 @@ function start(timeoutSeconds = 10, idleSeconds = 3) {
 }
 
 const pass = (seconds: number) => vi.advanceTimersByTime(seconds * 1000);
-/** What is due in this turn of the event loop has its reads behind it. */
+/** Runs the timers of this event-loop turn, and the reads before its immediates. */
 const read = () => pass(0.001);
 
 test("the clocks report the timeout and the idle timeout", () => {
@@ -110,7 +110,7 @@ test("after a suspension longer than the idle limit, output is read before the t
 test("a suspension of about an eighth of the idle limit counts only in part", () => {
   const { reported } = start(1_000, 80);
   pass(5);
-  // The next look is due in five seconds: so much of the pause counts.
+  // The next check is due in five seconds, so five seconds of the suspension count.
   pausedMs += 60_000;
   pass(5);
   pass(64);

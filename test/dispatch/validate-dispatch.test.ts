@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A resolver whose names say where they lead; it counts how often it is asked, and for how many names at once. */
+/** A resolver whose host names contain their addresses. It counts lookups and concurrent lookups. */
 function createDnsResolver(
   answer: Lookup = async (hostname) => [{ address: hostname.startsWith("inner") ? "10.0.0.1" : "8.8.8.8", family: 4 }],
 ) {

@@ -8,7 +8,7 @@ import { openLog, startTask } from "./log-fixture.ts";
 
 type Log = Awaited<ReturnType<typeof openLog>>;
 
-/** Follows a feed and records what comes. */
+/** Follows a feed and records its events and gaps. */
 function follow({ store, eventLog }: Log, feed: EventFeed, from: EventPosition) {
   const numbers: number[] = [];
   const gaps: (number | null)[] = [];
@@ -88,7 +88,7 @@ test("a reader that resumes gets each stored event once and in order, and no num
           ended.push(task);
         } else if (act.kind === "delete" && ended.length > 0) {
           const [task] = ended.splice(act.task % ended.length, 1) as [Task];
-          // Retention may have been first.
+          // Retention may have deleted the task before.
           expect(["deleted", "absent"]).toContain(await store.deleteTaskIfEnded(task.tenant, task.taskId));
           for (const [number, event] of kept) if (event.task.seq === task.seq) kept.delete(number);
         } else if (act.kind === "prune") {
@@ -104,7 +104,7 @@ test("a reader that resumes gets each stored event once and in order, and no num
           reader.stop();
           const expected = [...kept.values()].filter((event) => event.task.tenant === tenant && event.number > from);
           expect(reader.numbers).toEqual(expected.map(({ number }) => number));
-          // Only what retention has deleted is a gap; a deletion is none, for this tenant and for others.
+          // Pruned events are a gap; events of deleted tasks are not, for this tenant and for others.
           expect(reader.gaps).toHaveLength(from < pruned ? 1 : 0);
         }
       }

@@ -32,7 +32,7 @@ describe("event data over 256 KiB", () => {
     expect(stored).toMatchObject({ toolCallId: "t1", isError: false, truncated: true });
     expect(output.startsWith(stored["output"] as string)).toBe(true);
     expect(bytes(json)).toBeLessThanOrEqual(MAX_EVENT_DATA_BYTES);
-    // Nothing is wasted but, at most, one character.
+    // At most one character less than the limit is used.
     expect(bytes(json)).toBeGreaterThan(MAX_EVENT_DATA_BYTES - 16);
   });
 

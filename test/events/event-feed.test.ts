@@ -58,17 +58,17 @@ test("the feed of a task has its execution events in pages, without callback eve
     event: (attempts) => ({ type: "callback.delivered", data: JSON.stringify({ attempts, status: 200 }) }),
   });
   const feed = createTaskFeed(store, task);
-  const story: StoredEvent[] = [];
+  const taskEvents: StoredEvent[] = [];
   let [position, pages] = [0, 0];
   while (position < store.lastEventNumber()) {
     const { events, through } = await feed.read(position);
-    story.push(...events);
+    taskEvents.push(...events);
     [position, pages] = [through, pages + 1];
   }
   expect(pages).toBeGreaterThan(1);
-  expect(story).toHaveLength(252);
-  expect(story.map(isTerminal).indexOf(true)).toBe(251);
+  expect(taskEvents).toHaveLength(252);
+  expect(taskEvents.map(isTerminal).indexOf(true)).toBe(251);
   const everything = await readAll(store);
   expect(everything.at(-1)?.type).toBe("callback.delivered");
-  expect(everything.filter((event) => feed.matches(event))).toEqual(story);
+  expect(everything.filter((event) => feed.matches(event))).toEqual(taskEvents);
 });

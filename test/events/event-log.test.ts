@@ -5,7 +5,7 @@ import { openLog, readAll, startTask } from "./log-fixture.ts";
 
 const text = (content: string) => ({ type: "assistant.text", data: { content } }) as const;
 const progress = (data: Record<string, unknown>) => ({ type: "execution.progress", data }) as const;
-const told = (events: readonly StoredEvent[]) => events.map(({ type, data }) => [type, JSON.parse(data)]);
+const dataOf = (events: readonly StoredEvent[]) => events.map(({ type, data }) => [type, JSON.parse(data)]);
 
 test("consecutive text deltas become one event, in order with other events", async () => {
   const { store, eventLog } = await openLog();
@@ -14,7 +14,7 @@ test("consecutive text deltas become one event, in order with other events", asy
   eventLog.append(task, progress({ step: 1 }));
   eventLog.append(task, text("bye"));
   await eventLog.settle(task);
-  expect(told(await readAll(store)).slice(1)).toEqual([
+  expect(dataOf(await readAll(store)).slice(1)).toEqual([
     ["assistant.text", { content: "Hello 😀" }],
     ["execution.progress", { step: 1 }],
     ["assistant.text", { content: "bye" }],
@@ -84,24 +84,24 @@ test("event data whose getters throw is counted, and other events are not affect
   eventLog.append(task, progress(hostile));
   eventLog.append(task, progress({ step: 2 }));
   await eventLog.settle(task);
-  expect(told(await readAll(store)).at(-1)).toEqual(["execution.progress", { step: 2 }]);
+  expect(dataOf(await readAll(store)).at(-1)).toEqual(["execution.progress", { step: 2 }]);
   expect((await metrics.eventsDropped.get()).values).toMatchObject([{ labels: { reason: "invalid" }, value: 1 }]);
 });
 
 test("a listener that throws affects neither the commit nor other listeners", async () => {
   const { store, eventLog } = await openLog();
   const task = await startTask(store);
-  const heard: number[] = [];
+  const received: number[] = [];
   eventLog.subscribe(() => {
     throw new Error("listener");
   });
-  const unsubscribe = eventLog.subscribe((events) => heard.push(...events.map(({ number }) => number)));
+  const unsubscribe = eventLog.subscribe((events) => received.push(...events.map(({ number }) => number)));
   eventLog.append(task, progress({ step: 1 }));
   await eventLog.settle(task);
   unsubscribe();
   eventLog.append(task, progress({ step: 2 }));
   await eventLog.settle(task);
-  expect(heard).toEqual([2]);
+  expect(received).toEqual([2]);
   expect(await readAll(store)).toHaveLength(3);
 });
 
@@ -112,7 +112,7 @@ test("closing the log stores buffered events, and drops later ones", async () =>
   await eventLog.close();
   eventLog.append(task, text("after"));
   await eventLog.settle(task);
-  expect(told(await readAll(store)).at(-1)).toEqual(["assistant.text", { content: "gathered" }]);
+  expect(dataOf(await readAll(store)).at(-1)).toEqual(["assistant.text", { content: "gathered" }]);
   expect((await metrics.eventsDropped.get()).values).toMatchObject([{ value: 1 }]);
 });
 

@@ -8,11 +8,11 @@ import { openLog, startTask } from "./log-fixture.ts";
 
 type Log = Awaited<ReturnType<typeof openLog>>;
 
-/** Follows and writes down what comes; `hasRoom` says how the follower takes each replayed page. */
+/** Follows a feed and records its events and gaps. `hasRoom` returns whether the follower has room after each replayed page. */
 function follow({ store, eventLog }: Log, feed: EventFeed, from: EventPosition, hasRoom: () => boolean = () => true) {
   const numbers: number[] = [];
   const gaps: (number | null)[] = [];
-  /** How many events had come when the feed ended. */
+  /** Number of received events when the feed ended. */
   const overs: number[] = [];
   const controller = new AbortController();
   const take = (events: readonly StoredEvent[]) => numbers.push(...events.map(({ number }) => number));
@@ -36,7 +36,7 @@ test("a follower gets every number once and in order, with concurrent writes and
   const log = await openLog();
   const { store, eventLog } = log;
   const tasks = [await startTask(store), await startTask(store), await startTask(store)];
-  // An engine that answers a turn after it has read: time in which others commit.
+  // Returns a turn after the read, so that other commits can happen in between.
   const readEvents: typeof store.readEvents = async (after, filter) => {
     const page = await store.readEvents(after, filter);
     await nextTurn();
@@ -120,11 +120,11 @@ test("after a prune, only positions before the oldest event have a gap", async (
     reader.stop();
     expect([from, reader.gaps, reader.numbers]).toEqual([from, gaps, range(first, 7)]);
   }
-  // The story of the young task is complete, although the beginning of the log is gone.
-  const story = follow(log, createTaskFeed(store, young), 0);
-  await story.caughtUp;
-  story.stop();
-  expect([story.gaps, story.numbers]).toEqual([[], [7]]);
+  // The feed of the newer task is complete, although the start of the log was pruned.
+  const taskFeed = follow(log, createTaskFeed(store, young), 0);
+  await taskFeed.caughtUp;
+  taskFeed.stop();
+  expect([taskFeed.gaps, taskFeed.numbers]).toEqual([[], [7]]);
 });
 
 test("a follower that is far behind during a prune gets each event or a gap", async () => {
@@ -141,7 +141,7 @@ test("a follower that is far behind during a prune gets each event or a gap", as
     await startTask(store);
     const last = store.lastEventNumber();
     const prune = () => store.prune(5000, 100 + 150 * round);
-    // Also between the read of a page and the question what the store keeps.
+    // Also between the read of a page and the query for the oldest event.
     const readEvents: typeof store.readEvents = async (after, filter) => {
       const page = await store.readEvents(after, filter);
       if (round % 2 === 1) await prune();

@@ -9,7 +9,7 @@ import type { Task } from "../../src/task.ts";
 import { newTask } from "../conformance/store.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** A log over a real store in a directory of its own; both end with the test. */
+/** Creates a log with a real store in a temporary directory. Both are closed after the test. */
 export async function openLog(clock?: () => number) {
   const store = openStore({ file: path.join(await temporaryDirectory(), "bridge.db"), ...(clock && { clock }) });
   const metrics = createMetrics("test");
@@ -23,7 +23,7 @@ export async function openLog(clock?: () => number) {
 
 let count = 0;
 
-/** A task that is running, so that events can be appended to it. */
+/** Starts a task, so that events can be appended to it. */
 export async function startTask(store: Store, fields: Partial<NewTask> = {}): Promise<Task> {
   count += 1;
   const wanted = newTask({ taskId: `task-${count}`, ...fields });
@@ -33,7 +33,7 @@ export async function startTask(store: Store, fields: Partial<NewTask> = {}): Pr
   return task;
 }
 
-/** Everything in the log of a tenant. */
+/** Reads all events of a tenant. */
 export async function readAll(store: Store, tenant = "default"): Promise<StoredEvent[]> {
   const found: StoredEvent[] = [];
   for (let position = 0; position < store.lastEventNumber(); ) {

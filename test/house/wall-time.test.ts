@@ -51,7 +51,6 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
       "harness/reaper.ts": poll,
       "crash/orchestrator.ts": "requests at random moments",
       "crash/crash-run.ts": "kills at random moments",
-      "packages/async-kit/null-if-aborted.test.ts": "work that takes longer than the limit",
       "runtimes/model-server/server.ts": "a model whose connection breaks a while after its last word",
       "runtimes/shell/play-commands.ts": poll,
       "runtimes/openclaw/tasks.test.ts": "starts tasks one after the other",

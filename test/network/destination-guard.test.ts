@@ -8,7 +8,7 @@ import type { Lookup } from "../../src/network/dns-resolver.ts";
 import { outlasts } from "../support/outlasts.ts";
 import { startReceiver } from "../support/start-receiver.ts";
 
-/** Every address here belongs to nobody on the public internet. */
+/** Addresses that no host on the public internet has. */
 const specialAddresses = [
   "0.0.0.0",
   "0.1.2.3",
@@ -52,7 +52,7 @@ const specialAddresses = [
   "ff02::1",
 ];
 
-/** Link-local and metadata, in every form that leads there: no setting opens them. */
+/** All forms of link-local and metadata addresses. No setting can permit them. */
 const forbiddenAddresses = [
   "169.254.169.254",
   "169.254.0.1",
@@ -89,7 +89,7 @@ const publicAddresses = [
   "169.253.1.1",
 ];
 
-/** The hosts of URLs that all mean this machine. */
+/** Hosts of URLs that all resolve to this machine. */
 const loopbackForms = [
   "127.0.0.1",
   "127.0.0.1.",
@@ -121,7 +121,7 @@ beforeAll(async () => {
 });
 afterAll(() => receiver.close());
 
-/** POSTs through the guard; answers the HTTP status, or the code of the refusal. */
+/** POSTs through the guard. Returns the HTTP status, or the code of the rejection. */
 async function connect(url: string, options: { allow?: string[]; lookup?: Lookup } = {}): Promise<number | string> {
   const { connector } = createDestinationGuard({
     allow: options.allow ?? [],
@@ -343,7 +343,7 @@ describe("checkDestination", () => {
 
   test.each<[what: string, lookup: Lookup, reason: string]>([
     ["without an address", answer(), "does not resolve"],
-    ["that nobody knows", failWith("ENOTFOUND"), "does not resolve"],
+    ["that does not exist", failWith("ENOTFOUND"), "does not resolve"],
     ["whose name server fails", failWith("EAI_AGAIN"), "try again later"],
   ])("a host %s is rejected with a message", async (_, lookup, reason) => {
     expect(await check("https://mcp.example/", ["mcp.example"], lookup)).toContain(reason);

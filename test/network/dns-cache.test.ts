@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createDnsCache } from "../../src/network/dns-cache.ts";
 import type { FoundAddress } from "../../src/network/dns-resolver.ts";
 
-/** Names over a resolver that answers on command. */
+/** Creates a cache with a resolver that responds on command. */
 function open(clock = () => 0) {
   const asked: string[] = [];
   const questions = new Map<string, PromiseWithResolvers<FoundAddress[]>>();

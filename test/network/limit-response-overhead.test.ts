@@ -14,7 +14,7 @@ beforeEach(() => {
   onTestFinished(limitResponseOverhead());
 });
 
-/** A server that answers each request with a beginning, and then without end as fast as it is read. */
+/** A server that responds with a start, and then endlessly as fast as the client reads. */
 async function flood(beginning: string, more: string) {
   let sent = 0;
   const server = await startTcpServer((socket) => {
@@ -42,7 +42,7 @@ function createAgent(): Agent {
 
 const hint = "HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n";
 const chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
-/** What the buffers of both sockets hold comes on top of what is read. */
+/** Bytes that the buffers of both sockets may hold in addition to the bytes that are read. */
 const SOCKET_BUFFERS_BYTES = 24 * 1024 * 1024;
 
 describe("a response without end is aborted:", () => {

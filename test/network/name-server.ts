@@ -1,13 +1,13 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 
-/** What a name server answers about a name: addresses, that there is no such name, that it failed, or nothing at all. */
+/** The response of a name server for a name: addresses, no such name, a server failure, or no response. */
 export type Zone = (name: string, kind: "A" | "AAAA") => readonly string[] | "unknown" | "failed" | "silent";
 
 const kinds: Readonly<Record<number, "A" | "AAAA">> = { 1: "A", 28: "AAAA" };
 const codes = { unknown: 3, failed: 2 };
 
-/** Starts a name server on a free UDP port of 127.0.0.1 that remembers what it was asked. */
+/** Starts a name server on a free UDP port of 127.0.0.1. It records its queries. */
 export async function startNameServer(zone: Zone, { ttlSeconds = 0 } = {}) {
   const questions: { name: string; kind: "A" | "AAAA" }[] = [];
   const socket = createSocket("udp4");

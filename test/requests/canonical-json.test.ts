@@ -18,7 +18,7 @@ test("an undefined member is omitted", () => {
   expect(canonicalJson({ b: undefined, a: 1 })).toBe('{"a":1}');
 });
 
-// Stored fingerprints were made by this; another text for the same value would turn a repeated dispatch into a conflict.
+// Stored fingerprints depend on this text. If it changed, a repeated dispatch would be a conflict.
 test("the canonical text of any value has its members sorted", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {

@@ -23,7 +23,7 @@ test.each([
     "can't resolve reference https://example.com/s.json from id #",
   ],
   ["a broken pattern", { properties: { s: { pattern: "(" } } }, /pattern|regular expression/i],
-  ["a draft that nobody knows", { $schema: "https://example.com/draft" }, /no schema with key or ref/],
+  ["an unknown draft", { $schema: "https://example.com/draft" }, /no schema with key or ref/],
 ])("a schema that is %s", (_, schema, expected) => {
   const fault = checkSchema(schema);
   if (expected instanceof RegExp) expect(fault).toMatch(expected);
@@ -41,7 +41,7 @@ test("a schema with the id of a meta-schema or of an earlier schema does not aff
 test("a schema that would block the event loop is rejected or checked in time", () => {
   const properties = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`^p${index}`, { type: "string" }]));
   const check = () => {
-    // How far it gets in its second is the machine's to say.
+    // The result within one second depends on the machine.
     expect([null, "the schema is too large", "takes longer than 1 s to check"]).toContain(
       checkSchema({ patternProperties: properties(2_000) }),
     );

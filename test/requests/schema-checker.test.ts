@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createSchemaChecker } from "../../src/requests/schema-checker.ts";
 
-/** Takes the second that a check may take. */
+/** A pattern whose check takes the full time limit of one second. */
 const endless = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } };
 const endlessResult = { outputs: { a: `${"a".repeat(40)}b` } };
 const small = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };

@@ -68,7 +68,7 @@ describe("a file output", () => {
     const workspace = await temporaryDirectory();
     await writeFile(path.join(workspace, "r.md"), "grüß");
     const sha256 = createHash("sha256").update("grüß").digest("hex");
-    expect(await applyOutputStrategy({ type: "file", path: "r.md" }, ok({ output: "said" }), source(workspace))).toMatchObject({
+    expect(await applyOutputStrategy({ type: "file", path: "r.md" }, ok({ output: "text" }), source(workspace))).toMatchObject({
       status: "ok",
       output: "grüß",
       outputs: { path: "r.md", bytes: 6, sha256 },
@@ -81,8 +81,8 @@ describe("a file output", () => {
     await writeFile(elsewhere, "secret");
     await symlink(elsewhere, path.join(workspace, "link.md"));
     for (const name of ["missing.md", "link.md"]) {
-      const result = await applyOutputStrategy({ type: "file", path: name }, ok({ output: "said" }), source(workspace));
-      expect(result).toMatchObject({ status: "error", errorCode: "output_invalid", output: "said" });
+      const result = await applyOutputStrategy({ type: "file", path: name }, ok({ output: "text" }), source(workspace));
+      expect(result).toMatchObject({ status: "error", errorCode: "output_invalid", output: "text" });
       expect(JSON.stringify(result)).not.toContain("secret");
     }
   });

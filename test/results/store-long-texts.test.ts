@@ -12,7 +12,7 @@ import { caller, newDispatch, startEngine } from "../dispatch/engine.ts";
 const MEBIBYTE = 1024 ** 2;
 const callbackUrl = "http://127.0.0.1:9/hook";
 
-/** Runs one task to its end, and answers what the store made of it. */
+/** Runs a task to its end, and returns what is stored of it. */
 async function end(run: Run) {
   const engine = await startEngine([createInMemoryAdapter({ run })]);
   const { dispatcher, store, dataDir } = engine;
@@ -25,7 +25,7 @@ async function end(run: Run) {
   return { ...engine, task, growth: databaseBytes() - before };
 }
 
-const say =
+const emitTexts =
   (texts: readonly string[], output?: string, conversationMessages?: ConversationMessage[]): Run =>
   async (_request, emit) => {
     for (const content of texts) emit("assistant.text", { content });
@@ -48,7 +48,7 @@ describe("a long text", () => {
   ])("%s is stored once for event, result, conversation and callback", async (_name, character, length) => {
     const part = `${character.repeat(1000)}\n`;
     const texts = Array.from({ length: Math.floor(length / part.length / 64) }, () => part.repeat(64));
-    const { task, growth } = await end(say(texts));
+    const { task, growth } = await end(emitTexts(texts));
     expect(task.result?.output).toBe(texts.join(""));
     expect(growth).toBeLessThan(1.5 * encodedSize(texts.join("")));
   });
@@ -59,7 +59,7 @@ describe("a long text", () => {
       { role: "user", content: "hello" },
       { role: "assistant", content: output },
     ];
-    const { task, growth } = await end(say([], output, conversation));
+    const { task, growth } = await end(emitTexts([], output, conversation));
     expect(task.result).toMatchObject({ output, conversationMessages: conversation });
     expect(growth).toBeLessThan(1.5 * encodedSize(output));
   });
@@ -72,7 +72,7 @@ describe("a long text", () => {
     ["an output and a conversation of several long texts", ["a".repeat(200_000)], "b".repeat(200_000)],
     ["a text that looks like a gap", ["gap-0-0", "x".repeat(200_000)], undefined],
   ] as [string, string[], string | undefined][])("is read unchanged: %s", async (_name, texts, output) => {
-    const { task, store } = await end(say(texts, output));
+    const { task, store } = await end(emitTexts(texts, output));
     const whole = (output ?? texts.join("")).toWellFormed();
     expect(task.result?.output?.toWellFormed()).toBe(whole);
     const { readResult } = (await store.findStoredTask("default", task.taskId)) as StoredTask;
@@ -92,11 +92,11 @@ describe("a long text", () => {
       if (!isOver) setImmediate(countTurns);
     };
     countTurns();
-    const { store, task } = await end(say(texts));
+    const { store, task } = await end(emitTexts(texts));
     const written = turns;
     await bodyOf(store);
     isOver = true;
-    // Slices of half a mebibyte are written, those of a quarter are read.
+    // Texts are written in slices of 512 KiB and read in slices of 256 KiB.
     expect(written).toBeGreaterThan(32);
     expect(turns - written).toBeGreaterThan(60);
     expect(task.result?.output).toHaveLength(16 * MEBIBYTE);
@@ -104,7 +104,7 @@ describe("a long text", () => {
 });
 
 test("a short text is stored inline", async () => {
-  const { task, store } = await end(say(["hello"]));
+  const { task, store } = await end(emitTexts(["hello"]));
   expect(task.result).toMatchObject({ output: "hello" });
   expect((await store.findStoredTask("default", task.taskId))?.readResult).toBeNull();
   expect((await store.listDueCallbacks({ tenant: "default", origin: "http://127.0.0.1:9" }, 1))[0]).not.toHaveProperty("readBody");

@@ -13,7 +13,7 @@ interface Row {
   state?: "queued" | "running" | "completed";
 }
 
-/** A store that holds these tasks, oldest first; one that runs began, and one that is completed ended, 5 ms after it was made. */
+/** A store with these tasks, oldest first. Running tasks started, and completed tasks ended, 5 ms after their creation. */
 async function startWithTasks(tasks: Iterable<Row>) {
   const directory = await temporaryDirectory();
   const file = path.join(directory, "bridge.db");

@@ -7,7 +7,7 @@ import { createTaskFiles } from "../../src/workspaces/task-files.ts";
 import { storedTask } from "../support/stored-task.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** A workspace with a file, and what a task that ran at another time than the file changed is said to have left. */
+/** Creates a workspace with a file, and returns the files of tasks that ran at other times than its last change. */
 async function plant(...names: string[]) {
   const directory = await temporaryDirectory();
   const workspace = path.join(directory, "acme/writer");
@@ -136,11 +136,11 @@ test.runIf(existsSync("/proc/self/fd"))("concurrent lists of a tenant are read s
   }
   expect((await answers).map(({ files }) => files.length)).toEqual(Array(20).fill(50));
   expect(mostHeld).toBeGreaterThan(0);
-  // The directory that is held, and the reading of it.
+  // The open directory, and its listing.
   expect(mostHeld).toBeLessThanOrEqual(2);
 });
 
-/** How many times this process has a directory open. */
+/** Counts the open descriptors of a directory in this process. */
 const countOpen = (directory: string): number =>
   readdirSync("/proc/self/fd").filter((descriptor) => {
     try {

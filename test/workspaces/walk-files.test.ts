@@ -6,7 +6,7 @@ import { type FoundFile, type WalkOptions, walkFiles } from "../../src/workspace
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const names = ["B", "a-", "a.txt", "a/1", "a/2/x", "a/2/y", "a/10", "b/c/d/e", "node_modules/left-pad/index.js", "node_modules.md", "ü"];
-/** Directory by directory, each in the order of code units. */
+/** Sorted by directory, each in the order of code units. */
 const inOrder = ["B", "a/1", "a/10", "a/2/x", "a/2/y", "a-", "a.txt", "b/c/d/e", "node_modules.md", "ü"];
 
 async function plant(files: readonly string[]): Promise<string> {
@@ -18,7 +18,7 @@ async function plant(files: readonly string[]): Promise<string> {
   return root;
 }
 
-/** All stretches of a walk, one after the other. */
+/** Returns all pages of a walk. */
 async function walkAll(root: string, options: Partial<WalkOptions> = {}) {
   const held = holdDirectory(root) as HeldDirectory;
   const files: FoundFile[] = [];
@@ -97,7 +97,7 @@ test("a walk reports an unreadable directory", async () => {
   const root = await plant(["a", "closed/b"]);
   await chmod(root, 0o755);
   await chmod(path.join(root, "closed"), 0);
-  // Who is root may read everything: then somebody else looks.
+  // Root may read all directories, so another user runs the walk.
   const isRoot = process.geteuid?.() === 0;
   if (isRoot) process.seteuid?.(65_534);
   const walked = await walkAll(root).finally(() => {
