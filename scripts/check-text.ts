@@ -12,7 +12,7 @@ const SHIPPED = [
 const NOT_OURS = /(^|\/)(node_modules|dist|_generated)\//;
 
 /** Areas whose text is not revised yet, as prefixes of paths. This list only gets shorter; `--all` checks them, too. */
-const NOT_YET_CLEAN: readonly string[] = ["adapters/openclaw/", "adapters/shared/process/", "packages/council/"];
+const NOT_YET_CLEAN: readonly string[] = ["adapters/openclaw/"];
 
 interface Rule {
   /** Applied to one line, in which the words of identifiers are separate. */
@@ -68,7 +68,7 @@ const EXCEPTIONS: readonly Exception[] = [
   { file: "examples/adapter/echo-adapter.test.js", text: /speak: /, because: "a scenario of the conformance kit" },
   {
     file: "packages/council/src/",
-    text: /"The house style"|"colour", "color"/,
+    text: /"The house style"|"colour", "color"|"user story"/,
     because: "a term of editors; words to be found in a question",
   },
 ];

@@ -8,8 +8,8 @@ import { keyringFilter } from "./keyring-filter.ts";
 import { mountsOf } from "./sandbox-view.ts";
 import { createSecretFinder } from "./secret-directories.ts";
 
-/** The user id of `nobody`, which exists on every system, so that programs can look up their user. */
-const NOBODY = "65534";
+/** The user and group id without privileges. Every system has this user, so that programs can look up their user. */
+const UNPRIVILEGED_ID = "65534";
 
 /** Opens the filter of system calls for bwrap, which accepts it only as a file descriptor. */
 const OPEN_FILTER = 'exec "$@" 9<"$0"';
@@ -111,7 +111,7 @@ function writeFilter(directory: string): string {
 const fixedArguments = (): string[] => [
   ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--cap-drop", "ALL"],
   // Without capabilities, root cannot nest user namespaces as root, and the sandboxes of agent programs need that.
-  ...(process.getuid?.() === 0 ? ["--uid", NOBODY, "--gid", NOBODY] : []),
+  ...(process.getuid?.() === 0 ? ["--uid", UNPRIVILEGED_ID, "--gid", UNPRIVILEGED_ID] : []),
   ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
   ...(process.getuid?.() === 0 ? readOnlyKernelFiles() : []),
 ];
