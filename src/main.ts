@@ -8,8 +8,8 @@ import { loadConfig } from "./app/load-config.ts";
 import { BridgeError, StartError } from "./errors.ts";
 
 /**
- * Shutdown time beyond the drain time: the grace of a stopped runtime (15 s), the shutdown of its adapter (15 s), the last responses (10 s), and the last
- * callbacks (4 s).
+ * Shutdown time beyond the drain time: the grace of a stopped runtime (15 s), the shutdown of its adapter (15 s), the
+ * last responses (10 s), and the last callbacks (4 s).
  */
 const CLOSE_MARGIN_MS = 45_000;
 /** Maximum time to write the last log line. */
@@ -77,7 +77,10 @@ async function serve(): Promise<void> {
   void app.suggestAdapters();
 }
 
-/** Opens stdout. If it cannot be written (a full disk, a reader that has exited), Bridge continues, and lines are kept up to a limit and retried. */
+/**
+ * Opens stdout. If it cannot be written (a full disk, a reader that has exited), Bridge continues, and lines are kept
+ * up to a limit and retried.
+ */
 function openLog() {
   const log = pino.destination({ dest: 1, sync: false, maxLength: MAX_UNWRITTEN_BYTES });
   log.on("error", () => {

@@ -5,6 +5,7 @@ import { promptOf } from "../shared/agent-program/prompt.ts";
 import { applyStep, type Outcome, reportOrphans, type Step } from "../shared/agent-program/run-program.ts";
 import { claudeEnvironment } from "../shared/claude-code/environment.ts";
 import { createClaudeReader } from "../shared/claude-code/events.ts";
+import { failure } from "../shared/process/failure.ts";
 import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
 import { JSON_OUTPUT_LIMITS, type ProcessEnd } from "../shared/process/run-process.ts";
 import { createPermissionHandler } from "./answer-permission.ts";
@@ -137,7 +138,7 @@ async function* readMessages(
 }
 
 /** The outcome of a stopped task. */
-export const cancelled: Outcome = { status: "error", errorCode: "cancelled", error: "The task was canceled." };
+export const cancelled: Outcome = failure("cancelled", "The task was canceled.");
 
 /** Chooses the outcome. Precedence: an exceeded limit, the result that the program reported, its exit. */
 function decideOutcome({ signal }: ProgramTask, end: ProcessEnd | null, reported: Outcome | null, queryError: Error | null): Outcome {
@@ -145,9 +146,5 @@ function decideOutcome({ signal }: ProgramTask, end: ProcessEnd | null, reported
   if (decided !== null) return decided;
   if (signal.aborted) return cancelled;
   if (end !== null && end.exitCode !== 0) return exitFailure({ ...end, aborted: false });
-  return {
-    status: "error",
-    errorCode: "adapter_error",
-    error: `The Claude Agent SDK ended without a result. ${queryError?.message ?? ""}`.trim(),
-  };
+  return failure("adapter_error", `The Claude Agent SDK ended without a result. ${queryError?.message ?? ""}`.trim());
 }

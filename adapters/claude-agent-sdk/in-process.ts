@@ -6,6 +6,7 @@ import { isSchemaRefused, nativeSchema } from "../shared/claude-code/native-sche
 import { probeClaude } from "../shared/claude-code/probe-claude.ts";
 import { checkSessionId } from "../shared/claude-code/session-id.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
+import { failure } from "../shared/process/failure.ts";
 import { cancelled, converse } from "./converse.ts";
 import { findSdk } from "./find-sdk.ts";
 import { findInstalledSdk, loadSdk, packageName } from "./sdk.ts";
@@ -52,8 +53,7 @@ async function execute(task: ProgramTask, [program = "", module = ""]: readonly 
 }
 
 /** Omits the reason, which contains paths of this host and is only for the operator. */
-const loadFailure: ConnectionResult = {
-  status: "error",
-  errorCode: "adapter_offline",
-  error: "The Claude Agent SDK cannot be loaded. GET /api/v2/adapters reports the reason.",
-};
+const loadFailure: ConnectionResult = failure(
+  "adapter_offline",
+  "The Claude Agent SDK cannot be loaded. GET /api/v2/adapters reports the reason.",
+);

@@ -4,6 +4,7 @@ import type { ConnectionResult, ProgramConnection, ProgramTask } from "../shared
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import { type Outcome, runProgram } from "../shared/agent-program/run-program.ts";
+import { failure } from "../shared/process/failure.ts";
 import type { ProcessEnd } from "../shared/process/run-process.ts";
 import { codexArguments } from "./arguments.ts";
 import { makeHome } from "./codex-home.ts";
@@ -29,8 +30,8 @@ export const cliConnection: ProgramConnection = {
 };
 
 async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
-  const failure = validateTask(task);
-  if (failure !== null) return failure;
+  const invalid = validateTask(task);
+  if (invalid !== null) return invalid;
   const { request, context } = task;
   const before = await readPreviousUsage(task);
   const reader = createCodexReader();
@@ -69,5 +70,5 @@ async function writeSchema({ request: { outputStrategy, directories } }: Program
 /** Explains an exit before the first JSON line. */
 function explainExit({ stderr }: Pick<ProcessEnd, "stderr">): Outcome | null {
   if (!/no rollout found|thread\/resume failed/.test(stderr)) return null;
-  return { status: "error", errorCode: "adapter_error", error: "Codex does not know the session of the resume token." };
+  return failure("adapter_error", "Codex does not know the session of the resume token.");
 }

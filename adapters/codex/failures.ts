@@ -1,5 +1,6 @@
 import type { TaskErrorCode } from "#contract";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
+import { failure } from "../shared/process/failure.ts";
 
 /** Advice for missing or rejected credentials. */
 export const CREDENTIALS_ADVICE = "set OPENAI_API_KEY or CODEX_API_KEY, or BRIDGE_CODEX_HOME=user to use your own login";
@@ -15,7 +16,7 @@ const MESSAGE_PATTERNS: readonly (readonly [RegExp, TaskErrorCode])[] = [
 export function explainFailure(message: string): Outcome {
   const errorCode = MESSAGE_PATTERNS.find(([pattern]) => pattern.test(message))?.[1] ?? "model_error";
   const advice = errorCode === "authentication_required" ? `. To log in, ${CREDENTIALS_ADVICE}.` : "";
-  return { status: "error", errorCode, error: `Codex reports: ${extractMessage(message)}${advice}` };
+  return failure(errorCode, `Codex reports: ${extractMessage(message)}${advice}`);
 }
 
 /** Extracts the message if the error is the whole JSON response of the API. */

@@ -1,5 +1,6 @@
 import type { ProgramTask } from "../shared/agent-program/agent-program.ts";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
+import { failure } from "../shared/process/failure.ts";
 import { apiKeyName } from "./configuration.ts";
 import { CREDENTIALS_ADVICE } from "./failures.ts";
 import { explainUnsupportedServer } from "./mcp-servers.ts";
@@ -10,10 +11,10 @@ const SESSION_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 export function validateTask({ request, context }: Pick<ProgramTask, "request" | "context">): Outcome | null {
   // Without credentials Codex waits forever for a login.
   if (context.settings.home === "agent" && apiKeyName(context) === undefined && context.env["OPENAI_BASE_URL"] === undefined)
-    return { status: "error", errorCode: "authentication_required", error: `Codex has no credentials: ${CREDENTIALS_ADVICE}.` };
+    return failure("authentication_required", `Codex has no credentials: ${CREDENTIALS_ADVICE}.`);
   // Codex would read any other value as the name of a session, or as a flag.
   if (request.resumeToken !== undefined && !SESSION_ID.test(request.resumeToken))
-    return { status: "error", errorCode: "adapter_error", error: "The resume token is not the id of a Codex session." };
+    return failure("adapter_error", "The resume token is not the id of a Codex session.");
   const mcp = explainUnsupportedServer(request);
-  return mcp === null ? null : { status: "error", errorCode: "adapter_error", error: mcp };
+  return mcp === null ? null : failure("adapter_error", mcp);
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type AdapterEvent, adapterEventData, type ExecutionResult, executionResultSchema, taskErrorCodeSchema } from "#contract";
+import { failure } from "../shared/process/failure.ts";
 
 type WithoutTask<Event> = Event extends AdapterEvent ? Omit<Event, "taskId"> : never;
 
@@ -42,11 +43,7 @@ function readResult(fields: Record<string, unknown>): CommandResult {
   const present = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   const parsed = resultFields.safeParse(present);
   if (!parsed.success) {
-    return {
-      status: "error",
-      errorCode: "adapter_error",
-      error: `The program's result line is not valid.\n${z.prettifyError(parsed.error)}`,
-    };
+    return failure("adapter_error", `The program's result line is not valid.\n${z.prettifyError(parsed.error)}`);
   }
   const { status, error, errorCode, ...rest } = parsed.data;
   const failed = status === "error" || (status === undefined && (error !== undefined || errorCode !== undefined));

@@ -14,6 +14,7 @@ import {
   shareEvenly,
 } from "bridge-council";
 import type { TaskErrorCode } from "#contract";
+import { failure } from "../shared/process/failure.ts";
 import type { CouncilKind, CouncilResult, CouncilTask } from "./council-kind.ts";
 
 import { chooseModels, findSkipReason, panelOptions, settingsNotes, tooManyRuns } from "./panel-council.ts";
@@ -108,9 +109,10 @@ function toResult(report: CouncilReport, scope: string): CouncilResult {
   const output = renderCouncil(report, { scope });
   if (report.status === "COMPLETED") return { status: "ok", output, outputs, connection: "native-dispatch" };
   return {
-    status: "error",
-    errorCode: errorCodeOf(report),
-    error: `${report.abort_reason} ${report.skip_reasons.map(({ bridge, reason }) => `${bridge}: ${reason}.`).join(" ")}`.trim(),
+    ...failure(
+      errorCodeOf(report),
+      `${report.abort_reason} ${report.skip_reasons.map(({ bridge, reason }) => `${bridge}: ${reason}.`).join(" ")}`.trim(),
+    ),
     output,
     outputs,
     connection: "native-dispatch",

@@ -1,4 +1,5 @@
 import { type ModelsReport, plannedRuns, recordBridge, renderReport, SETTINGS_FILE } from "bridge-council";
+import { failure } from "../shared/process/failure.ts";
 import type { CouncilKind, CouncilResult, CouncilTask } from "./council-kind.ts";
 
 /** A panel: a council whose roles all run on one runtime. */
@@ -37,17 +38,17 @@ async function runOn(runtime: string, task: CouncilTask): Promise<CouncilResult>
 /** Returns the result of a panel. Any report is a success, even if it states that the runtime was skipped; only a canceled panel fails. */
 function toResult(report: ModelsReport, scope: string): CouncilResult {
   const outputs = { ...report };
-  if (report.status === "ABORTED")
-    return { status: "error", errorCode: "cancelled", error: "The council was stopped.", outputs, connection: "native-dispatch" };
+  if (report.status === "ABORTED") return { ...failure("cancelled", "The council was stopped."), outputs, connection: "native-dispatch" };
   const output = renderReport(report, { scope, timestamp: new Date().toISOString() });
   return { status: "ok", output, outputs, connection: "native-dispatch" };
 }
 
 /** Returns the failure of a council that needs more questions than the operator allows. */
 export const tooManyRuns = (planned: number, allowed: number): CouncilResult => ({
-  status: "error",
-  errorCode: "budget_exceeded",
-  error: `This council needs ${planned} questions, but only ${allowed} are allowed. Name fewer domains or models, choose a lower intensity, or raise BRIDGE_COUNCIL_MAX_RUNS.`,
+  ...failure(
+    "budget_exceeded",
+    `This council needs ${planned} questions, but only ${allowed} are allowed. Name fewer domains or models, choose a lower intensity, or raise BRIDGE_COUNCIL_MAX_RUNS.`,
+  ),
   connection: "native-dispatch",
 });
 

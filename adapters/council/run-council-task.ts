@@ -4,6 +4,7 @@ import path from "node:path";
 import { createTurns } from "@hak2i/async-kit";
 import { createSpending, readSettings, resolveProfile, SETTINGS_FILE } from "bridge-council";
 import { type ChildSpending, createChildSpending } from "../shared/agent-program/child-spending.ts";
+import { failure } from "../shared/process/failure.ts";
 import type { CouncilKind, CouncilResult, CouncilStart } from "./council-kind.ts";
 
 /** Maximum size of the settings file, in bytes. */
@@ -29,7 +30,7 @@ export async function runCouncilTask(
     // All roles of all runtimes share one workspace, where concurrent writers would overwrite each other's files.
     ...(profile === "modify" ? { takeTurn: <T>(work: () => Promise<T>) => turns.take("workspace", work) } : {}),
     async execute({ provider, message, model, timeoutSeconds, resumeToken, profile, role, domain, round }) {
-      if (signal.aborted) return { status: "error", errorCode: "cancelled", error: "The council was stopped." };
+      if (signal.aborted) return failure("cancelled", "The council was stopped.");
       const result = await config.runChild({
         parentTaskId: request.taskId,
         provider,

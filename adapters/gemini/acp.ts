@@ -8,6 +8,7 @@ import type { ProgramConnection } from "../shared/agent-program/agent-program.ts
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
 import type { TaskTimeline } from "../shared/agent-program/task-timeline.ts";
+import { failure } from "../shared/process/failure.ts";
 import { type AnswerText, createAnswerText } from "./answer-text.ts";
 import { commonArguments } from "./arguments.ts";
 import { capabilities, findGemini } from "./cli.ts";
@@ -105,9 +106,5 @@ export function acpUsage({ _meta }: Pick<PromptResponse, "_meta">): NormalizedUs
 export function explainAcpEnd(response: PromptResponse): Outcome | undefined {
   const usage = acpUsage(response);
   if (response.stopReason !== "end_turn" || usage === undefined || usage.inputTokens + usage.outputTokens > 0) return undefined;
-  return {
-    status: "error",
-    errorCode: "model_error",
-    error: "Gemini received no complete answer from the model. It does not report the reason over acp.",
-  };
+  return failure("model_error", "Gemini received no complete answer from the model. It does not report the reason over acp.");
 }

@@ -4,6 +4,7 @@ import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { chatCapabilities, createModelConnection } from "../shared/model-api/create-model-connection.ts";
 import type { FindEndpoint } from "../shared/model-api/model-endpoint.ts";
 import { modelSettingsOf } from "../shared/model-api/settings.ts";
+import { failure } from "../shared/process/failure.ts";
 
 /** Finds the Gemini API, with the key that Gemini CLI would use. */
 const findEndpoint: FindEndpoint = ({ settings, env }) => {
@@ -37,7 +38,7 @@ const MODEL_NAME = /^([A-Za-z]+\/)?\w[\w.-]*$/;
 /** Detects an invalid key, for which the Gemini API returns status 400. */
 function explainError(error: unknown): Outcome | undefined {
   if (!APICallError.isInstance(error) || error.statusCode !== 400 || !isAboutKey(error.responseBody ?? "")) return undefined;
-  return { status: "error", errorCode: "authentication_required", error: "The Gemini API rejected the key. Check GEMINI_API_KEY." };
+  return failure("authentication_required", "The Gemini API rejected the key. Check GEMINI_API_KEY.");
 }
 
 const isAboutKey = (body: string): boolean => /\bAPI_KEY_INVALID\b|API key (not valid|expired)/i.test(body);

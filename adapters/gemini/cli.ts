@@ -11,6 +11,7 @@ import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { probeVersion } from "../shared/agent-program/probe-program.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
+import { failure } from "../shared/process/failure.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { cliArguments } from "./arguments.ts";
 import { escapeMentions } from "./escape-mentions.ts";
@@ -50,7 +51,7 @@ export const cliConnection: ProgramConnection = {
 async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const { request, context } = task;
   const error = validateTask(task);
-  if (error !== null) return { status: "error", errorCode: "adapter_error", error };
+  if (error !== null) return failure("adapter_error", error);
   const { env, policyFile } = await prepareStart(task);
   const reader = createGeminiReader();
   const reported = await runProgram(task, {

@@ -1,6 +1,7 @@
 import type { TaskErrorCode } from "#contract";
 import { readableError } from "../shared/agent-program/readable-error.ts";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
+import { failure } from "../shared/process/failure.ts";
 
 /** The last error that Gemini reported. */
 export interface ReportedError {
@@ -33,7 +34,7 @@ export function explainFailure(exitCode: number | null, reported: ReportedError 
   const [errorCode, message] = exit ?? HTTP_STATUSES[status ?? 0] ?? ["model_error" as const, "Gemini could not answer."];
   const detail = reported === undefined ? (exit === undefined ? "" : lastLineOf(stderr)) : readableError(reported.message);
   if (exit === undefined && reported === undefined && status === null) return null;
-  return { status: "error", errorCode, error: `${message} ${detail}`.trim() };
+  return failure(errorCode, `${message} ${detail}`.trim());
 }
 
 /** Finds the HTTP status: in the message, if Gemini repeats the response of the API, or else in the exit code. */

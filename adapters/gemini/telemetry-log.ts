@@ -3,6 +3,7 @@ import { openFileInside } from "@hak2i/nofollow-fs";
 import { z } from "zod";
 import type { ConnectionResult, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
+import { failure } from "../shared/process/failure.ts";
 import { createLineSplitter } from "../shared/process/lines.ts";
 import type { AnswerText } from "./answer-text.ts";
 
@@ -119,4 +120,4 @@ function explainReasons(reasons: readonly string[]): Outcome | null {
   return null;
 }
 
-const modelError = (error: string): Outcome => ({ status: "error", errorCode: "model_error", error });
+const modelError = (error: string): Outcome => failure("model_error", error);

@@ -1,8 +1,8 @@
 import { APICallError } from "ai";
 import { z } from "zod";
-import type { TaskErrorCode } from "#contract";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { redact } from "../shared/model-api/model-failure.ts";
+import { failure } from "../shared/process/failure.ts";
 import { SCOPE_ADVICE } from "./token-source.ts";
 
 const reportSchema = z.object({
@@ -27,11 +27,11 @@ export function explainGlooError(error: unknown, secrets: readonly string[], now
   const { statusCode, responseHeaders = {} } = error;
   if (statusCode === undefined) return undefined;
   if (statusCode === 401)
-    return failed("authentication_required", "Gloo rejected the client's token (401). Check GLOO_CLIENT_ID and GLOO_CLIENT_SECRET.");
+    return failure("authentication_required", "Gloo rejected the client's token (401). Check GLOO_CLIENT_ID and GLOO_CLIENT_SECRET.");
   if (statusCode === 403)
-    return failed("authentication_required", `The Gloo client is not allowed to call the model (403). To fix this, ${SCOPE_ADVICE}.`);
+    return failure("authentication_required", `The Gloo client is not allowed to call the model (403). To fix this, ${SCOPE_ADVICE}.`);
   if (statusCode === 429)
-    return failed("rate_limited", `Gloo's rate limit is exceeded (429)${formatReset(responseHeaders["x-ratelimit-reset"], now)}.`);
+    return failure("rate_limited", `Gloo's rate limit is exceeded (429)${formatReset(responseHeaders["x-ratelimit-reset"], now)}.`);
   const report = readBody(error.responseBody);
   return report === null ? undefined : explainReport(report, secrets, statusCode);
 }
@@ -43,7 +43,7 @@ function explainReport({ code, name, message, retryable }: Report, secrets: read
   const advice = retryable === true ? " A new dispatch of the same task may succeed." : "";
   const status = statusCode === undefined ? "" : ` with status ${statusCode}`;
   const isLimited = /RATE_LIMIT|QUOTA|TOO_MANY/i.test(`${name} ${code}`);
-  return failed(
+  return failure(
     isLimited ? "rate_limited" : "model_error",
     `Gloo reports ${title}${status}${text}${/[.!?]$/.test(text) ? "" : "."}${advice}`,
   );
@@ -69,5 +69,3 @@ function formatReset(header: string | undefined, now: number): string {
 const MIN_UNIX_SECONDS = 1_000_000_000;
 /** The largest time that Date supports. */
 const MAX_UNIX_SECONDS = 8_640_000_000_000;
-
-const failed = (errorCode: TaskErrorCode, error: string): Outcome => ({ status: "error", errorCode, error });

@@ -2,8 +2,8 @@ import type { ConnectionResult, ProgramConnection, ProgramTask } from "../shared
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
+import { failure } from "../shared/process/failure.ts";
 import { createRunReader } from "./events.ts";
-import { failure } from "./failures.ts";
 import { AGENT_NAME } from "./permissions.ts";
 import { find, probe } from "./program.ts";
 import { retryStart } from "./retry-start.ts";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { LineReader, Outcome, Step } from "../shared/agent-program/run-program.ts";
-import { errorSchema, explainError, explainFinish, failure } from "./failures.ts";
+import { failure } from "../shared/process/failure.ts";
+import { errorSchema, explainError, explainFinish } from "./failures.ts";
 import { createIncompleteAnswerCounter, discardIncomplete } from "./incomplete-answers.ts";
 import { readToolCall, toolPartSchema } from "./tool-calls.ts";
 import { stepFinishSchema, type Tally } from "./usage.ts";

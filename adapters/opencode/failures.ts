@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { TaskErrorCode } from "#contract";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
+import { failure } from "../shared/process/failure.ts";
 import { CREDENTIALS_ADVICE } from "./providers.ts";
 
 /** An error as OpenCode reports it. */
@@ -46,8 +46,6 @@ export function explainRetries(attempts: number, message: string): Outcome {
     `The model's provider failed ${attempts} times in a row. Last error: ${message}`,
   );
 }
-
-export const failure = (errorCode: TaskErrorCode, error: string): Outcome => ({ status: "error", errorCode, error });
 
 /** Removes the stack trace that some messages contain. */
 const firstLine = (message = ""): string | undefined => message.split("\n")[0] || undefined;

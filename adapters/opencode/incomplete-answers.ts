@@ -1,5 +1,5 @@
 import type { Step } from "../shared/agent-program/run-program.ts";
-import { failure } from "./failures.ts";
+import { failure } from "../shared/process/failure.ts";
 
 /** Incomplete answers in a row after which the task fails. OpenCode itself would retry forever. */
 const MAX_INCOMPLETE_ANSWERS = 4;

@@ -13,6 +13,7 @@ import type {
 import { createChildSpending } from "../shared/agent-program/child-spending.ts";
 import { notStartedResult } from "../shared/agent-program/not-started-result.ts";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
+import { type Failure, failure } from "../shared/process/failure.ts";
 import { adapterProvider, ChildFailure, OPENAI, openAiProvider } from "./create-provider.ts";
 import { createTool, readTopic } from "./create-tool.ts";
 import { readInput } from "./input.ts";
@@ -104,14 +105,14 @@ async function runTask(
   const read = readInput(request.responderInput, Object.keys(settings.tools));
   if ("faults" in read) {
     const faults = read.faults.map(({ path: at, message }) => `${at} ${message}`).join("; ");
-    return end({ status: "error", errorCode: "adapter_error", error: faults });
+    return end(failure("adapter_error", faults));
   }
   const { input } = read;
   const made = await createTool(input.tool, settings.tools[input.tool] ?? [], { config, request });
-  if ("missing" in made) return end({ status: "error", errorCode: "adapter_error", error: made.missing });
+  if ("missing" in made) return end(failure("adapter_error", made.missing));
   const { workspace } = request.directories;
   const outputsError = await makeOutputs(workspace);
-  if (outputsError !== null) return end({ status: "error", errorCode: "adapter_error", error: outputsError });
+  if (outputsError !== null) return end(failure("adapter_error", outputsError));
   const directory = `${OUTPUTS}/${nameOf(request.taskId)}`;
   const artifacts = createArtifactStore(directory, { root: workspace });
   const written = () => artifacts.list().map((name) => `${directory}/${name}`);
@@ -137,17 +138,10 @@ async function runTask(
     const outputs = { ok, iterations, artifacts: written() };
     if (ok) return end({ status: "ok", output: document, outputs });
     const error = `The document is not valid after ${iterations} iterations. Last report of the tool: ${logText.trim().slice(-2_000)}`;
-    return end({
-      status: "error",
-      errorCode: "output_invalid",
-      error,
-      output: document,
-      outputs: { ...outputs, validationLog: logText.slice(-20_000) },
-    });
+    return end({ ...failure("output_invalid", error), output: document, outputs: { ...outputs, validationLog: logText.slice(-20_000) } });
   } catch (error) {
-    if (signal.aborted)
-      return end({ status: "error", errorCode: "cancelled", error: "The task was stopped.", outputs: { artifacts: written() } });
-    return end({ status: "error", ...explain(error, workspace), outputs: { artifacts: written() } });
+    if (signal.aborted) return end({ ...failure("cancelled", "The task was stopped."), outputs: { artifacts: written() } });
+    return end({ ...explain(error, workspace), outputs: { artifacts: written() } });
   } finally {
     // A stopped run does not wait for its child task.
     await Promise.allSettled(children);
@@ -167,17 +161,17 @@ async function makeOutputs(workspace: string): Promise<string | null> {
 }
 
 /** Maps expected errors to the error of a task; any other error is a bug and is rethrown. */
-function explain(error: unknown, workspace: string): { errorCode: TaskErrorCode; error: string } {
-  if (error instanceof ChildFailure) return { errorCode: error.errorCode, error: error.message };
+function explain(error: unknown, workspace: string): Failure {
+  if (error instanceof ChildFailure) return failure(error.errorCode, error.message);
   // The caller must not learn the path of the workspace.
   if (error instanceof ResponderError) {
     // The caller, and not the operator, can fix a material that is missing or not text.
     const errorCode = error.code === "material_unreadable" ? "user_action_required" : "adapter_error";
-    return { errorCode, error: error.message.replaceAll(`${workspace}/`, "") };
+    return failure(errorCode, error.message.replaceAll(`${workspace}/`, ""));
   }
-  if (error instanceof OpenAiError) return { errorCode: codeOf(error.status), error: error.message };
+  if (error instanceof OpenAiError) return failure(codeOf(error.status), error.message);
   // An unusable key or address is reported before a request is sent.
-  if (error instanceof TypeError) return { errorCode: "user_action_required", error: error.message };
+  if (error instanceof TypeError) return failure("user_action_required", error.message);
   throw error;
 }
 

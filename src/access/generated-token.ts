@@ -4,8 +4,8 @@ import path from "node:path";
 import { ConfigError } from "../errors.ts";
 
 /**
- * Loads the token that Bridge generated at its first start, or generates it and passes it to `announce`. Only the user that runs Bridge can read its
- * file. Throws ConfigError if the file cannot be read or does not contain a token.
+ * Loads the token that Bridge generated at its first start, or generates it and passes it to `announce`. Only the user
+ * that runs Bridge can read its file. Throws ConfigError if the file cannot be read or does not contain a token.
  */
 export function loadGeneratedToken(dataDir: string, announce: (text: string) => void): string {
   const file = path.join(dataDir, "token");

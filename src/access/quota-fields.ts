@@ -25,8 +25,8 @@ const names = Object.keys(quotaFields) as (keyof TenantQuota)[];
 type Fields = { readonly [Name in keyof TenantQuota]?: number | null | undefined };
 
 /**
- * Collects the quotas that tokens set for their tenants. Tokens of one tenant may repeat a value or leave it out; `onConflict` is called for
- * each value that differs from that of an earlier token.
+ * Collects the quotas that tokens set for their tenants. Tokens of one tenant may repeat a value or leave it out;
+ * `onConflict` is called for each value that differs from that of an earlier token.
  */
 export function collectQuotas(
   tokens: readonly (Fields & { tenant: string })[],

@@ -10,8 +10,8 @@ export const MAX_TICKETS_PER_TENANT = 1000;
 export type Tickets = ReturnType<typeof createTickets>;
 
 /**
- * Creates the tickets of this process. A ticket replaces a token once, for browsers, which cannot send a header when they open a stream. Tickets are
- * kept in memory only, because a client asks for a new one after a restart anyway.
+ * Creates the tickets of this process. A ticket replaces a token once, for browsers, which cannot send a header when
+ * they open a stream. Tickets are kept in memory only, because a client asks for a new one after a restart anyway.
  */
 export function createTickets({ clock = Date.now }: { clock?: () => number } = {}) {
   const unused = new Map<string, { principal: Principal; expiresAt: number }>();
@@ -19,7 +19,10 @@ export function createTickets({ clock = Date.now }: { clock?: () => number } = {
   /** A ticket that would live longer than any new ticket was issued before the system clock was set back, so it counts as expired. */
   const isExpired = (expiresAt: number): boolean => expiresAt <= clock() || expiresAt > clock() + TICKET_LIFETIME_MS;
 
-  /** Stops at the first valid ticket: tickets expire in the order of issue, except those whose token expires sooner. `redeem` checks again. */
+  /**
+   * Stops at the first valid ticket: tickets expire in the order of issue, except those whose token expires sooner.
+   * `redeem` checks again.
+   */
   function removeExpired(): void {
     for (const [ticket, { expiresAt }] of unused) {
       if (!isExpired(expiresAt)) return;
@@ -35,8 +38,9 @@ export function createTickets({ clock = Date.now }: { clock?: () => number } = {
 
   return {
     /**
-     * Issues a ticket for the principal and returns it with its expiry in ms since the epoch. `granted` defaults to all scopes of the principal. Throws
-     * BridgeError `scope_missing` if the principal lacks one of them, and `overloaded` if its tenant has too many unused tickets.
+     * Issues a ticket for the principal and returns it with its expiry in ms since the epoch. `granted` defaults to all
+     * scopes of the principal. Throws BridgeError `scope_missing` if the principal lacks one of them, and `overloaded`
+     * if its tenant has too many unused tickets.
      */
     issue(principal: Principal, granted?: readonly Scope[]): { ticket: string; expiresAt: number } {
       if (granted !== undefined) rejectMissingScopes(principal, granted);

@@ -30,9 +30,9 @@ interface TokensFileContent {
 }
 
 /**
- * Reads the tokens file now and again after each change. Throws ConfigError if the file is not valid now; if it is not valid later, the tokens of the
- * last valid version stay in force. Changes are detected by polling the file's metadata, because file watchers miss replaced symbolic links and changes on
- * network file systems.
+ * Reads the tokens file now and again after each change. Throws ConfigError if the file is not valid now; if it is not
+ * valid later, the tokens of the last valid version stay in force. Changes are detected by polling the file's metadata,
+ * because file watchers miss replaced symbolic links and changes on network file systems.
  */
 export function openTokensFile({ file, configured, logger, pollMs, onRevoked, onQuotasChanged }: TokensFileOptions) {
   // Read before the content, so that a write between the two reads counts as a change.

@@ -7,7 +7,10 @@ import { StartError } from "../errors.ts";
 /** The environment variables of this process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The sandbox, or null with the reason why BRIDGE_SANDBOX=auto found none that works. The reason is null when no sandbox was configured. */
+/**
+ * The sandbox, or null with the reason why BRIDGE_SANDBOX=auto found none that works. The reason is null when no
+ * sandbox was configured.
+ */
 export type OpenedSandbox = { sandbox: Sandbox; missing: null } | { sandbox: null; missing: string | null };
 
 /** Opens the sandbox that the configuration asks for. Throws StartError if it is required and does not work. */

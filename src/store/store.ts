@@ -205,7 +205,10 @@ export interface TaskStore {
   findTask(tenant: string, taskId: string): Promise<Task | null>;
   /** The same, without reading a long result. */
   findStoredTask(tenant: string, taskId: string): Promise<StoredTask | null>;
-  /** Bytes of memory that a reader of a task's result needs: the whole result, or the parts of a long one that are read at once. 0 without a result. */
+  /**
+   * Bytes of memory that a reader of a task's result needs: the whole result, or the parts of a long one that are read
+   * at once. 0 without a result.
+   */
   resultBytes(tenant: string, taskId: string): Promise<number>;
   /** The task without its request, metadata and result, which may be long. */
   findTaskProgress(tenant: string, taskId: string): Promise<TaskProgress | null>;
@@ -215,7 +218,10 @@ export interface TaskStore {
   listAgents(tenant: string, limit: number): Promise<ListedAgent[]>;
   /** The same in the order of their names, starting after a name. */
   listAgentsByName(tenant: string, page: { after: string; limit: number }): Promise<ListedAgent[]>;
-  /** Tasks that a stop of Bridge interrupted, newest first, and so children before their parents: running tasks, and queued ones whose parent was running. */
+  /**
+   * Tasks that a stop of Bridge interrupted, newest first, and so children before their parents: running tasks, and
+   * queued ones whose parent was running.
+   */
   listInterruptedTasks(): Promise<Task[]>;
   /** Any queued task of a provider. */
   findQueuedTask(provider: string): Promise<Task | null>;
@@ -224,8 +230,8 @@ export interface TaskStore {
   /** Counts of queued tasks that were dispatched, for counters kept in memory; those with the oldest task first. */
   countQueuedTasks(): Promise<QueuedCount[]>;
   /**
-   * Starts the oldest queued task that the filter allows and whose resume token is not in use; appends its first event. Parents whose children
-   * wait for the same provider take turns.
+   * Starts the oldest queued task that the filter allows and whose resume token is not in use; appends its first event.
+   * Parents whose children wait for the same provider take turns.
    */
   startNextTaskIfQueued(filter: ClaimFilter): Promise<Task | null>;
   /** Once per task: returns false if the task is not running or was requeued before. */
@@ -256,7 +262,10 @@ export interface EventStore {
    * before the end: continue from `through`.
    */
   readEvents(after: number, filter: EventFilter): Promise<{ events: StoredEvent[]; through: number }>;
-  /** A task's events, oldest first, on request without callback events. Returns fewer than `limit` if they are long; only an empty list is the end. */
+  /**
+   * A task's events, oldest first, on request without callback events. Returns fewer than `limit` if they are long;
+   * only an empty list is the end.
+   */
   readTaskEvents(taskSeq: number, after: number, limit: number, options: { callbacks: boolean }): Promise<StoredEvent[]>;
   /** Number of the oldest event that is kept, null when there is none. */
   oldestEventNumber(): Promise<number | null>;
@@ -288,7 +297,10 @@ export interface CallbackStore {
 export interface ApprovalStore {
   /** Stores the approval together with its event; null when the task is not running, or has too many pending approvals. */
   insertApprovalIfRunning(task: TaskIdentity, approval: NewApproval): Promise<Approval | null>;
-  /** Stores the decision with its event; null when the approval is unknown, already decided or, unless the decision is Bridge's own, expired. */
+  /**
+   * Stores the decision with its event; null when the approval is unknown, already decided or, unless the decision is
+   * Bridge's own, expired.
+   */
   decideApprovalIfPending(
     tenant: string,
     approvalId: string,
@@ -320,7 +332,10 @@ export interface DeletionStore {
 
 /** Retention and the state of the file. */
 export interface MaintenanceStore {
-  /** Deletes one slice of what ended before the age, or of deleted tasks; returns how many rows. Only the oldest part of the log is deleted. */
+  /**
+   * Deletes one slice of what ended before the age, or of deleted tasks; returns how many rows. Only the oldest part of
+   * the log is deleted.
+   */
   prune(olderThanMs: number, limit: number): Promise<number>;
   /** Proves that a write reaches the disk. */
   checkWritable(): Promise<void>;

@@ -5,7 +5,10 @@ import { ok } from "./responses.ts";
 
 const id = z.string().min(1).max(1024);
 
-/** `tool.approve`: decides a pending tool call. If several pending calls have the same id, the client must also name the run or the approval. */
+/**
+ * `tool.approve`: decides a pending tool call. If several pending calls have the same id, the client must also name the
+ * run or the approval.
+ */
 export function createApproveOp(approvals: Pick<Approvals, "findPending" | "decide">): Op {
   return defineOp({
     name: "tool.approve",

@@ -158,7 +158,10 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
     if (!isClosing && socket.readyState === socket.OPEN) await send(Buffer.from(json));
   }
 
-  /** Disconnects a client that since the last ping sent nothing, read nothing of the current response, or did not complete the current message. */
+  /**
+   * Disconnects a client that since the last ping sent nothing, read nothing of the current response, or did not
+   * complete the current message.
+   */
   function beat(): void {
     // The event loop was blocked, so Bridge could not process a pong or a read by the client. The next ping decides.
     if (isLate(dueAt)) isPinged = false;

@@ -27,8 +27,9 @@ export interface RunFollowerOptions {
 }
 
 /**
- * Creates the follower, which pushes the events of runs to clients. It reads the events from the store at the client's pace, so that a slow client
- * occupies one page of memory, misses no event and does not delay other clients. The event log only signals new events.
+ * Creates the follower, which pushes the events of runs to clients. It reads the events from the store at the client's
+ * pace, so that a slow client occupies one page of memory, misses no event and does not delay other clients. The event
+ * log only signals new events.
  */
 export function createRunFollower({ store, eventLog, logger }: RunFollowerOptions) {
   const listeners = new Map<number, Set<() => void>>();
@@ -93,8 +94,9 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
   return {
     checkCanFollow,
     /**
-     * Pushes the events of a run, starting after event number `after`, until its last event or until the channel closes. If the channel already follows
-     * the run, the new position replaces the old one. Does not check the limit, so that an accepted run is always followed.
+     * Pushes the events of a run, starting after event number `after`, until its last event or until the channel
+     * closes. If the channel already follows the run, the new position replaces the old one. Does not check the limit,
+     * so that an accepted run is always followed.
      */
     follow(run: TaskProgress, { channel, after }: { channel: BridgeChannel; after: number }): void {
       const { tenant, seq } = run;

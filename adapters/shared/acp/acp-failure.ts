@@ -2,6 +2,7 @@ import { RequestError } from "@agentclientprotocol/sdk";
 import type { TaskErrorCode } from "#contract";
 import { readableError } from "../agent-program/readable-error.ts";
 import type { Outcome } from "../agent-program/run-program.ts";
+import { failure } from "../process/failure.ts";
 import type { AcpProfile } from "./acp-profile.ts";
 
 /** A failure of a task that Bridge detected. The message is for the caller. */
@@ -26,7 +27,7 @@ const ERROR_PATTERNS: readonly (readonly [RegExp, TaskErrorCode])[] = [
 
 /** Converts an agent's error into an outcome. Rethrows errors that are not the agent's. */
 export function explainError(error: unknown, phase: "start" | "prompt", profile: Pick<AcpProfile, "explainError">): Outcome {
-  if (error instanceof AcpFailure) return { status: "error", errorCode: error.errorCode, error: error.message };
+  if (error instanceof AcpFailure) return failure(error.errorCode, error.message);
   if (!(error instanceof RequestError)) throw error;
   const own = profile.explainError?.(error);
   if (own !== undefined) return own;
@@ -38,7 +39,7 @@ export function explainMessage(message: string, phase: "start" | "prompt", known
   const matchedCode = ERROR_PATTERNS.find(([pattern]) => pattern.test(message))?.[1];
   const errorCode = knownCode ?? matchedCode ?? (phase === "prompt" ? "model_error" : "adapter_error");
   const advice = errorCode === "authentication_required" ? "\nCheck the credentials of the runtime." : "";
-  return { status: "error", errorCode, error: `The agent reports: ${readableError(message.trim()).slice(0, 4_000)}${advice}` };
+  return failure(errorCode, `The agent reports: ${readableError(message.trim()).slice(0, 4_000)}${advice}`);
 }
 
 /** The message and the data in one line, because some agents put the reason into the data. */

@@ -42,7 +42,10 @@ export interface AcpProfile {
   authMethod?: string;
   /** Additional fields of `session/new` and `session/resume`, such as `_meta` and `systemPrompt`. */
   sessionFields?(request: ExecutionRequest): Record<string, unknown>;
-  /** Use `session/load` if the agent cannot resume a session. Its replayed updates are ignored. Absent: never, because loading damages the sessions of some agents. */
+  /**
+   * Use `session/load` if the agent cannot resume a session. Its replayed updates are ignored. Absent: never, because
+   * loading damages the sessions of some agents.
+   */
   loadsSessions?: boolean;
   /** The agent reads the MCP servers from files that `launch` writes, so the session request has none. */
   readsMcpServers?: boolean;

@@ -110,8 +110,8 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
 const KINDS_WITH_AGENT_TITLE: ReadonlySet<string> = new Set(["", "other", "read", "search"]);
 
 /**
- * Names the calls of declared tools. Agents put the name of an MCP tool in different fields. A declared tool is called without approval, so a field that
- * the model can write never makes a call one of them.
+ * Names the calls of declared tools. Agents put the name of an MCP tool in different fields. A declared tool is called
+ * without approval, so a field that the model can write never makes a call one of them.
  */
 function withDeclaredToolNames(profile: AcpProfile, { offeredTools }: ProgramTask): Pick<AcpProfile, "readNotice" | "toolName"> {
   if (offeredTools === undefined) return profile;

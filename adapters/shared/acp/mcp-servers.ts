@@ -3,7 +3,10 @@ import type { McpServerSpec } from "#contract";
 import type { OfferedTools } from "../declared-tools/offered-tools.ts";
 import { AcpFailure } from "./acp-failure.ts";
 
-/** Converts the MCP servers of a task to the protocol's format. Throws an `AcpFailure` if the agent does not support a server's transport. */
+/**
+ * Converts the MCP servers of a task to the protocol's format. Throws an `AcpFailure` if the agent does not support a
+ * server's transport.
+ */
 export function mcpServersFor(
   specs: readonly McpServerSpec[],
   capabilities: McpCapabilities | undefined,

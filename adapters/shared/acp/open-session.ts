@@ -72,7 +72,10 @@ export async function openSession(
   return sessionId;
 }
 
-/** The methods by which an agent can resume a session, the preferred one first. Loading replays the whole session, and damages it in some agents. */
+/**
+ * The methods by which an agent can resume a session, the preferred one first. Loading replays the whole session, and
+ * damages it in some agents.
+ */
 export function resumeMethods(
   capabilities: AgentCapabilities | undefined,
   { loadsSessions = false }: Pick<AcpProfile, "loadsSessions">,

@@ -5,6 +5,7 @@ import type { TaskErrorCode } from "#contract";
 import type { ProgramTask } from "../agent-program/agent-program.ts";
 import { promptOf } from "../agent-program/prompt.ts";
 import type { Outcome } from "../agent-program/run-program.ts";
+import { failure } from "../process/failure.ts";
 import { AcpFailure, AgentExited, explainError, explainMessage } from "./acp-failure.ts";
 import type { AcpProfile } from "./acp-profile.ts";
 import { openSession } from "./open-session.ts";
@@ -56,13 +57,17 @@ export async function runTurn(
 }
 
 /** The outcome for a stop reason. A truncated answer is a failure. */
-function outcomeOf(reason: string, answer: string, { failure, rejection }: Pick<SessionRecorder, "failure" | "rejection">): Outcome {
-  if (failure !== undefined) return explainMessage(failure, "prompt");
+function outcomeOf(
+  reason: string,
+  answer: string,
+  { failure: reported, rejection }: Pick<SessionRecorder, "failure" | "rejection">,
+): Outcome {
+  if (reported !== undefined) return explainMessage(reported, "prompt");
   if (reason === "end_turn") return { status: "ok" };
   const [errorCode, error] = STOP_FAILURES[reason] ?? ["adapter_error", `The agent reported the unknown stop reason "${reason}".`];
   // Some agents end the turn when one call is rejected.
   const details = reason === "refusal" ? answer : reason === "cancelled" ? (rejection ?? "") : "";
-  return { status: "error", errorCode, error: `${error} ${details}`.trim() };
+  return failure(errorCode, `${error} ${details}`.trim());
 }
 
 const STOP_FAILURES: Readonly<Record<string, readonly [TaskErrorCode, string]>> = {

@@ -1,8 +1,8 @@
 import type { ProgramTask } from "../agent-program/agent-program.ts";
 
 /**
- * The cost of a task of an agent that reports the total of the session: the difference to the last total. Undefined if one of them is unknown. Stores
- * `reportedUsd` as the new total.
+ * The cost of a task of an agent that reports the total of the session: the difference to the last total. Undefined if
+ * one of them is unknown. Stores `reportedUsd` as the new total.
  */
 export async function taskCost(
   { request, totals }: Pick<ProgramTask, "request" | "totals">,

@@ -40,10 +40,16 @@ export interface ProgramTask {
   offeredTools?: OfferedTools;
 }
 
-/** The result of a task from its connection; `resumeToken` is the runtime's session id. `output` may be absent if the timeline has the text. */
+/**
+ * The result of a task from its connection; `resumeToken` is the runtime's session id. `output` may be absent if the
+ * timeline has the text.
+ */
 export type ConnectionResult = Omit<ExecutionResult, "durationMs" | "connection">;
 
-/** The command of a connection's program, or advice for the operator if the program is missing. `argv` is empty if the connection needs no program. */
+/**
+ * The command of a connection's program, or advice for the operator if the program is missing. `argv` is empty if the
+ * connection needs no program.
+ */
 export type ProgramLookup = { argv: readonly string[] } | { missing: string };
 
 /** The version of a program and a description for the operator. */
@@ -53,8 +59,9 @@ export interface Probe {
 }
 
 /**
- * How to treat an empty answer if the runtime reports success. `accepted`: a success, because the runtime reports why the model stopped. `after tools`: a
- * success if the task called tools, otherwise a failure. `never`: a failure, because the runtime does not report refusals.
+ * How to treat an empty answer if the runtime reports success. `accepted`: a success, because the runtime reports why
+ * the model stopped. `after tools`: a success if the task called tools, otherwise a failure. `never`: a failure,
+ * because the runtime does not report refusals.
  */
 export type EmptyAnswers = "accepted" | "after tools" | "never";
 
@@ -76,10 +83,16 @@ export interface ProgramConnection {
   find(context: ProgramContext): ProgramLookup;
   /** Starts the program to check that it answers. Rejects with a message for the operator if it does not. */
   probe(argv: readonly string[], context: ProgramContext): Promise<Probe>;
-  /** Why the connection does not support a request, and what to do; null if it does. Absent: it supports every request. The next connection is tried for an unsupported request. */
+  /**
+   * Why the connection does not support a request, and what to do; null if it does. Absent: it supports every request.
+   * The next connection is tried for an unsupported request.
+   */
   unsupportedReason?(request: ExecutionRequest): string | null;
   execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult>;
-  /** Removes stored data of tasks that is older than `retentionDays`. Called at every health check, also for connections that are not in use. */
+  /**
+   * Removes stored data of tasks that is older than `retentionDays`. Called at every health check, also for connections
+   * that are not in use.
+   */
   sweep?(context: ProgramContext): Promise<void>;
   /** Releases resources that outlive a task. Called when no task is running. */
   close?(context: ProgramContext): Promise<void>;

@@ -1,4 +1,5 @@
 import type { ExecutionRequest, TaskErrorCode } from "#contract";
+import { failure } from "../process/failure.ts";
 import { textLimitFailure } from "../process/text-limit.ts";
 import type { ConnectionResult, EmptyAnswers } from "./agent-program.ts";
 import type { TaskTimeline } from "./task-timeline.ts";
@@ -15,8 +16,8 @@ interface AnswerContext {
 const FAILURES_WITH_ANSWER: readonly (TaskErrorCode | undefined)[] = ["cancelled", "output_invalid"];
 
 /**
- * Ends the event log of a task and sets the output: the answer of a success, or the partial answer of a stopped task. An error text is never the output.
- * An empty answer of a success is handled as `EmptyAnswers` describes.
+ * Ends the event log of a task and sets the output: the answer of a success, or the partial answer of a stopped task.
+ * An error text is never the output. An empty answer of a success is handled as `EmptyAnswers` describes.
  */
 export function finishAnswer(given: ConnectionResult, context: AnswerContext): ConnectionResult {
   const { timeline } = context;
@@ -30,7 +31,7 @@ export function finishAnswer(given: ConnectionResult, context: AnswerContext): C
   const output = ending.output ?? answer;
   if (output.trim() !== "" || ending.outputs !== undefined || isAccepted(context)) return { ...ending, output };
   const { output: _, ...known } = ending;
-  return { ...known, status: "error", errorCode: "model_error", error: timeline.hasTools ? `${NO_ANSWER} ${CHANGES_REMAIN}` : NO_ANSWER };
+  return { ...known, ...failure("model_error", timeline.hasTools ? `${NO_ANSWER} ${CHANGES_REMAIN}` : NO_ANSWER) };
 }
 
 /** A file is the answer of a task that writes one. */

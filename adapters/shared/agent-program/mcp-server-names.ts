@@ -1,6 +1,7 @@
 /**
- * Returns unique names of the MCP servers of a task for a program, in the order of the servers. Programs build tool names from them, separated by `__`,
- * so a name has only letters, digits, `-` and single `_` between them. `reserved` are names that the program uses itself.
+ * Returns unique names of the MCP servers of a task for a program, in the order of the servers. Programs build tool
+ * names from them, separated by `__`, so a name has only letters, digits, `-` and single `_` between them. `reserved`
+ * are names that the program uses itself.
  */
 export function mcpServerNames(servers: readonly { name: string }[], reserved: Iterable<string> = []): string[] {
   const taken = new Set(reserved);

@@ -1,10 +1,9 @@
 import type { Connection, ExecutionResult, TaskErrorCode } from "#contract";
+import { failure } from "../process/failure.ts";
 
 /** The result of a task that failed before it started, with the connection that it would have used. */
 export const notStartedResult = (connection: Connection, errorCode: TaskErrorCode, error: string): ExecutionResult => ({
-  status: "error",
-  errorCode,
-  error,
+  ...failure(errorCode, error),
   durationMs: 0,
   connection,
 });

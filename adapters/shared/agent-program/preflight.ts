@@ -5,8 +5,8 @@ import { sandboxStep } from "../process/sandbox-step.ts";
 import type { AgentProgram, Probe, ProgramConnection, ProgramContext, ProgramLookup } from "./agent-program.ts";
 
 /**
- * How long a health check waits for the probes of all connections in parallel, and then for the credentials. A health check may take 15 s in total. The
- * probe of a slower program continues, and a later check uses its answer.
+ * How long a health check waits for the probes of all connections in parallel, and then for the credentials. A health
+ * check may take 15 s in total. The probe of a slower program continues, and a later check uses its answer.
  */
 const PROBES_LIMIT_MS = 10_000;
 const CREDENTIALS_LIMIT_MS = 4_000;

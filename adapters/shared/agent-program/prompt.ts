@@ -6,7 +6,10 @@ import type { ExecutionRequest } from "#contract";
  */
 export const promptOpening = "Your task:\n\n";
 
-/** The prompt of a task. `systemPrompt` is for programs that have no parameter for it: the instructions precede the message in a labeled block. */
+/**
+ * The prompt of a task. `systemPrompt` is for programs that have no parameter for it: the instructions precede the
+ * message in a labeled block.
+ */
 export function promptOf({ message }: Pick<ExecutionRequest, "message">, systemPrompt?: string): string {
   const instructions = systemPrompt === undefined ? "" : `Instructions:\n<instructions>\n${systemPrompt}\n</instructions>\n\n`;
   return `${instructions}${promptOpening}${message}`;

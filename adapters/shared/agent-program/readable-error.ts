@@ -4,7 +4,10 @@ const MAX_DEPTH = 4;
 /** Fields that programs and vendors use for an error message, the most specific first. */
 const MESSAGE_FIELDS = ["message", "details", "detail", "description", "reason"] as const;
 
-/** Replaces the JSON object in an error message by its own message: `Internal error {"details":"no key"}` becomes `Internal error: no key`. */
+/**
+ * Replaces the JSON object in an error message by its own message: `Internal error {"details":"no key"}` becomes
+ * `Internal error: no key`.
+ */
 export function readableError(message: string): string {
   const start = message.indexOf("{");
   const end = message.lastIndexOf("}");

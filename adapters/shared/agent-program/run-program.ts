@@ -104,7 +104,10 @@ export function reportOrphans({ request, context }: Pick<ProgramTask, "request" 
   if (end.orphansKilled > 0) context.onOrphansKilled(end.orphansKilled);
 }
 
-/** The first of: an exceeded limit, the reported outcome, the meaning of the exit. A program can fail with exit code 0, so the code alone does not decide. */
+/**
+ * The first of: an exceeded limit, the reported outcome, the meaning of the exit. A program can fail with exit code 0,
+ * so the code alone does not decide.
+ */
 function outcomeOf({ signal }: ProgramTask, call: ProgramCall, end: ProcessEnd, reported: Outcome | null): Outcome {
   const decided = stopFailure(end, JSON_OUTPUT_LIMITS) ?? reported;
   if (decided !== null) return decided;

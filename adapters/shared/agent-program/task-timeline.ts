@@ -8,7 +8,10 @@ export interface TaskTimeline {
   appendText(text: string): void;
   /** Emits the start of a tool call. Ignored if the id is known. */
   startTool(toolCallId: string, toolName: string, input: unknown): void;
-  /** Emits the end of a tool call. Only the first end counts. An unknown call is started first, with the given name; it did not run, so the answer stays. */
+  /**
+   * Emits the end of a tool call. Only the first end counts. An unknown call is started first, with the given name; it
+   * did not run, so the answer stays.
+   */
   finishTool(toolCallId: string, output: unknown, isError: boolean, toolName?: string): void;
   /** Leaves a call without an end, because the caller executes it after the task. */
   leaveToolOpen(toolCallId: string): void;

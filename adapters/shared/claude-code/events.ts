@@ -51,7 +51,10 @@ export interface ReaderOptions {
   onSessionCost?(costUsd: number): void;
 }
 
-/** Creates a reader for the lines of `claude -p --output-format stream-json --include-partial-messages`. The Claude Agent SDK passes on the same lines. */
+/**
+ * Creates a reader for the lines of `claude -p --output-format stream-json --include-partial-messages`. The Claude
+ * Agent SDK passes on the same lines.
+ */
 export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions): LineReader {
   const streamed = new Set<string>();
   const outputCalls = new Set<string>();
@@ -193,7 +196,10 @@ function readResult(line: ResultLine, outcome: Outcome, answered: boolean): Step
 /** The reason of a discarded answer that Claude Code requests again. */
 export const retryReason = (error?: unknown): string => `The model's answer broke off${typeof error === "string" ? ` (${error})` : ""}.`;
 
-/** The usage and cost of the task, including sub-agents. The line's `usage` omits sub-agents, and its `total_cost_usd` is the total of the session. */
+/**
+ * The usage and cost of the task, including sub-agents. The line's `usage` omits sub-agents, and its `total_cost_usd`
+ * is the total of the session.
+ */
 function readUsage({ model_usage_since_last_result: models }: ResultLine): { usage?: NormalizedUsage; costUsd?: number } {
   if (models === undefined) return {};
   const sum = (read: (model: ModelUsage) => number): number => Object.values(models).reduce((total, model) => total + read(model), 0);

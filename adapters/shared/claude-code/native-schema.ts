@@ -10,7 +10,10 @@ export function nativeSchema({ outputStrategy }: Pick<ExecutionRequest, "outputS
   return Buffer.byteLength(schema) > SCHEMA_LIMIT_BYTES ? null : schema;
 }
 
-/** Claude Code supports only draft 7. It uses the schema as the input of a tool, which the vendor restricts to an object without alternatives. */
+/**
+ * Claude Code supports only draft 7. It uses the schema as the input of a tool, which the vendor restricts to an object
+ * without alternatives.
+ */
 function isSupported({ $schema, type, anyOf, oneOf, allOf }: Record<string, unknown>): boolean {
   return (
     type === "object" && [anyOf, oneOf, allOf].every((alternatives) => alternatives === undefined) && !/2020-12/.test(String($schema ?? ""))

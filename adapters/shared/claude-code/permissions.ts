@@ -14,8 +14,8 @@ export const toolsFor = ({ profile }: TaskPermissions): string[] =>
   profile === "inspect" ? READ_TOOLS : [...WRITE_TOOLS, ...READ_TOOLS].sort();
 
 /**
- * The MCP servers of a task. With the profile `inspect`, only the server of the declared tools, which the caller executes. The start or a tool of any other
- * server could change something.
+ * The MCP servers of a task. With the profile `inspect`, only the server of the declared tools, which the caller
+ * executes. The start or a tool of any other server could change something.
  */
 export const serversFor = ({ profile, mcpServers = [] }: TaskPermissions): readonly McpServerSpec[] =>
   profile === "inspect" ? mcpServers.filter(isToolServer) : mcpServers;
@@ -28,8 +28,9 @@ export function allowedTools(task: TaskPermissions): string[] {
 }
 
 /**
- * Settings of a task. The permission mode `acceptEdits` allows the file tools to edit the workspace, but also commands that Claude Code classifies as
- * edits (`touch`, `rm`, `sed -i`, redirections) or as harmless. An `ask` rule takes precedence over the mode.
+ * Settings of a task. The permission mode `acceptEdits` allows the file tools to edit the workspace, but also commands
+ * that Claude Code classifies as edits (`touch`, `rm`, `sed -i`, redirections) or as harmless. An `ask` rule takes
+ * precedence over the mode.
  */
 export const settingsFor = ({ profile, approvals }: TaskPermissions) => ({
   permissions: { ask: profile === "modify" && approvals !== "allow" ? APPROVAL_TOOLS : [] },

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { TaskErrorCode } from "#contract";
 import type { Outcome } from "../agent-program/run-program.ts";
+import { failure } from "../process/failure.ts";
 
 const count = z.number().nonnegative();
 const modelUsageSchema = z.object({
@@ -61,5 +61,3 @@ export const unauthorized = (message: string, homeSetting: string): Outcome =>
 function isUnauthorized(httpStatus: number | undefined, message: string): boolean {
   return httpStatus === 401 || httpStatus === 403 || /^not logged in/i.test(message);
 }
-
-const failure = (errorCode: TaskErrorCode, error: string): Outcome => ({ status: "error", errorCode, error });

@@ -1,13 +1,13 @@
 import type { ConnectionResult } from "../agent-program/agent-program.ts";
+import { failure } from "../process/failure.ts";
 
 const SESSION_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** The failure of a task whose resume token is not a session id; null if it is one. Claude Code would search for other values in the titles of sessions. */
+/**
+ * The failure of a task whose resume token is not a session id; null if it is one. Claude Code would search for other
+ * values in the titles of sessions.
+ */
 export const checkSessionId = (token: string | undefined): ConnectionResult | null =>
   token === undefined || SESSION_ID.test(token)
     ? null
-    : {
-        status: "error",
-        errorCode: "adapter_error",
-        error: "The resume token is not the id of a Claude Code session. Omit `resumeToken`, or use the one of a result.",
-      };
+    : failure("adapter_error", "The resume token is not the id of a Claude Code session. Omit `resumeToken`, or use the one of a result.");

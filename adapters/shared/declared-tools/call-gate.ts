@@ -2,7 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { TaskTimeline } from "../agent-program/task-timeline.ts";
 import type { OpenCall } from "./open-calls.ts";
 
-/** How long the program must be silent before Bridge ends its turn. The tools of one answer start one after another, and some programs do not announce them. */
+/**
+ * How long the program must be silent before Bridge ends its turn. The tools of one answer start one after another, and
+ * some programs do not announce them.
+ */
 const SETTLE_MS = 600;
 /** How long a call waits for other tools of its answer. Some programs do not start them until the call has a result. */
 const BLOCKED_MS = 1_500;
@@ -27,9 +30,9 @@ const LIMIT_EXCEEDED: CallAnswer = {
 };
 
 /**
- * Collects the calls of declared tools of one task, and ends the program's turn after them. A call gets no result, so that the program does not call its
- * model again. When the program is silent and no other tool of the turn is running, the turn is over. `isDeclared` recognizes the program's names of the
- * declared tools.
+ * Collects the calls of declared tools of one task, and ends the program's turn after them. A call gets no result, so
+ * that the program does not call its model again. When the program is silent and no other tool of the turn is running,
+ * the turn is over. `isDeclared` recognizes the program's names of the declared tools.
  */
 export function createCallGate(timeline: TaskTimeline, isDeclared: (toolName: string) => boolean) {
   const turn = new AbortController();

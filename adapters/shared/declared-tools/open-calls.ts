@@ -12,8 +12,9 @@ export interface MatchedResults {
 }
 
 /**
- * Reads the results of open calls from the next message: a JSON object that maps each `toolCallId` to its result, optionally followed by a message;
- * or, if only one call is open, the result itself. Returns a fault for the caller if the message has neither form.
+ * Reads the results of open calls from the next message: a JSON object that maps each `toolCallId` to its result,
+ * optionally followed by a message; or, if only one call is open, the result itself. Returns a fault for the caller if
+ * the message has neither form.
  */
 export function matchResults(open: readonly OpenCall[], message: string): MatchedResults | { fault: string } {
   const { object, rest } = splitObject(message);
@@ -47,7 +48,10 @@ function splitObject(text: string): { object: Record<string, unknown> | null; re
   }
 }
 
-/** The index after the bracket that closes the one at `start`, or 0 if there is none. Takes one pass, because a text can be long and full of brackets. */
+/**
+ * The index after the bracket that closes the one at `start`, or 0 if there is none. Takes one pass, because a text can
+ * be long and full of brackets.
+ */
 function endOfObject(text: string, start: number): number {
   let depth = 0;
   let inString = false;

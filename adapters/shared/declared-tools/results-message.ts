@@ -4,8 +4,8 @@ import { type MatchedResults, textOfResult } from "./open-calls.ts";
 const MAX_INPUT_LENGTH = 4_000;
 
 /**
- * Builds the message that passes the results of calls to a program. The program's transcript shows the calls as interrupted or with a placeholder result,
- * so the message lists each call with its result.
+ * Builds the message that passes the results of calls to a program. The program's transcript shows the calls as
+ * interrupted or with a placeholder result, so the message lists each call with its result.
  */
 export function resultsMessage({ results, rest }: MatchedResults): string {
   const rows = results.map(([{ toolCallId, toolName, input }, result]) => {

@@ -4,6 +4,7 @@ import type { ConnectionResult } from "../agent-program/agent-program.ts";
 import { mcpServerNames } from "../agent-program/mcp-server-names.ts";
 import type { TaskTimeline } from "../agent-program/task-timeline.ts";
 import { createToolNames } from "../agent-program/tool-names.ts";
+import { failure } from "../process/failure.ts";
 import { createCallGate } from "./call-gate.ts";
 import type { CallStore } from "./call-store.ts";
 import { isDeclaredTool } from "./declared-tool-names.ts";
@@ -39,8 +40,8 @@ const SERVER_NAME = "bridge";
 const RELAY = path.join(import.meta.dirname, "stdio-relay.ts");
 
 /**
- * Runs a task with declared tools on a program that supports MCP servers. Bridge serves the tools over MCP. A call ends the turn and the task, and the
- * message of the next task of the session contains the results.
+ * Runs a task with declared tools on a program that supports MCP servers. Bridge serves the tools over MCP. A call ends
+ * the turn and the task, and the message of the next task of the session contains the results.
  */
 export async function runWithDeclaredTools(task: ToolTask, host: ToolHost, run: RunTask): Promise<ConnectionResult> {
   const { store, logger, reservedNames = [] } = host;
@@ -50,7 +51,7 @@ export async function runWithDeclaredTools(task: ToolTask, host: ToolHost, run: 
   const open = resumeToken === undefined ? [] : ((await store.read(home, resumeToken)) ?? []);
   const matched = open.length === 0 ? null : matchResults(open, request.message);
   if (matched !== null && "fault" in matched)
-    return { status: "error", errorCode: "adapter_error", error: matched.fault, ...(resumeToken !== undefined && { resumeToken }) };
+    return { ...failure("adapter_error", matched.fault), ...(resumeToken !== undefined && { resumeToken }) };
 
   const resumed = matched === null ? request : { ...request, message: resultsMessage(matched) };
   const { result, calls } =
@@ -115,22 +116,18 @@ async function offerTools(
 }
 
 /** The result if the program answered without reading its tools. */
-const TOOLS_NOT_READ = {
-  status: "error",
-  errorCode: "adapter_error",
-  error:
-    "The program did not read the declared tools from Bridge's MCP server, so its model answered without them. Dispatch again, or check that the program can connect to 127.0.0.1.",
-} as const;
+const TOOLS_NOT_READ = failure(
+  "adapter_error",
+  "The program did not read the declared tools from Bridge's MCP server, so its model answered without them. Dispatch again, or check that the program can connect to 127.0.0.1.",
+);
 
 /** The result of a task whose calls wait for the caller. */
 function awaitResults({ usage, costUsd, model, resumeToken }: ConnectionResult, calls: readonly OpenCall[]): ConnectionResult {
   if (resumeToken === undefined)
-    return {
-      status: "error",
-      errorCode: "adapter_error",
-      error:
-        "The program called a declared tool, but its session cannot be resumed: the program reported no session id. Dispatch without tools.",
-    };
+    return failure(
+      "adapter_error",
+      "The program called a declared tool, but its session cannot be resumed: the program reported no session id. Dispatch without tools.",
+    );
   return {
     status: "ok",
     outputs: { toolCalls: [...calls] },

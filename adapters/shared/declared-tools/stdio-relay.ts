@@ -1,4 +1,5 @@
-// An MCP server over stdio for programs that do not support MCP over HTTP. It forwards every message to Bridge's server and returns every answer.
+// An MCP server over stdio for programs that do not support MCP over HTTP. It forwards every message to Bridge's server
+// and returns every answer.
 import { createInterface } from "node:readline";
 import { createParser } from "eventsource-parser";
 import { z } from "zod";

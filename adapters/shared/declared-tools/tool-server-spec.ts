@@ -3,7 +3,10 @@ import type { McpServerSpec } from "#contract";
 /** Marks Bridge's own server. The key is a symbol, so it does not appear in a program's configuration. */
 const mark: unique symbol = Symbol("serves the declared tools");
 
-/** Marks the server of a task that serves its declared tools. The caller executes these tools, so a task can call them with every profile. */
+/**
+ * Marks the server of a task that serves its declared tools. The caller executes these tools, so a task can call them
+ * with every profile.
+ */
 export const markToolServer = (spec: McpServerSpec): McpServerSpec => Object.assign({ ...spec }, { [mark]: true });
 
 /** True if the server serves the declared tools of its task. */

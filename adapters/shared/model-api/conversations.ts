@@ -19,8 +19,9 @@ export const isConversationToken = (token: string): boolean => token.startsWith(
 export type Conversations = ReturnType<typeof createConversations>;
 
 /**
- * Stores the conversations of an adapter in a directory, one file each, outside the agents' homes, so that a task cannot change them. A conversation keeps
- * its token when it grows. A token is valid only for the home of the agent that it was created for.
+ * Stores the conversations of an adapter in a directory, one file each, outside the agents' homes, so that a task
+ * cannot change them. A conversation keeps its token when it grows. A token is valid only for the home of the agent
+ * that it was created for.
  */
 export function createConversations(directory: string, retentionDays: number) {
   const keptMs = retentionDays * 24 * 3600 * 1000;

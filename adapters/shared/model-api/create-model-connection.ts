@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Connection, ExecutionRequest, GatewayCapabilities } from "#contract";
 import type { Credentials, ProgramConnection, ProgramContext } from "../agent-program/agent-program.ts";
-import type { Outcome } from "../agent-program/run-program.ts";
+import { failure } from "../process/failure.ts";
 import { createConversations } from "./conversations.ts";
 import type { FindEndpoint, ModelEndpoint } from "./model-endpoint.ts";
 import { ModelFailure, networkErrorCode, originOf, redact } from "./model-failure.ts";
@@ -50,7 +50,8 @@ export interface ModelConnection extends ProgramConnection {
 }
 
 /**
- * Creates a connection that calls models. It uses the settings `prices` and `maxSteps` of the adapter. An endpoint reads its other settings itself.
+ * Creates a connection that calls models. It uses the settings `prices` and `maxSteps` of the adapter. An endpoint
+ * reads its other settings itself.
  */
 export function createModelConnection({ name, capabilities, findEndpoint }: ModelConnectionOptions): ModelConnection {
   const states = new WeakMap<ProgramContext, ModelState>();
@@ -170,5 +171,3 @@ function probeErrorMessage(error: unknown, { secrets }: ModelEndpoint): string {
   if (error instanceof Error && error.name === "TimeoutError") return `no answer within ${PROBE_LIMIT_MS / 1000} s`;
   return networkErrorCode(error) ?? redact(error instanceof Error ? error.message : String(error), secrets);
 }
-
-const failure = (errorCode: NonNullable<Outcome["errorCode"]>, error: string): Outcome => ({ status: "error", errorCode, error });

@@ -2,6 +2,7 @@ import type { TextStreamPart, ToolSet } from "ai";
 import type { NormalizedUsage } from "#contract";
 import type { Outcome, Step } from "../agent-program/run-program.ts";
 import type { OpenCall } from "../declared-tools/open-calls.ts";
+import { failure } from "../process/failure.ts";
 import type { ModelEndpoint } from "./model-endpoint.ts";
 import { sumUsage, usageOf } from "./usage.ts";
 
@@ -70,7 +71,7 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
       case "error":
         return [{ kind: "ended", outcome: explain(part.error) }];
       case "abort":
-        return [{ kind: "ended", outcome: { status: "error", errorCode: "cancelled", error: "The task was cancelled." } }];
+        return [{ kind: "ended", outcome: failure("cancelled", "The task was cancelled.") }];
       default:
         return [];
     }
@@ -99,22 +100,21 @@ function outcomeOf(
   { finishReason, rawFinishReason }: Extract<TextStreamPart<ToolSet>, { type: "finish" }>,
   { isLastStep, isOpen }: { isLastStep: boolean; isOpen: boolean },
 ): Outcome {
-  const failed = (errorCode: NonNullable<Outcome["errorCode"]>, error: string): Outcome => ({ status: "error", errorCode, error });
   switch (finishReason) {
     case "stop":
       return { status: "ok" };
     case "tool-calls":
       if (isOpen) return { status: "ok" };
-      if (isLastStep) return failed("max_turns", "The task reached the maximum number of model calls per task (BRIDGE_MODEL_MAX_STEPS).");
-      return failed("model_error", "The model stopped for tool calls, but its answer has none.");
+      if (isLastStep) return failure("max_turns", "The task reached the maximum number of model calls per task (BRIDGE_MODEL_MAX_STEPS).");
+      return failure("model_error", "The model stopped for tool calls, but its answer has none.");
     case "length":
-      return failed("output_limit", "The answer reached the model's maximum length and is cut off.");
+      return failure("output_limit", "The answer reached the model's maximum length and is cut off.");
     case "content-filter":
-      return failed("model_error", "The model's content filter stopped the answer.");
+      return failure("model_error", "The model's content filter stopped the answer.");
     case "error":
-      return failed("model_error", "The model's endpoint ended the answer with an error.");
+      return failure("model_error", "The model's endpoint ended the answer with an error.");
     default:
       if (rawFinishReason !== undefined) return { status: "ok" };
-      return failed("model_error", "The model's answer ended without a finish reason, so it may be incomplete.");
+      return failure("model_error", "The model's answer ended without a finish reason, so it may be incomplete.");
   }
 }

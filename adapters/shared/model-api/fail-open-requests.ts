@@ -7,8 +7,9 @@ type RequestId = number | string;
 type NoResult = (id: RequestId, reason?: string) => object;
 
 /**
- * Wraps the fetch of a remote MCP transport: when an HTTP response ends without the result of a request, an error response is appended for that request.
- * Without it, the client would wait forever. The client ignores an error for a request that already has a result.
+ * Wraps the fetch of a remote MCP transport: when an HTTP response ends without the result of a request, an error
+ * response is appended for that request. Without it, the client would wait forever. The client ignores an error for a
+ * request that already has a result.
  */
 export function failOpenRequests(fetch: ModelFetch, { name, transport }: Pick<McpServerSpec, "name" | "transport">): ModelFetch {
   const noResult: NoResult = (id, reason) => ({

@@ -4,7 +4,10 @@ import type { ModelFetch } from "./model-endpoint.ts";
 /** Maximum number of concurrent requests of one fetch. A server can cause requests, because its own requests are answered by POST. */
 const MAX_CONCURRENT = 100;
 
-/** Wraps a fetch: a body ends with an error after `limitBytes`, and the number of concurrent requests is limited. `signal` aborts all requests. */
+/**
+ * Wraps a fetch: a body ends with an error after `limitBytes`, and the number of concurrent requests is limited.
+ * `signal` aborts all requests.
+ */
 export function limitFetch(fetch: ModelFetch, limitBytes: number, signal: AbortSignal): ModelFetch {
   const running = new Set<object>();
   return async (input, init) => {

@@ -33,7 +33,10 @@ interface McpServer {
   close(): Promise<void>;
 }
 
-/** Connects to the MCP servers of a task. Rejects with a `ModelFailure` that names the server if one fails. `reserved` are the names of other tools. */
+/**
+ * Connects to the MCP servers of a task. Rejects with a `ModelFailure` that names the server if one fails. `reserved`
+ * are the names of other tools.
+ */
 export async function openMcpTools(task: ProgramTask, reserved: Iterable<string>): Promise<McpTools> {
   const specs = task.request.mcpServers ?? [];
   const opened = await Promise.allSettled(specs.map((spec, index) => openServer(spec, `mcp-${index + 1}`, task)));

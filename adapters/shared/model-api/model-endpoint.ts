@@ -12,8 +12,8 @@ export interface ModelEndpoint {
   /** Values that are removed from error messages, such as the API key. */
   secrets: readonly string[];
   /**
-   * Creates the model of a task. All requests must use this `fetch`, which follows no redirects and is closed at shutdown. `explainError` receives the
-   * errors that this method throws.
+   * Creates the model of a task. All requests must use this `fetch`, which follows no redirects and is closed at
+   * shutdown. `explainError` receives the errors that this method throws.
    */
   createModel(modelId: string, fetch: ModelFetch, request: ExecutionRequest): Exclude<LanguageModel, string>;
   /** The endpoint enforces a JSON Schema. Default: false; the schema is part of the message. */
@@ -23,11 +23,14 @@ export interface ModelEndpoint {
   /** Reads steps from the metadata of one model call, such as the model that answered. */
   readMetadata?(metadata: ProviderMetadata | undefined): readonly Step[];
   /**
-   * Sends a free request that requires valid credentials. Rejects with a `ModelFailure` if the credentials are known to be invalid. Default: GET
-   * `baseUrl`/models without credentials.
+   * Sends a free request that requires valid credentials. Rejects with a `ModelFailure` if the credentials are known to
+   * be invalid. Default: GET `baseUrl`/models without credentials.
    */
   probe?(fetch: ModelFetch, signal: AbortSignal): Promise<Response>;
-  /** The outcome of an error that only this endpoint reports; undefined: explained as for all endpoints. The message must not contain secrets. */
+  /**
+   * The outcome of an error that only this endpoint reports; undefined: explained as for all endpoints. The message
+   * must not contain secrets.
+   */
   explainError?(error: unknown): Outcome | undefined;
 }
 

@@ -1,6 +1,7 @@
 import { APICallError, InvalidResponseDataError, RetryError } from "ai";
 import type { TaskErrorCode } from "#contract";
 import type { Outcome } from "../agent-program/run-program.ts";
+import { failure } from "../process/failure.ts";
 import type { ModelEndpoint } from "./model-endpoint.ts";
 
 /** A failure of a task that Bridge detected. The message is for the caller. */
@@ -33,17 +34,17 @@ export function explainError(error: unknown, endpoint: Pick<ModelEndpoint, "base
   const own = endpoint.explainError?.(cause);
   if (own !== undefined) return own;
   const root = innermost(cause);
-  if (root instanceof ModelFailure) return failed(root.errorCode, root.message);
+  if (root instanceof ModelFailure) return failure(root.errorCode, root.message);
   if (APICallError.isInstance(cause)) return explainCall(cause, endpoint);
   const message = redact(messageOf(cause), endpoint.secrets);
-  if (InvalidResponseDataError.isInstance(cause)) return failed("model_error", `The model's answer is incomplete: ${message}`);
-  return failed(STATUS_CODES[statusOf(cause)] ?? "model_error", `The model's endpoint reports: ${message}`);
+  if (InvalidResponseDataError.isInstance(cause)) return failure("model_error", `The model's answer is incomplete: ${message}`);
+  return failure(STATUS_CODES[statusOf(cause)] ?? "model_error", `The model's endpoint reports: ${message}`);
 }
 
 function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoint, "baseUrl" | "secrets">): Outcome {
   const message = redact(messageOf(error), secrets);
   if (error.statusCode === undefined)
-    return failed(
+    return failure(
       "adapter_offline",
       `The model's endpoint ${originOf(baseUrl)} cannot be reached: ${networkErrorCode(error) ?? redact(messageOf(innermost(error)), secrets)}`,
     );
@@ -52,7 +53,7 @@ function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoi
     error.statusCode === 404
       ? " Check that the provider offers this model, and check the path of the base URL."
       : (ADVICE[errorCode] ?? "");
-  return failed(
+  return failure(
     errorCode,
     `The model's endpoint answered ${error.statusCode}: ${message}${/[.!?]$/.test(message) || advice === "" ? "" : "."}${advice}`,
   );
@@ -76,7 +77,10 @@ export function redact(text: string, secrets: readonly string[]): string {
     .slice(0, MAX_MESSAGE_LENGTH);
 }
 
-/** The error code of a failed connection; null for other errors. The error message is not used, because it can contain internal addresses. */
+/**
+ * The error code of a failed connection; null for other errors. The error message is not used, because it can contain
+ * internal addresses.
+ */
 export function networkErrorCode(error: unknown): string | null {
   for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     const { code } = cause as { code?: unknown };
@@ -97,5 +101,3 @@ function messageOf(error: unknown): string {
 }
 
 export const originOf = (url: string): string => URL.parse(url)?.origin ?? "(invalid URL)";
-
-const failed = (errorCode: TaskErrorCode, error: string): Outcome => ({ status: "error", errorCode, error });

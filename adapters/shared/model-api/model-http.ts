@@ -18,7 +18,10 @@ const excess = (): ModelFailure =>
 
 export type ModelHttp = ReturnType<typeof createModelHttp>;
 
-/** Creates the HTTP client of an adapter for its models. It opens connections with the first request and has no response timeout, because tasks have one. */
+/**
+ * Creates the HTTP client of an adapter for its models. It opens connections with the first request and has no response
+ * timeout, because tasks have one.
+ */
 export function createModelHttp({ env, lookup }: Pick<ProgramContext, "env" | "lookup">) {
   let dispatcher: EnvHttpProxyAgent | undefined;
   // The cast is needed because Node's types of fetch come from a different copy of undici.
@@ -48,7 +51,10 @@ const createDispatcher = (env: ProgramContext["env"], lookup: ProgramContext["lo
     proxyTls: { lookup },
   });
 
-/** Describes an invalid proxy variable for the operator; null if all are valid. The value is not shown, because it can contain a password. */
+/**
+ * Describes an invalid proxy variable for the operator; null if all are valid. The value is not shown, because it can
+ * contain a password.
+ */
 export function checkProxies({ env }: Pick<ProgramContext, "env">): string | null {
   const wrong = ["HTTP_PROXY", "HTTPS_PROXY"].find((name) => {
     const value = variable(env, name);

@@ -19,7 +19,10 @@ export function openCallsOf(messages: readonly ModelMessage[]): OpenCall[] {
   });
 }
 
-/** Appends a message to a conversation. If calls are open, the message must contain their results, because vendors reject a call without a result. */
+/**
+ * Appends a message to a conversation. If calls are open, the message must contain their results, because vendors
+ * reject a call without a result.
+ */
 export function continueWith(messages: readonly ModelMessage[], message: string): ModelMessage[] {
   const open = openCallsOf(messages);
   if (open.length === 0) return [...messages, { role: "user", content: message }];

@@ -14,6 +14,7 @@ import type { ConnectionResult, ProgramTask } from "../agent-program/agent-progr
 import { applyStep, type Outcome } from "../agent-program/run-program.ts";
 import type { OpenCall } from "../declared-tools/open-calls.ts";
 import { encodedSize } from "../process/encoded-size.ts";
+import { failure } from "../process/failure.ts";
 import { PROCESS_LIMITS } from "../process/run-process.ts";
 import type { Conversations } from "./conversations.ts";
 import { createPartReader } from "./events.ts";
@@ -174,8 +175,6 @@ function taskCost({ context }: ProgramTask, { modelId }: ModelCall, { model, usa
   const { prices } = modelSettingsOf(context.settings);
   return prices === undefined || usage === undefined ? undefined : costOf(prices, [model, modelId], usage);
 }
-
-const failure = (errorCode: NonNullable<Outcome["errorCode"]>, error: string): Outcome => ({ status: "error", errorCode, error });
 const CANCELLED = failure("cancelled", "The task was cancelled.");
 const UNFINISHED = failure("model_error", "The model's answer is incomplete: the stream ended early. Dispatch again.");
 const TOO_LONG = failure("output_limit", `The reasoning and the tool results of this task exceed ${MAX_HIDDEN_BYTES / 1024 ** 2} MiB.`);

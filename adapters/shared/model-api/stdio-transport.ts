@@ -14,7 +14,10 @@ const KILL_AFTER_MS = 2_000;
 
 type StdioSpec = Extract<McpServerSpec, { transport: "stdio" }>;
 
-/** Creates the process of an MCP server for one task. It gets the allowed variables of Bridge's environment and the variables of the dispatch. */
+/**
+ * Creates the process of an MCP server for one task. It gets the allowed variables of Bridge's environment and the
+ * variables of the dispatch.
+ */
 export function createStdioServer({ command, args = [], env = {} }: StdioSpec, mark: string, task: ProgramTask) {
   const { request, context, signal } = task;
   const { directories } = request;

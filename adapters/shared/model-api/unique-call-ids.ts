@@ -1,8 +1,8 @@
 import type { LanguageModelMiddleware, ModelMessage } from "ai";
 
 /**
- * Makes the ids of tool calls unique within a conversation. Some endpoints number their calls per response, and a repeated id would refer to the earlier
- * call.
+ * Makes the ids of tool calls unique within a conversation. Some endpoints number their calls per response, and a
+ * repeated id would refer to the earlier call.
  */
 export function makeCallIdsUnique(messages: readonly ModelMessage[]): LanguageModelMiddleware {
   const seen = new Set(messages.flatMap(callIdsOf));

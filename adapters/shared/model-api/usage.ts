@@ -1,7 +1,10 @@
 import type { LanguageModelUsage } from "ai";
 import type { NormalizedUsage } from "#contract";
 
-/** The usage of one model call; undefined when the endpoint reports no valid counts. A count of 0 can also mean "not reported", so it is omitted. */
+/**
+ * The usage of one model call; undefined when the endpoint reports no valid counts. A count of 0 can also mean "not
+ * reported", so it is omitted.
+ */
 export function usageOf({
   inputTokens,
   outputTokens,

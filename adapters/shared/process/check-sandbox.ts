@@ -18,7 +18,10 @@ command -v find >/dev/null || exit 1
 find /proc /proc/self/net/ -path '/proc/[0-9]*' -prune -o -type f -print 2>/dev/null |
   while IFS= read -r file; do if test -w "$file"; then echo "$file"; fi; done`;
 
-/** Runs bwrap in its own sandbox and checks that a task cannot change kernel settings or control the init. Returns its version as `detail`, or the reason as `missing`. */
+/**
+ * Runs bwrap in its own sandbox and checks that a task cannot change kernel settings or control the init. Returns its
+ * version as `detail`, or the reason as `missing`.
+ */
 export async function checkSandbox(
   wrap: Sandbox["wrap"],
   { bwrap, directory, pathVariable }: { bwrap: string; directory: string; pathVariable: string },
@@ -54,8 +57,8 @@ export async function checkSandbox(
 }
 
 /**
- * Settings of the task's own namespaces do not count, because Bridge's user cannot write to them outside. For root every file counts, even one that
- * is read-only outside, as in a container.
+ * Settings of the task's own namespaces do not count, because Bridge's user cannot write to them outside. For root
+ * every file counts, even one that is read-only outside, as in a container.
  */
 function isHostSetting(file: string): boolean {
   try {

@@ -4,8 +4,9 @@ const NEWLINE = 0x0a;
 export type LineListener = (line: string, ended: boolean) => void;
 
 /**
- * Splits a stream of bytes into lines of text. It decodes whole lines only, so no character is split; invalid UTF-8 becomes U+FFFD. Lines within one chunk
- * are decoded together, so that many short lines cost about as much as one long line.
+ * Splits a stream of bytes into lines of text. It decodes whole lines only, so no character is split; invalid UTF-8
+ * becomes U+FFFD. Lines within one chunk are decoded together, so that many short lines cost about as much as one long
+ * line.
  */
 export function createLineSplitter(maxLineBytes: number, onLine: LineListener) {
   let parts: Uint8Array[] = [];

@@ -10,7 +10,10 @@ const CHUNK_BYTES = 64 * 1024;
 
 export type OutputFile = Awaited<ReturnType<typeof openOutputFile>>;
 
-/** Opens a file for the output of a program, which is read while the program writes. It has no name, so the kernel removes it with the last process that holds it. */
+/**
+ * Opens a file for the output of a program, which is read while the program writes. It has no name, so the kernel
+ * removes it with the last process that holds it.
+ */
 export async function openOutputFile(directory: string) {
   const name = path.join(directory, randomUUID());
   // In append mode, concurrent writers do not overwrite each other, and continue at the start after `empty()`.

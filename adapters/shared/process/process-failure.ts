@@ -1,11 +1,8 @@
-import type { ExecutionResult } from "#contract";
+import { type Failure, failure } from "./failure.ts";
 import { PROCESS_LIMITS, type ProcessEnd } from "./run-process.ts";
 
 /** Maximum number of characters of stderr, from its end, in an error message. */
 const ERROR_TAIL_LENGTH = 4_000;
-
-/** The result of a task whose process failed. */
-export type ProcessFailure = Required<Pick<ExecutionResult, "errorCode" | "error">> & { status: "error" };
 
 /** The failure of a program that did not start or exceeded a limit; null otherwise. It takes precedence over what the program reported. */
 export function stopFailure(end: ProcessEnd, limits: Pick<typeof PROCESS_LIMITS, "lineBytes" | "stdoutBytes"> = PROCESS_LIMITS) {
@@ -19,14 +16,10 @@ export function stopFailure(end: ProcessEnd, limits: Pick<typeof PROCESS_LIMITS,
 }
 
 /** The failure of a program that exited without reporting an outcome. */
-export function exitFailure(end: ProcessEnd): ProcessFailure {
+export function exitFailure(end: ProcessEnd): Failure {
   if (end.aborted) return failure("cancelled", "The task was cancelled.");
   const how = end.exitSignal === null ? `exited with code ${end.exitCode}` : `was killed by ${end.exitSignal}`;
   return failure("runtime_crashed", `The program ${end.program} ${how}. ${end.stderr.trim().slice(-ERROR_TAIL_LENGTH)}`.trim());
 }
 
 const mebibytes = (bytes: number): number => bytes / 1024 ** 2;
-
-function failure(errorCode: ProcessFailure["errorCode"], error: string): ProcessFailure {
-  return { status: "error", errorCode, error };
-}

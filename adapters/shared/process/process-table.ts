@@ -50,8 +50,9 @@ export function signal(process: FoundProcess, name: NodeJS.Signals): void {
 let spare: number | null = null;
 
 /**
- * Reads from /proc. Null if the process has ended, belongs to another user, or there is no /proc. If all file descriptors are in use, the read uses the
- * spare one. Otherwise a sweep would fail, and the processes of an ended task would keep running.
+ * Reads from /proc. Null if the process has ended, belongs to another user, or there is no /proc. If all file
+ * descriptors are in use, the read uses the spare one. Otherwise a sweep would fail, and the processes of an ended task
+ * would keep running.
  */
 export function readProc<T>(read: () => T): T | null {
   spare ??= openSpare();

@@ -48,8 +48,8 @@ export interface ProcessOptions {
   /** Called after the lines of each chunk, so that the caller can process them together. */
   onChunkEnd?: (() => void) | undefined;
   /**
-   * Default: "pipe". A program that exits before its pipe is read loses output, but no output in a file. The file can exceed the limit by the
-   * amount that the program writes between two reads.
+   * Default: "pipe". A program that exits before its pipe is read loses output, but no output in a file. The file can
+   * exceed the limit by the amount that the program writes between two reads.
    */
   stdout?: "pipe" | "file";
   /** Stops the process and all its descendants when aborted. */

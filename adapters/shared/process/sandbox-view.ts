@@ -112,7 +112,10 @@ function listEntries(directory: string, file: string | undefined): Dirent[] {
   }
 }
 
-/** True for the secret, and for the files that editors and databases create next to it: `tokens.json~`, `.tokens.json.swp`, `bridge.db-wal`. */
+/**
+ * True for the secret, and for the files that editors and databases create next to it: `tokens.json~`,
+ * `.tokens.json.swp`, `bridge.db-wal`.
+ */
 const isCopyOf = ({ name }: SecretDirectory, entry: Dirent): boolean =>
   name !== null && (entry.name === name || (entry.isFile() && entry.name.includes(name)));
 

@@ -8,8 +8,8 @@ import { keyringFilter } from "./keyring-filter.ts";
 import { mountsOf } from "./sandbox-view.ts";
 import { createSecretFinder } from "./secret-directories.ts";
 
-/** The user id of `nobody`, which exists on every system, so that programs can look up their user. */
-const NOBODY = "65534";
+/** The user and group id without privileges. Every system has this user, so that programs can look up their user. */
+const UNPRIVILEGED_ID = "65534";
 
 /** Opens the filter of system calls for bwrap, which accepts it only as a file descriptor. */
 const OPEN_FILTER = 'exec "$@" 9<"$0"';
@@ -85,9 +85,9 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox | 
 }
 
 /**
- * Commands that separate a program from the init of its sandbox, which has the same user. With ptrace or `/proc/1/mem`, the program could remove the
- * init's parent-death signal and process group and outlive Bridge. A nested user namespace prevents both. If namespaces cannot be nested, Yama may
- * prevent them.
+ * Commands that separate a program from the init of its sandbox, which has the same user. With ptrace or `/proc/1/mem`,
+ * the program could remove the init's parent-death signal and process group and outlive Bridge. A nested user namespace
+ * prevents both. If namespaces cannot be nested, Yama may prevent them.
  */
 function initSeparations(pathVariable: string): string[][] {
   const unshare = findProgram("unshare", pathVariable);
@@ -105,20 +105,21 @@ function writeFilter(directory: string): string {
 }
 
 /**
- * New namespaces of users, processes and System V objects, and no capabilities. The sandbox ends with the thread of Bridge that started it. It needs no new
- * session, because Bridge starts processes in a session without a terminal.
+ * New namespaces of users, processes and System V objects, and no capabilities. The sandbox ends with the thread of
+ * Bridge that started it. It needs no new session, because Bridge starts processes in a session without a terminal.
  */
 const fixedArguments = (): string[] => [
   ...["--unshare-user", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--cap-drop", "ALL"],
   // Without capabilities, root cannot nest user namespaces as root, and the sandboxes of agent programs need that.
-  ...(process.getuid?.() === 0 ? ["--uid", NOBODY, "--gid", NOBODY] : []),
+  ...(process.getuid?.() === 0 ? ["--uid", UNPRIVILEGED_ID, "--gid", UNPRIVILEGED_ID] : []),
   ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
   ...(process.getuid?.() === 0 ? readOnlyKernelFiles() : []),
 ];
 
 /**
- * Root owns the files in /proc that change kernel settings, and needs no capability to write to them. Other users cannot write to them. For other
- * users nothing is mounted there, because the kernel would then reject the /proc of a nested sandbox.
+ * Root owns the files in /proc that change kernel settings, and needs no capability to write to them. Other users
+ * cannot write to them. For other users nothing is mounted there, because the kernel would then reject the /proc of a
+ * nested sandbox.
  */
 function readOnlyKernelFiles(): string[] {
   const places = readdirSync("/proc")

@@ -28,8 +28,9 @@ export function sandboxCommand(
 const SAFE_VARIABLES = ["PATH", "LANG"];
 
 /**
- * Returns the environment that starts a sandbox whose program gets the given environment. A dispatch may name variables for an MCP server, and some,
- * such as LD_PRELOAD, would run code of the task in the programs that create the sandbox, which run outside of it.
+ * Returns the environment that starts a sandbox whose program gets the given environment. A dispatch may name variables
+ * for an MCP server, and some, such as LD_PRELOAD, would run code of the task in the programs that create the sandbox,
+ * which run outside of it.
  */
 export function sandboxEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
   const [kept, moved] = [true, false].map((isKept) => Object.entries(env).filter(([name]) => SAFE_VARIABLES.includes(name) === isKept));
@@ -39,8 +40,9 @@ export function sandboxEnvironment(env: Readonly<Record<string, string>>): Recor
 }
 
 /**
- * Sends SIGTERM to the program of a sandbox and its descendants. Returns false if the program has not started yet. The processes of the sandbox itself get
- * no signal, because they would exit at once and the kernel would kill the program without a grace period.
+ * Sends SIGTERM to the program of a sandbox and its descendants. Returns false if the program has not started yet. The
+ * processes of the sandbox itself get no signal, because they would exit at once and the kernel would kill the program
+ * without a grace period.
  */
 export function terminateSandboxed(sandboxPid: number): boolean {
   const group = listPids()

@@ -12,11 +12,17 @@ export interface SecretDirectory {
   directory: string;
   /** The name of the file, or of a link to it, in this directory; null if the directory only contains a directory of the path. */
   name: string | null;
-  /** If a link points to an entry of this directory: the path of the file below that entry. Other versions of the entry have the file at the same path. */
+  /**
+   * If a link points to an entry of this directory: the path of the file below that entry. Other versions of the entry
+   * have the file at the same path.
+   */
   beneath: string | null;
 }
 
-/** Finds the directories of secrets at the start of a task. Earlier directories stay in the result, because they may contain older versions. */
+/**
+ * Finds the directories of secrets at the start of a task. Earlier directories stay in the result, because they may
+ * contain older versions.
+ */
 export function createSecretFinder(files: readonly string[]): () => SecretDirectory[] {
   const known = new Map<string, SecretDirectory>();
   return () => {

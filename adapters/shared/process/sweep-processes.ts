@@ -48,8 +48,9 @@ export function sweepTask(task: SweptTask): Promise<Sweep> {
 }
 
 /**
- * Waits until the kernel has ended all processes of a sandbox. The group of its first process contains its init, which ends last. Does not read environments,
- * because that waits for the memory lock of a process, which its threads can hold for seconds.
+ * Waits until the kernel has ended all processes of a sandbox. The group of its first process contains its init, which
+ * ends last. Does not read environments, because that waits for the memory lock of a process, which its threads can
+ * hold for seconds.
  */
 export async function waitForSandbox(group: number): Promise<Sweep> {
   const startedAt = performance.now();
@@ -61,8 +62,8 @@ export async function waitForSandbox(group: number): Promise<Sweep> {
 }
 
 /**
- * Kills the processes that tasks of an earlier Bridge process on this data directory left behind, and records the label family of this one. Called at the
- * start, before any task runs.
+ * Kills the processes that tasks of an earlier Bridge process on this data directory left behind, and records the label
+ * family of this one. Called at the start, before any task runs.
  */
 export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<Sweep> {
   const root = path.resolve(dataDir) + path.sep;

@@ -14,8 +14,9 @@ interface Problem {
 }
 
 /**
- * A failed call. `code` is an error code of Bridge (`not_found`, `task_conflict` …) or of the client: `unreachable` (no response),
- * `unexpected_answer` (a response that is not from Bridge, for example from a proxy) or `stream_gap` (events were deleted before they were read).
+ * A failed call. `code` is an error code of Bridge (`not_found`, `task_conflict` …) or of the client: `unreachable` (no
+ * response), `unexpected_answer` (a response that is not from Bridge, for example from a proxy) or `stream_gap` (events
+ * were deleted before they were read).
  */
 export class BridgeClientError extends Error {
   override readonly name = "BridgeClientError";

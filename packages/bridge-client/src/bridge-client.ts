@@ -72,8 +72,8 @@ export interface BridgeClient {
   /** Cancels a task and its child tasks. Has no effect on an ended task. */
   cancel(taskId: string, options?: CallOptions): Promise<{ taskId: string; state: TaskState }>;
   /**
-   * Follows events across disconnects and restarts of Bridge, without losing or repeating any. With a task id: all events of the task, until its
-   * terminal event. With a filter: new events, until the signal aborts.
+   * Follows events across disconnects and restarts of Bridge, without losing or repeating any. With a task id: all
+   * events of the task, until its terminal event. With a filter: new events, until the signal aborts.
    */
   events(source?: string | EventFilter, options?: EventOptions): AsyncGenerator<BridgeEvent, void>;
   /** Creates a ticket for a browser, valid once within 60 s. Each of `scopes` must be a scope of the token. Default: all of them. */

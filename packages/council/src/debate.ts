@@ -27,7 +27,10 @@ export interface RoundChanges {
   defended: number;
 }
 
-/** One debate: its findings and challenges, and the rules by which answers change them. The caller asks the roles and passes in their answers. */
+/**
+ * One debate: its findings and challenges, and the rules by which answers change them. The caller asks the roles and
+ * passes in their answers.
+ */
 export interface Debate {
   /** Domains with an expert, in the order in which they joined. */
   readonly activeDomains: readonly string[];
@@ -105,7 +108,10 @@ export function createDebate(domains: readonly string[], prefix: string, { judge
     const keptId = keptIds.get(id);
     return keptId === undefined ? findings.get(id) : find(keptId);
   };
-  /** Adds the signals of an answer. Called after its findings have ids, because a signal may refer to one of them by its id in the answer. */
+  /**
+   * Adds the signals of an answer. Called after its findings have ids, because a signal may refer to one of them by its
+   * id in the answer.
+   */
   const addSignals = (
     { domain: own, agent: from }: Speaker,
     { signals }: Answer,
@@ -362,7 +368,10 @@ const consolidation: Speaker = { domain: CROSS_DOMAIN, agent: CONSOLIDATION };
 /** Challenge text of a finding that is disputed without a challenge. */
 const UNDECIDED = "It is undecided whether this finding is right.";
 
-/** Returns whether the output repeats a known finding at the same or a lower severity. A repetition with a higher severity is merged instead. */
+/**
+ * Returns whether the output repeats a known finding at the same or a lower severity. A repetition with a higher
+ * severity is merged instead.
+ */
 const repeats = (output: AnsweredOutput, known: Finding, speaker: Speaker): boolean =>
   (known.domain === speaker.domain || known.owner === null) &&
   areAlike(known, output) &&

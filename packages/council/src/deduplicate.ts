@@ -13,7 +13,8 @@ type Worded = Pick<Output, "title" | "description">;
 export const areAlike = (left: Worded, right: Worded): boolean => shareOf(knownWords(left), knownWords(right), SAME_OVER) > SAME_OVER;
 
 /**
- * Finds the earlier similar outputs of each output. Counts shared words with an index, so that texts without common words are never compared.
+ * Finds the earlier similar outputs of each output. Counts shared words with an index, so that texts without common
+ * words are never compared.
  */
 export function findAlike<T extends Worded>(outputs: readonly T[]): ReadonlyMap<T, readonly T[]> {
   const sets = outputs.map(knownWords);

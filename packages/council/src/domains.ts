@@ -1,4 +1,7 @@
-/** One field of knowledge and the expert who looks after it. `prompt_template` may name {scope}, {context_summary}, {focus_areas} and {standards}. */
+/**
+ * One field of knowledge and the expert who looks after it. `prompt_template` may name {scope}, {context_summary},
+ * {focus_areas} and {standards}.
+ */
 export interface Domain {
   name: string;
   /** Words and phrases in lower case that indicate this domain. */
@@ -33,7 +36,7 @@ const technical: readonly Domain[] = [
       "trust borders",
       "authentication and session handling",
       "authorization on every path",
-      "injection and deserialisation",
+      "injection and deserialization",
       "secrets at rest and in logs",
     ],
     standards: ["OWASP ASVS", "OWASP Top 10", "CWE Top 25"],
@@ -460,7 +463,7 @@ const creative: readonly Domain[] = [
       prompt_template:
         "Look at {scope} for five seconds, then for five minutes. Say what stands out, what should, and what only adds noise.",
     },
-    focus_areas: ["hierarchy", "typography and legibility", "colour and contrast", "spacing and alignment", "consistency over screens"],
+    focus_areas: ["hierarchy", "typography and legibility", "color and contrast", "spacing and alignment", "consistency over screens"],
     standards: ["WCAG contrast ratios", "Gestalt principles", "The design system in use"],
   },
   {

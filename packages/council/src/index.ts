@@ -1,4 +1,7 @@
-/** A council of agents: experts, a challenger and an integration checker debate a question in rounds and end in one report with a verdict. */
+/**
+ * A council of agents: experts, a challenger and an integration checker debate a question in rounds and end in one
+ * report with a verdict.
+ */
 
 export { type Artifacts, BRIDGE_OUTPUTS, COUNCIL_OUTPUTS, fileTime, openArtifacts } from "./artifacts.ts";
 export type { RoleRequest, RoleResult } from "./bridge-options.ts";

@@ -29,8 +29,8 @@ interface Version {
 }
 
 /**
- * Merges similar outputs (over 70 % common words) of all domains under new ids. Each output is part of exactly one merged output. Outputs of several
- * sources come first, then the most severe ones.
+ * Merges similar outputs (over 70 % common words) of all domains under new ids. Each output is part of exactly one
+ * merged output. Outputs of several sources come first, then the most severe ones.
  */
 export function mergeSources(sources: readonly Source[], nextId: () => string): MergedOutput[] {
   const all = sources.flatMap(({ source, outputs, disputed }): Version[] => {

@@ -44,8 +44,8 @@ export interface FittedPacket {
 }
 
 /**
- * Shortens the findings of a packet step by step until it fits, and notes the last step: removes details, reduces MEDIUM and lower findings to one line,
- * removes these lines, and finally lists the oldest findings by their id only.
+ * Shortens the findings of a packet step by step until it fits, and notes the last step: removes details, reduces
+ * MEDIUM and lower findings to one line, removes these lines, and finally lists the oldest findings by their id only.
  */
 export function fitPacket(
   packet: Omit<ContextPacket, "previous_findings">,
@@ -131,16 +131,16 @@ const HISTORY = { characters: 8_000, entries: 100 } as const;
 
 /** Returns the challenges so far with the responses. The texts of open challenges are in the packet. */
 export function describeHistory(challenges: readonly Challenge[]): unknown[] {
-  const told = challenges.slice(-HISTORY.entries);
-  const length = Math.floor(HISTORY.characters / 2 / Math.max(1, told.filter(({ state }) => state === "defended").length));
-  const entries = told.map(({ id, targetId, text, state, response }) => ({
+  const shown = challenges.slice(-HISTORY.entries);
+  const length = Math.floor(HISTORY.characters / 2 / Math.max(1, shown.filter(({ state }) => state === "defended").length));
+  const entries = shown.map(({ id, targetId, text, state, response }) => ({
     challenge_id: id,
     target_finding_id: targetId,
     state,
     ...(state === "defended" ? { challenge_text: cut(text, length), response: response === null ? null : cut(response, length) } : {}),
   }));
-  const left = challenges.length - told.length;
-  return left > 0 ? [`${left} earlier challenges are left out.`, ...entries] : entries;
+  const omitted = challenges.length - shown.length;
+  return omitted > 0 ? [`${omitted} earlier challenges are left out.`, ...entries] : entries;
 }
 
 /** Limits of one prompt: number of requests, and characters of their reasons. */

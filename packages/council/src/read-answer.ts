@@ -136,7 +136,10 @@ function readSignal(item: Record<string, unknown>): CrossDomainSignal | null {
   return { domain, reason: textOf(item["reason"], 1_000) ?? "No reason was given.", findingId: textOf(item["finding_id"], 40) };
 }
 
-/** Returns plain text without control characters other than line breaks and tabs, marked as cut if it is too long. Null if empty or not a string. */
+/**
+ * Returns plain text without control characters other than line breaks and tabs, marked as cut if it is too long. Null
+ * if empty or not a string.
+ */
 function textOf(value: unknown, limit: number): string | null {
   if (typeof value !== "string") return null;
   const clean = value

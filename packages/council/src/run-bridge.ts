@@ -262,8 +262,8 @@ function describeOpenRequests(requests: readonly DomainRequest[]): string[] {
 const sizeOf = (requests: readonly unknown[]): number => (requests.length === 0 ? 0 : JSON.stringify(requests).length);
 
 /**
- * Returns whether the debate ends: nothing changed in the last round, or every challenge is settled and the Challenger has seen every finding. An open
- * request to an expert continues the debate.
+ * Returns whether the debate ends: nothing changed in the last round, or every challenge is settled and the Challenger
+ * has seen every finding. An open request to an expert continues the debate.
  */
 export function hasEnded({
   changes,

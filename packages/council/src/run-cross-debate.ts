@@ -38,7 +38,10 @@ export interface CrossDebateResult {
   notes: string[];
 }
 
-/** Debates the findings of the runtimes: a devil's advocate challenges them, an integration checker adds to them, and a coordinator decides. */
+/**
+ * Debates the findings of the runtimes: a devil's advocate challenges them, an integration checker adds to them, and a
+ * coordinator decides.
+ */
 export async function runCrossDebate(options: CrossDebateOptions): Promise<CrossDebateResult> {
   const { input, merged, speakers, log, onProgress } = options;
   const [coordinator, advocate, integration] = [crossRoles.coordinator, crossRoles.advocate, crossRoles.integration].map((role) =>

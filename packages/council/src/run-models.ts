@@ -18,8 +18,8 @@ export interface ModelsReport extends BridgeReport {
 }
 
 /**
- * Runs one council per model concurrently and merges their findings. Findings of several models come first, and the most severe version of a finding is
- * kept. With at most one model it runs a single council.
+ * Runs one council per model concurrently and merges their findings. Findings of several models come first, and the
+ * most severe version of a finding is kept. With at most one model it runs a single council.
  */
 export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix">, models: readonly string[]): Promise<ModelsReport> {
   const extra = { models_configured: [...models], intra_bridge_confirmed: [] };

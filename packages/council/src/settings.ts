@@ -33,7 +33,10 @@ const fields = {
   ttl_hours: { schema: z.number().positive(), must: "must be a number above 0" },
 } as const;
 
-/** Reads the settings field by field. An invalid field is ignored and reported. An invalid `enabled` disables its runtime, which may have been the intention. */
+/**
+ * Reads the settings field by field. An invalid field is ignored and reported. An invalid `enabled` disables its
+ * runtime, which may have been the intention.
+ */
 export function readSettings(content: string | null, now = Date.now()): CouncilSettings {
   const none: CouncilSettings = { of: () => ({ enabled: true, models: [] }), reasoningLevel: null, isStale: false, fault: null };
   if (content === null) return none;

@@ -21,8 +21,9 @@ export class NotADirectory extends Error {
 }
 
 /**
- * Creates a directory below a trusted root, name by name, and opens it. If a link or a file has a name of the path, it rejects with `NotADirectory`,
- * or with "remove" it removes the link or the file. The target of a link is never changed.
+ * Creates a directory below a trusted root, name by name, and opens it. If a link or a file has a name of the path, it
+ * rejects with `NotADirectory`, or with "remove" it removes the link or the file. The target of a link is never
+ * changed.
  */
 export async function makeDirectoryInside(
   root: string | HeldDirectory,

@@ -3,8 +3,8 @@ import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
 import { entryPath, hasDescriptorPaths, holdInside, nullIfAbsent, O_PATH } from "./held-directory.ts";
 
 /**
- * Opens a regular file below a directory, name by name, without following links, even if a task replaces a directory by a link at that moment.
- * A file with further hard links is not opened, because they may be outside.
+ * Opens a regular file below a directory, name by name, without following links, even if a task replaces a directory by
+ * a link at that moment. A file with further hard links is not opened, because they may be outside.
  */
 export async function openFileInside(root: string, names: readonly string[]): Promise<FileHandle | null> {
   const opening = async () => holdInside(root, names.slice(0, -1));
@@ -13,8 +13,8 @@ export async function openFileInside(root: string, names: readonly string[]): Pr
 }
 
 /**
- * Opens a file for reading; null if its last name is a link or not a regular file. Rejects if it does not exist or permission is denied. Does not open
- * devices and does not wait for pipes.
+ * Opens a file for reading; null if its last name is a link or not a regular file. Rejects if it does not exist or
+ * permission is denied. Does not open devices and does not wait for pipes.
  */
 export async function openRegularFile(file: string): Promise<FileHandle | null> {
   const named = await open(file, O_PATH | constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

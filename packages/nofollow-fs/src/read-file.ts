@@ -10,8 +10,8 @@ export const isInside = (outer: string, inner: string): boolean =>
   inner === outer || inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);
 
 /**
- * Reads a file below a trusted root. Links are followed, but not out of the root. Programs may write there at the same time, so the open file is checked
- * and not its name. Does not open devices and does not wait for pipes.
+ * Reads a file below a trusted root. Links are followed, but not out of the root. Programs may write there at the same
+ * time, so the open file is checked and not its name. Does not open devices and does not wait for pipes.
  */
 export function readFileInside(root: string, file: string, limitBytes: number): FileReading {
   if (statSync(file, { throwIfNoEntry: false }) === undefined) return { fault: "missing" };
@@ -26,7 +26,10 @@ export function readFileInside(root: string, file: string, limitBytes: number): 
   }
 }
 
-/** Returns the real path of an open file. `file` is the path that it was opened with. Without descriptor paths, null if that path now refers to another file. */
+/**
+ * Returns the real path of an open file. `file` is the path that it was opened with. Without descriptor paths, null if
+ * that path now refers to another file.
+ */
 export function pathOfOpenFile(descriptor: number, file: string): string | null {
   if (hasDescriptorPaths) return readlinkSync(`/proc/self/fd/${descriptor}`);
   const opened = fstatSync(descriptor);

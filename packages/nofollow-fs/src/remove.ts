@@ -11,12 +11,16 @@ const MAX_PASSES = 5;
 /** Number of directory entries to read at once. */
 const READ_ENTRIES = 256;
 
-/** How long one slice may block the event loop, in ms. An operation on a directory takes microseconds, less than a turn of the event loop. */
+/**
+ * How long one slice may block the event loop, in ms. An operation on a directory takes microseconds, less than a turn
+ * of the event loop.
+ */
 const SLICE_MS = 2;
 
 /**
- * Removes an entry of a directory and everything below it. Does nothing if it does not exist. Removes links without following them, and changes
- * permissions that prevent the removal. Rejects with the first error after removing everything else.
+ * Removes an entry of a directory and everything below it. Does nothing if it does not exist. Removes links without
+ * following them, and changes permissions that prevent the removal. Rejects with the first error after removing
+ * everything else.
  */
 export async function removeInside(parent: string | HeldDirectory, name: string): Promise<void> {
   const place = Buffer.from(entryPath(typeof parent === "string" ? { path: path.resolve(parent) } : parent, name));
@@ -30,8 +34,8 @@ export async function removeInside(parent: string | HeldDirectory, name: string)
 }
 
 /**
- * Removes a file or a link of a directory, not the target of the link; false if it does not exist. Rejects with EISDIR or EPERM, depending on the
- * system, if it is a directory.
+ * Removes a file or a link of a directory, not the target of the link; false if it does not exist. Rejects with EISDIR
+ * or EPERM, depending on the system, if it is a directory.
  */
 export async function removeFileInside(directory: string | HeldDirectory, name: string): Promise<boolean> {
   using held = holdRoot(directory);
@@ -69,8 +73,8 @@ function removeEmptyDirectory(place: Buffer): boolean {
 const NOT_EMPTY_CODES: ReadonlySet<unknown> = new Set(["ENOTEMPTY", "EEXIST"]);
 
 /**
- * Removes all entries of a directory and returns the first error. Each directory found below is moved to the top of the tree with a new name and emptied
- * later, so any depth needs only two open directories and short paths.
+ * Removes all entries of a directory and returns the first error. Each directory found below is moved to the top of the
+ * tree with a new name and emptied later, so any depth needs only two open directories and short paths.
  */
 async function emptyTree(tree: HeldDirectory): Promise<unknown> {
   const prefix = `${randomUUID()}-`;

@@ -6,8 +6,8 @@ import { type Replacement, unlessCode } from "./make-directory.ts";
 import { removeInside } from "./remove.ts";
 
 /**
- * Writes a file of a directory atomically. Replaces a link or a file of that name without writing through it. Rejects if a directory has that name, or
- * with "remove" removes it.
+ * Writes a file of a directory atomically. Replaces a link or a file of that name without writing through it. Rejects
+ * if a directory has that name, or with "remove" removes it.
  */
 export async function writeFileInside(
   directory: string | HeldDirectory,

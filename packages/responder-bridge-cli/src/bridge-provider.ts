@@ -12,7 +12,10 @@ export interface BridgeProviderOptions {
   timeoutSeconds?: number | undefined;
 }
 
-/** Creates a provider that dispatches each prompt as a task to a running Bridge and waits for its result, also across restarts of Bridge. */
+/**
+ * Creates a provider that dispatches each prompt as a task to a running Bridge and waits for its result, also across
+ * restarts of Bridge.
+ */
 export function createBridgeProvider({ url, token, agentId, runtime, timeoutSeconds }: BridgeProviderOptions): Provider {
   const client = createBridgeClient({ url, token, patienceMs: PATIENCE_MS });
 

@@ -18,13 +18,16 @@ const NAME_PATTERN = /^[A-Za-z0-9][\w.-]*(\/[A-Za-z0-9][\w.-]*)*$/;
 
 /** The location of a store. */
 export interface ArtifactStoreOptions {
-  /** A trusted directory that other programs write to. The directory of the store is relative to it, and no link below it is followed. Default: none. */
+  /**
+   * A trusted directory that other programs write to. The directory of the store is relative to it, and no link below
+   * it is followed. Default: none.
+   */
   root?: string | undefined;
 }
 
 /**
- * Creates a store in its own directory. Only the owner can read the files, because materials may be confidential. Other programs, such as an agent,
- * may write to the directory at the same time; links that they create are never followed.
+ * Creates a store in its own directory. Only the owner can read the files, because materials may be confidential. Other
+ * programs, such as an agent, may write to the directory at the same time; links that they create are never followed.
  */
 export function createArtifactStore(directory: string, { root }: ArtifactStoreOptions = {}): ArtifactStore {
   const absolute = path.resolve(root ?? "", directory);

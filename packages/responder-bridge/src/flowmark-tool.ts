@@ -26,7 +26,10 @@ export function createFlowmarkTool({ command = ["flowmark"], ...options }: Parti
     },
   };
 
-  /** Distinguishes two causes of a failure: FlowMark crashes on an unknown topic, and a formatter with the same name fails on every topic. */
+  /**
+   * Distinguishes two causes of a failure: FlowMark crashes on an unknown topic, and a formatter with the same name
+   * fails on every topic.
+   */
   async function diagnose(topic: string, signal: AbortSignal | undefined): Promise<string> {
     const { topic: known, arguments: more } = flowmarkTopics.describe;
     const isFlowmark = await tool.describe(known, { arguments: more, signal }).then(Boolean, () => false);

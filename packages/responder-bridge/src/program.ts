@@ -29,9 +29,15 @@ export interface ProgramRun {
 /** Runs a program. */
 export interface Program {
   readonly name: string;
-  /** Rejects when the program does not start, is ended by a signal, or exceeds the limits of time or output. Its process group ends with it. */
+  /**
+   * Rejects when the program does not start, is ended by a signal, or exceeds the limits of time or output. Its process
+   * group ends with it.
+   */
   run(args: readonly string[], options?: { signal?: AbortSignal | undefined; timeoutMs?: number | undefined }): Promise<ProgramRun>;
-  /** Returns the path to pass to the program: relative if it is below the working directory, because the program may repeat it to the model. */
+  /**
+   * Returns the path to pass to the program: relative if it is below the working directory, because the program may
+   * repeat it to the model.
+   */
   pathFor(file: string): string;
 }
 

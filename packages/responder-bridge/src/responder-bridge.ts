@@ -57,8 +57,8 @@ export interface RunResult {
 /** The loop: the provider generates a draft, the tool validates it, and the provider corrects it with the log until it is valid. */
 export interface ResponderBridge {
   /**
-   * Resolves with the last draft, which is invalid if the iterations are used up. Rejects with the error of the part that failed or with the
-   * signal's reason. The artifacts contain all completed steps.
+   * Resolves with the last draft, which is invalid if the iterations are used up. Rejects with the error of the part
+   * that failed or with the signal's reason. The artifacts contain all completed steps.
    */
   run(request: RunRequest, options?: RunOptions): Promise<RunResult>;
 }

@@ -22,8 +22,8 @@ export function describeWrite(request: FastifyRequest) {
 }
 
 /**
- * Logs one line for every write to the routes of this plugin, also if it is rejected or its client disconnects. Unauthenticated requests are not logged,
- * because anyone could fill the log.
+ * Logs one line for every write to the routes of this plugin, also if it is rejected or its client disconnects.
+ * Unauthenticated requests are not logged, because anyone could fill the log.
  */
 export function auditWrites(app: FastifyInstance, logger: Logger): void {
   const pending = new Set<FastifyRequest>();

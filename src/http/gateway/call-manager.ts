@@ -40,9 +40,9 @@ export interface CallManagerOptions {
 }
 
 /**
- * Calls a manager of the provider that the request names; every expected failure is a BridgeError. The signal is aborted at the
- * time limit, when the server closes and, for a read, when its client disconnects. A write continues without its client, because the client could not
- * know which steps were carried out.
+ * Calls a manager of the provider that the request names; every expected failure is a BridgeError. The signal is
+ * aborted at the time limit, when the server closes and, for a read, when its client disconnects. A write continues
+ * without its client, because the client could not know which steps were carried out.
  */
 export type CallManager = <Kind extends keyof Managers, Result>(
   request: ProviderRequest,
@@ -77,7 +77,10 @@ const codes: Readonly<Record<ManagementErrorCode, ErrorCode>> = {
   unavailable: "adapter_offline",
 };
 
-/** Creates the function that all routes use to call managers. It finds the manager, checks its runtime, limits the time, and converts errors. */
+/**
+ * Creates the function that all routes use to call managers. It finds the manager, checks its runtime, limits the time,
+ * and converts errors.
+ */
 export function createCallManager({ registry, dispatcher, logger, closing, limitMs = LIMIT_MS }: CallManagerOptions): CallManager {
   function find<Kind extends keyof Managers>(provider: string, kind: Kind): Managers[Kind] {
     const entry = registry.get(provider);

@@ -13,8 +13,9 @@ export interface ConditionalWrite<Result> {
 }
 
 /**
- * Writes if the precondition of the request holds, and otherwise throws BridgeError `stale_write`. Without a precondition, throws `not_found` if the
- * resource does not exist. Once the signal is aborted, nothing is written, even if the abort happens during the read.
+ * Writes if the precondition of the request holds, and otherwise throws BridgeError `stale_write`. Without a
+ * precondition, throws `not_found` if the resource does not exist. Once the signal is aborted, nothing is written, even
+ * if the abort happens during the read.
  */
 export async function writeIfMatch<Result>(
   request: FastifyRequest,

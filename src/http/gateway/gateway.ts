@@ -25,8 +25,8 @@ const runtimeSchema = z
   .meta({ id: "Runtime", description: "A runtime as it describes itself. Further fields depend on the runtime." });
 
 /**
- * Bridge's management routes: `GET /api/v2/gateway/{provider}` and everything below. In this directory, "gateway" always means these routes, for the runtime
- * of any provider, and never OpenClaw's daemon of the same name.
+ * Bridge's management routes: `GET /api/v2/gateway/{provider}` and everything below. In this directory, "gateway"
+ * always means these routes, for the runtime of any provider, and never OpenClaw's daemon of the same name.
  */
 export const gatewayRoutes: FastifyPluginAsyncZodOpenApi<Omit<CallManagerOptions, "closing">> = async (app, options) => {
   const closing = new AbortController();
@@ -66,7 +66,10 @@ export const gatewayRoutes: FastifyPluginAsyncZodOpenApi<Omit<CallManagerOptions
   await app.register(systemRoutes, { callManager });
 };
 
-/** Rejects keys that poison prototypes, and values that JSON cannot preserve, because unknown fields are passed to the adapter as they are. */
+/**
+ * Rejects keys that poison prototypes, and values that JSON cannot preserve, because unknown fields are passed to the
+ * adapter as they are.
+ */
 function rejectHarmfulJson(body: unknown): void {
   const fault = findJsonFault(body);
   if (fault === null) return;

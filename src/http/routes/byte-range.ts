@@ -5,8 +5,9 @@ export interface ByteRange {
 }
 
 /**
- * Parses a `Range` header. Returns null if the header is missing, malformed, or requests another unit or several ranges: the HTTP standard then requires
- * the whole file. Returns "unsatisfiable" if the range starts after the end of the file.
+ * Parses a `Range` header. Returns null if the header is missing, malformed, or requests another unit or several
+ * ranges: the HTTP standard then requires the whole file. Returns "unsatisfiable" if the range starts after the end of
+ * the file.
  */
 export function parseByteRange(header: string | undefined, size: number): ByteRange | null | "unsatisfiable" {
   const [, first = "", last = ""] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? "") ?? [];

@@ -17,7 +17,10 @@ export interface HealthRouteOptions {
 const SHARED_CHECK_MS = 1_000;
 
 const okSchema = z.strictObject({ status: z.literal("ok") }).meta({ id: "HealthStatus" });
-/** Creates a new object for each route, because the generator of the API description would fill in only the first use of a shared object. */
+/**
+ * Creates a new object for each route, because the generator of the API description would fill in only the first use of
+ * a shared object.
+ */
 const ok = (description: string) => ({ description, content: { "application/json": { schema: okSchema } } });
 
 /** `GET /healthz`, its alias `/health`, and `GET /readyz`. */

@@ -71,8 +71,8 @@ function entityTag(stats: BigIntStats): string {
 }
 
 /**
- * Reads exactly the bytes that the headers announce. Throws, which closes the connection, if the file becomes shorter or, after the end of its task,
- * changes during the read.
+ * Reads exactly the bytes that the headers announce. Throws, which closes the connection, if the file becomes shorter
+ * or, after the end of its task, changes during the read.
  */
 async function* readRange({ handle, stats, isFinal }: OpenTaskFile, { first, last }: ByteRange): AsyncGenerator<Buffer> {
   for (let at = first; at <= last; ) {

@@ -14,7 +14,10 @@ export interface Credentials {
   tickets: Pick<Tickets, "redeem">;
 }
 
-/** Creates the hook that rejects requests without a valid token. It runs in `onRequest`, so that Bridge does not read the bodies of such requests. */
+/**
+ * Creates the hook that rejects requests without a valid token. It runs in `onRequest`, so that Bridge does not read
+ * the bodies of such requests.
+ */
 export function createAuthentication({ tokens, tickets }: Credentials): onRequestHookHandler {
   const identify = (request: FastifyRequest): Principal => {
     const query = request.query as Record<string, unknown>;

@@ -24,7 +24,10 @@ import type { OverloadMonitor } from "./overload-monitor.ts";
 import { createRateLimitStore } from "./rate-limit-store.ts";
 import { createSecurityHeaders } from "./security-headers.ts";
 
-/** Time limits of clients, and of pending responses when Bridge stops. A slow body is rejected at the first check after its limit, within 15 s. */
+/**
+ * Time limits of clients, and of pending responses when Bridge stops. A slow body is rejected at the first check after
+ * its limit, within 15 s.
+ */
 export const serverTimeouts = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 14_000,

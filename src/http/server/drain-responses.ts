@@ -2,7 +2,10 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply } from "fastify";
 
-/** Delays the close of the server until all started requests have a response, at most `limitMs`. Streams and sockets are closed separately. */
+/**
+ * Delays the close of the server until all started requests have a response, at most `limitMs`. Streams and sockets are
+ * closed separately.
+ */
 export function drainResponsesOnClose(app: FastifyInstance, limitMs: number): void {
   const open = new Set<FastifyReply>();
   app.addHook("onRequest", (_request, reply, done) => {

@@ -5,7 +5,10 @@ import { BridgeError } from "../../errors.ts";
 
 /** The share of the free file descriptors that connections may take. The rest is for tasks, callbacks and files. */
 const CONNECTION_SHARE = 1 / 2;
-/** Connections above the first share are still accepted, so that health checks succeed and other requests get 503; connections above this share are closed. */
+/**
+ * Connections above the first share are still accepted, so that health checks succeed and other requests get 503;
+ * connections above this share are closed.
+ */
 const ACCEPTED_SHARE = 5 / 8;
 
 /** Maximum connections that the server serves, and that it accepts. */
@@ -15,8 +18,8 @@ export interface ConnectionLimits {
 }
 
 /**
- * Limits open connections. Without the limit, clients could use up the file descriptors of the process, so that Bridge could not start tasks or
- * deliver results.
+ * Limits open connections. Without the limit, clients could use up the file descriptors of the process, so that Bridge
+ * could not start tasks or deliver results.
  */
 export function limitConnections(app: FastifyInstance, limits: ConnectionLimits | null = findConnectionLimits()): void {
   if (limits === null) return;

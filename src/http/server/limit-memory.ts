@@ -17,8 +17,8 @@ interface MemoryLimitOptions {
 }
 
 /**
- * Limits the memory that requests and responses occupy, and disconnects clients that stop reading. While a tenant is over its limit, its requests wait
- * until memory is available. Small requests of other tenants are not counted.
+ * Limits the memory that requests and responses occupy, and disconnects clients that stop reading. While a tenant is
+ * over its limit, its requests wait until memory is available. Small requests of other tenants are not counted.
  */
 export function limitMemory(
   app: FastifyInstance,

@@ -6,8 +6,8 @@ import { BridgeError } from "../../errors.ts";
 export const MAX_PIPELINED = 16;
 
 /**
- * Limits the pending requests of one connection, because small requests can have large responses that a client never reads. Node pauses such a
- * connection only after it has handled all requests of a 64 KiB chunk.
+ * Limits the pending requests of one connection, because small requests can have large responses that a client never
+ * reads. Node pauses such a connection only after it has handled all requests of a 64 KiB chunk.
  */
 export function limitPipelining(app: FastifyInstance): void {
   const pending = new WeakMap<Socket, number>();

@@ -23,7 +23,8 @@ export function createOverloadMonitor({ maxDelayMs = MAX_DELAY_MS, delays }: Ove
   let timer: NodeJS.Timeout | undefined;
 
   function sample(): void {
-    // The mean is NaN if the loop was blocked for the whole sample. The delay is then measured right after this and counts in the next sample.
+    // The mean is NaN if the loop was blocked for the whole sample. The delay is then measured right after this and
+    // counts in the next sample.
     if (Number.isNaN(histogram.mean)) return;
     const isSlow = histogram.mean / 1e6 - RESOLUTION_MS > maxDelayMs;
     slowSamples = isSlow ? slowSamples + 1 : 0;

@@ -7,8 +7,8 @@ interface Window {
 type Callback = (error: Error | null, window: { current: number; ttl: number }) => void;
 
 /**
- * Creates the store for @fastify/rate-limit: one time window per principal. It uses the monotonic clock. With the plugin's own store, setting the system
- * clock back by an hour would reject principals at their limit for an hour.
+ * Creates the store for @fastify/rate-limit: one time window per principal. It uses the monotonic clock. With the
+ * plugin's own store, setting the system clock back by an hour would reject principals at their limit for an hour.
  */
 export function createRateLimitStore(clock: () => number = () => performance.now()) {
   const windows = new Map<string, Window>();

@@ -1,7 +1,10 @@
 /** Media ranges that include event streams, the most specific first. */
 const MATCHING_RANGES = ["text/event-stream", "text/*", "*/*"];
 
-/** Returns whether an `Accept` header allows an event stream. A missing header allows everything; the most specific matching range decides. */
+/**
+ * Returns whether an `Accept` header allows an event stream. A missing header allows everything; the most specific
+ * matching range decides.
+ */
 export function acceptsEventStream(accept: string | undefined): boolean {
   if (accept === undefined || accept.trim() === "") return true;
   const ranges = new Map(accept.split(",").map(parseRange));

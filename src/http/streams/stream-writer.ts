@@ -67,7 +67,10 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservati
     return true;
   }
 
-  /** Copies small frames into one buffer, which is fastest. Large frames share their buffers with other streams, which saves memory while they wait. */
+  /**
+   * Copies small frames into one buffer, which is fastest. Large frames share their buffers with other streams, which
+   * saves memory while they wait.
+   */
   function writeAll(frames: readonly Buffer[], bytes: number, onSent: () => void): void {
     if (bytes <= MAX_COPIED_BYTES) {
       writeOwn(Buffer.concat(frames, bytes), onSent);

@@ -39,8 +39,9 @@ interface Waiter {
 }
 
 /**
- * Creates the limit on the bytes that Bridge keeps in memory for clients, by tenant: incomplete requests and unread responses. A tenant that occupies
- * nothing is always admitted, even if all tenants are over their limit, and with a response of any size.
+ * Creates the limit on the bytes that Bridge keeps in memory for clients, by tenant: incomplete requests and unread
+ * responses. A tenant that occupies nothing is always admitted, even if all tenants are over their limit, and with a
+ * response of any size.
  */
 export function createClientMemory({
   perTenantBytes = MAX_BYTES_PER_TENANT,

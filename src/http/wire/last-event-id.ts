@@ -9,8 +9,9 @@ export const lastEventIdHeaders = z.object({
 });
 
 /**
- * Returns the id of the last event that the client received; null if the request has none. The header takes precedence over the query parameter, because
- * browsers set it when they reconnect. Throws BridgeError `invalid_request` for a malformed id.
+ * Returns the id of the last event that the client received; null if the request has none. The header takes precedence
+ * over the query parameter, because browsers set it when they reconnect. Throws BridgeError `invalid_request` for a
+ * malformed id.
  */
 export function parseLastEventId(request: FastifyRequest, query: { name: string; value: string | undefined }): EventId | null {
   const header = request.headers["last-event-id"];

@@ -14,7 +14,10 @@ const cursorSchema = z
     return z.NEVER;
   });
 
-/** Encodes the name of the last row of a page as a cursor. The name is not quoted, so that the cursor of the longest path fits into a URL. */
+/**
+ * Encodes the name of the last row of a page as a cursor. The name is not quoted, so that the cursor of the longest
+ * path fits into a URL.
+ */
 export const encodeNameCursor = (name: string): string => Buffer.from(name).toString("base64url");
 
 /** Parses the cursor of a list that is sorted by name. */

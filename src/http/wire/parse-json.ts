@@ -3,8 +3,9 @@ import { BridgeError } from "../../errors.ts";
 import { countJsonValues } from "./count-json-values.ts";
 
 /**
- * Maximum JSON values in one request: the body and each member and element in it. Distinct keys are the most expensive: parsing, validating and hashing
- * 50,000 of them takes about 100 ms of CPU time. 500 tools with 20 parameters each have 40,000 values.
+ * Maximum JSON values in one request: the body and each member and element in it. Distinct keys are the most expensive:
+ * parsing, validating and hashing 50,000 of them takes about 100 ms of CPU time. 500 tools with 20 parameters each have
+ * 40,000 values.
  */
 export const MAX_JSON_VALUES = 50_000;
 

@@ -5,8 +5,8 @@ export const MAX_WAIT_SECONDS = 60;
 export const PREFER_DESCRIPTION = `\`wait=N\`: wait up to N seconds for the end of the task, at most ${MAX_WAIT_SECONDS}. \`Preference-Applied\` reports the applied wait. A value that is not a number of seconds is ignored.`;
 
 /**
- * Parses `Prefer: wait=N` into seconds, at most `MAX_WAIT_SECONDS`; null if the client does not want to wait. As RFC 7240 requires, malformed values and
- * other preferences are ignored, and the first `wait` applies.
+ * Parses `Prefer: wait=N` into seconds, at most `MAX_WAIT_SECONDS`; null if the client does not want to wait. As RFC
+ * 7240 requires, malformed values and other preferences are ignored, and the first `wait` applies.
  */
 export function parsePreferredWait(header: string | undefined): number | null {
   const preferences = (header ?? "").split(/[,;]/).map((preference) => preference.trim().split(/\s*=\s*/));

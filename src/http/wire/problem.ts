@@ -61,7 +61,10 @@ export function toProblem(error: BridgeError, requestId: string): Problem {
   return { ...problem, ...(errors.length > 0 && { errors: [...errors] }), ...(queue !== null && { queue }) };
 }
 
-/** Adds the first field error of an invalid request to the message, unless the message contains it, because many clients log only `detail`. */
+/**
+ * Adds the first field error of an invalid request to the message, unless the message contains it, because many clients
+ * log only `detail`.
+ */
 function formatDetail({ code, message, errors }: BridgeError): string {
   const [first, ...others] = errors;
   if (code !== "invalid_request" || first === undefined) return message;

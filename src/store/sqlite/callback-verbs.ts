@@ -21,7 +21,10 @@ export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, c
   };
 
   let latest = Number.POSITIVE_INFINITY;
-  /** Restarts the delays of pending callbacks if the system clock was set back, also while Bridge was down: otherwise they would wait that much longer. */
+  /**
+   * Restarts the delays of pending callbacks if the system clock was set back, also while Bridge was down: otherwise
+   * they would wait that much longer.
+   */
   async function correctSchedule(): Promise<void> {
     const now = clock();
     const wasSetBack = now < latest;

@@ -9,8 +9,8 @@ const SLICE_ROWS = 1000;
 const DELETED_TENANT = "";
 
 /**
- * Deletes tasks. One transaction detaches a task and its children from their tenant and removes their small rows. Their events and long texts,
- * which can be many rows, follow in slices; `prune` removes what remains after a crash.
+ * Deletes tasks. One transaction detaches a task and its children from their tenant and removes their small rows. Their
+ * events and long texts, which can be many rows, follow in slices; `prune` removes what remains after a crash.
  */
 export function createDeletionVerbs(driver: SqliteDriver) {
   /** The task and everything below it. */

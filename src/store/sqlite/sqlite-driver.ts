@@ -32,7 +32,10 @@ export interface SqliteDriver {
   run(sql: string, ...parameters: Parameter[]): number;
   /** Sets what takes part in each transaction. One participant only: the event log. */
   attach(participant: CommitParticipant): void;
-  /** Checks a file that is too large for the check at the start, in a worker thread. Resolves when the check ends, with or without a fault. */
+  /**
+   * Checks a file that is too large for the check at the start, in a worker thread. Resolves when the check ends, with
+   * or without a fault.
+   */
   checkPages(): Promise<void>;
   close(): Promise<void>;
 }
@@ -74,7 +77,10 @@ interface Entry {
   reject: (error: unknown) => void;
 }
 
-/** Opens the database file for this process alone; a second process is rejected. Everything written in one event-loop turn shares one commit. */
+/**
+ * Opens the database file for this process alone; a second process is rejected. Everything written in one event-loop
+ * turn shares one commit.
+ */
 export function openSqlite(name: string, { checkAtStartBytes = CHECK_AT_START_BYTES, onFault }: OpenOptions): SqliteDriver {
   const file = locateDatabase(name);
   const releaseLock = lockFile(`${file}.lock`, { name: "database", setting: "BRIDGE_DATABASE_URL" });
@@ -163,7 +169,10 @@ export function openSqlite(name: string, { checkAtStartBytes = CHECK_AT_START_BY
     }
   }
 
-  /** An operation that meets a damaged page fails its whole transaction. Each operation gets its own, so that only the failing one waits. */
+  /**
+   * An operation that meets a damaged page fails its whole transaction. Each operation gets its own, so that only the
+   * failing one waits.
+   */
   function runAlone(batch: readonly Entry[], error: unknown): void {
     const waiting = batch.filter((entry) => {
       try {
@@ -301,8 +310,8 @@ const noParticipant: CommitParticipant = {
 };
 
 /**
- * Rewrites each `?` to `+?`, which has the same value. SQLite (compiled with STAT4) plans a statement again for every value that is bound to a bare
- * `?`, and for a join that takes ten times as long as running it.
+ * Rewrites each `?` to `+?`, which has the same value. SQLite (compiled with STAT4) plans a statement again for every
+ * value that is bound to a bare `?`, and for a join that takes ten times as long as running it.
  */
 const keepPlan = (sql: string): string => sql.replaceAll("?", "+?");
 
