@@ -14,7 +14,6 @@ const NOT_OURS = /(^|\/)(node_modules|dist|_generated)\//;
 /** Areas whose text is not revised yet, as prefixes of paths. This list only gets shorter; `--all` checks them, too. */
 const NOT_YET_CLEAN: readonly string[] = [
   "adapters/claude/",
-  "adapters/openclaw/",
   "adapters/shared/acp/",
   "adapters/shared/agent-program/",
   "adapters/shared/claude-code/",
