@@ -24,25 +24,25 @@ interface Run {
 interface FakeOptions {
   token?: string;
   version?: string;
-  /** Methods that it has not. */
+  /** Methods that it lacks. */
   without?: readonly string[];
   tickIntervalMs?: number;
   maxPayload?: number;
-  /** It is one that tells the reply of a run nowhere but in the session. */
+  /** If set, the reply of a run is returned only by chat.history, with this text. */
   history?: string;
-  /** Answers in its place what it does not leave alone. */
-  lie?(call: { method: string; params: Json }, answer: (outcome: Json) => void, socket: WebSocket): boolean;
-  /** Takes what has to be done at the end; outside of a test, `afterAll`. */
+  /** Overrides the response to a call; returns false to keep the default. */
+  override?(call: { method: string; params: Json }, answer: (outcome: Json) => void, socket: WebSocket): boolean;
+  /** Registers the cleanup; `afterAll` outside of a test. */
   atEnd?(act: () => void): void;
 }
 
-/** What a message to the fake gateway makes it do; anything else is played as the recording of that name. */
-export type Directive = { say: string } | { recall: true } | { hang: true } | { play: RunName; remember?: string };
-/** Puts a directive into a message. */
-export const doing = (directive: Directive): { message: string } => ({ message: JSON.stringify(directive) });
+/** The behavior that a message requests of the fake gateway. `play` replays the recording of that name. */
+export type Directive = { text: string } | { recall: true } | { hang: true } | { play: RunName; remember?: string };
+/** Encodes a directive as a message. */
+export const messageFor = (directive: Directive): { message: string } => ({ message: JSON.stringify(directive) });
 
-/** Only these params does the real gateway know of what Bridge asks; one more is refused. */
-const known: Record<string, string> = {
+/** The params of each method that Bridge uses. The real gateway rejects all others. */
+const KNOWN_PARAMS: Record<string, string> = {
   connect: "minProtocol maxProtocol client role scopes caps auth",
   agent: "message idempotencyKey agentId sessionKey expectedExistingSessionId model timeout deliver extraSystemPrompt",
   "agent.wait": "runId timeoutMs",
@@ -57,7 +57,7 @@ const known: Record<string, string> = {
 };
 const refuse = (message: string, more: Json = {}) => ({ refusal: { code: "INVALID_REQUEST", message, ...more } });
 
-/** What was recorded of the management, too. */
+/** Replays the recorded response of a management method. */
 function replayed(method: string, params: Json): Json {
   const agents = (recorded.agents.answer as { agents: { id: string }[] }).agents.map(({ id }) => id);
   const { agentId } = params;
@@ -69,13 +69,13 @@ function replayed(method: string, params: Json): Json {
   }
 }
 
-/** The call that a recording asks about: what is asked in one may be answered as in the other. */
-const askedIn = (name: "approved" | "rejected"): string =>
+/** Returns the tool call that a recording requests approval for, so that the two recordings can be combined. */
+const approvedCallIn = (name: "approved" | "rejected"): string =>
   (recording.runs[name] as unknown as Recorded).events.flatMap(({ event, payload }) =>
     event === "exec.approval.requested" ? [String((payload["request"] as Json)["toolCallId"])] : [],
   )[0] ?? "";
 
-/** A gateway on 127.0.0.1 with the strict params of the real one; what it tells of runs has been recorded there. */
+/** Starts a gateway on 127.0.0.1 that checks params like the real one and replays recorded events of runs. */
 export async function startFakeGateway({
   token = "secret",
   version = recording.hello.version,
@@ -83,7 +83,7 @@ export async function startFakeGateway({
   tickIntervalMs = 30_000,
   maxPayload = 26_214_400,
   history,
-  lie = () => false,
+  override = () => false,
   atEnd = onTestFinished,
 }: FakeOptions = {}) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
@@ -99,10 +99,10 @@ export async function startFakeGateway({
   let bootId = randomUUID();
   let isDraining = false;
 
-  const tell = (event: string, payload: Json, starter?: WebSocket): void => {
-    // Of tools only the connection that has started the run is told.
-    const hearers = payload["stream"] === "tool" ? [starter] : server.clients;
-    for (const socket of hearers) socket?.send(JSON.stringify({ type: "event", event, payload }));
+  const emit = (event: string, payload: Json, starter?: WebSocket): void => {
+    // Tool events are sent only to the connection that started the run.
+    const receivers = payload["stream"] === "tool" ? [starter] : server.clients;
+    for (const socket of receivers) socket?.send(JSON.stringify({ type: "event", event, payload }));
   };
 
   const startRun = (params: Json, socket: WebSocket, answer: (outcome: Json) => void): void => {
@@ -110,17 +110,17 @@ export async function startFakeGateway({
     const sessionKey = String(params["sessionKey"]);
     const session = sessions.get(sessionKey) ?? { sessionId: randomUUID(), memory: [] };
     const given = String(params["message"]).replace(/^Your task:\n\n/, "");
-    const directive: Directive = params["extraSystemPrompt"] === "echo" ? { say: given } : JSON.parse(given);
+    const directive: Directive = params["extraSystemPrompt"] === "echo" ? { text: given } : JSON.parse(given);
     const mine = <T>(recorded: T): T => {
       const values: Record<string, string> = { RUN: runId, KEY: sessionKey, SESSION: session.sessionId };
-      const text = JSON.stringify(recorded).replaceAll(askedIn("rejected"), askedIn("approved"));
+      const text = JSON.stringify(recorded).replaceAll(approvedCallIn("rejected"), approvedCallIn("approved"));
       return JSON.parse(text.replaceAll(/"(RUN|KEY|SESSION)"/g, (_, name: string) => JSON.stringify(values[name])));
     };
     const recordedOf = (name: RunName): Recorded => mine(recording.runs[name] as unknown as Recorded);
-    const say = (text: string): void => {
+    const streamText = (text: string): void => {
       const size = Math.ceil(text.length / 3);
       for (let end = size, from = 0; from < text.length; from = end, end += size)
-        tell("agent", {
+        emit("agent", {
           runId,
           sessionKey,
           stream: "assistant",
@@ -140,19 +140,19 @@ export async function startFakeGateway({
         answer(refusal !== undefined ? { refusal } : { payload });
       },
     };
-    /** Plays a recording up to a question, which whoever answers it has it go on from. */
+    /** Replays a recording up to an approval request; the decision continues the replay. */
     const play = (name: RunName, from = 0): void => {
       const { events } = recordedOf(name);
       for (const [index, { event, payload }] of events.entries()) {
         if (index < from) continue;
-        if (event !== "exec.approval.requested") tell(event, payload, socket);
+        if (event !== "exec.approval.requested") emit(event, payload, socket);
         else {
           const id = randomUUID();
           approvals.set(id, {
             ...run,
             settle: (decided) => play(decided, recordedOf(decided).events.findIndex((one) => one.event === event) + 1),
           });
-          tell(event, { ...payload, id });
+          emit(event, { ...payload, id });
           return;
         }
       }
@@ -161,11 +161,11 @@ export async function startFakeGateway({
 
     runs.set(runId, run);
     answer({ payload: { ...recordedOf("speak").accepted }, isFirst: true });
-    if ("say" in directive || "recall" in directive) {
-      run.reply = "say" in directive ? directive.say : session.memory.join("\n");
-      say(run.reply);
+    if ("text" in directive || "recall" in directive) {
+      run.reply = "text" in directive ? directive.text : session.memory.join("\n");
+      streamText(run.reply);
       run.settle("speak");
-    } else if ("hang" in directive) say("I wait.");
+    } else if ("hang" in directive) streamText("I wait.");
     else {
       if (directive.remember !== undefined) session.memory.push(directive.remember);
       play(directive.play);
@@ -230,9 +230,9 @@ export async function startFakeGateway({
         socket.send(
           JSON.stringify({ type: "res", id, ...(refusal === undefined ? { ok: true, payload } : { ok: false, error: refusal }) }),
         );
-      const allowed = known[method]?.split(" ");
+      const allowed = KNOWN_PARAMS[method]?.split(" ");
       const odd = Object.keys(params).find((name) => !allowed?.includes(name));
-      if (lie({ method, params }, answer, socket)) return;
+      if (override({ method, params }, answer, socket)) return;
       if (isDraining && ["sessions.create", "agent"].includes(method))
         return answer({
           refusal: { code: "UNAVAILABLE", message: "Gateway is draining for restart; new tasks are not accepted", retryable: true },
@@ -265,25 +265,25 @@ export async function startFakeGateway({
     token,
     calls,
     runs,
-    tell,
-    /** Cuts every connection; the runs go on. */
-    cut(): void {
+    emit,
+    /** Closes every connection; the runs continue. */
+    disconnectAll(): void {
       for (const socket of server.clients) socket.terminate();
     },
-    /** Has got SIGTERM: it says so, takes nothing new, and lets its runs end; `restart` is its next start. */
+    /** Simulates SIGTERM: announces the shutdown, rejects new runs and lets active runs end, until `restart`. */
     drain(): void {
       isDraining = true;
-      tell("shutdown", { reason: "gateway stopping" });
+      emit("shutdown", { reason: "gateway stopping" });
     },
-    /** Is another one afterwards, as after a crash: what ran is cancelled. */
+    /** Simulates a crash and a new start: active runs are marked as cancelled. */
     restart(): void {
       bootId = randomUUID();
       isDraining = false;
       for (const run of runs.values()) if (run.status === "running") run.status = "cancelled";
       for (const socket of server.clients) socket.terminate();
     },
-    /** A run of its own accord, in a session. */
-    begin(sessionKey: string, reply: string, status = "running"): string {
+    /** Starts a run that no client requested. */
+    startUnrequestedRun(sessionKey: string, reply: string, status = "running"): string {
       const runId = randomUUID();
       runs.set(runId, {
         sessionKey,
@@ -291,7 +291,7 @@ export async function startFakeGateway({
         reply,
         settle: () => runs.set(runId, { sessionKey, status: "cancelled", reply, settle() {} }),
       });
-      tell("task", { action: "upserted", task: { runId, sessionKey, childSessionKey: sessionKey, status } });
+      emit("task", { action: "upserted", task: { runId, sessionKey, childSessionKey: sessionKey, status } });
       return runId;
     },
   };
