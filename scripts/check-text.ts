@@ -11,9 +11,6 @@ const SHIPPED = [
 ];
 const NOT_OURS = /(^|\/)(node_modules|dist|_generated)\//;
 
-/** Areas whose text is not revised yet, as prefixes of paths. This list only gets shorter; `--all` checks them, too. */
-const NOT_YET_CLEAN: readonly string[] = [];
-
 interface Rule {
   /** Applied to one line, in which the words of identifiers are separate. */
   readonly pattern: RegExp;
@@ -87,7 +84,7 @@ process.exitCode = main();
 /** Prints every violation in shipped text, or in the files whose paths start with an argument, and returns the exit code. */
 function main(): number {
   const { values, positionals } = parseArgs({
-    options: { all: { type: "boolean", default: false }, root: { type: "string", default: "." } },
+    options: { root: { type: "string", default: "." } },
     allowPositionals: true,
   });
   const root = path.resolve(values.root);
@@ -97,17 +94,9 @@ function main(): number {
     return 1;
   }
   const codeWidth = readCodeWidth(root);
-  const all = values.all || positionals.length > 0;
-  const checked = all ? files : files.filter((file) => !NOT_YET_CLEAN.some((start) => file.startsWith(start)));
-  const hits = checked.flatMap((file) => checkFile(file, readFileSync(path.join(root, file), "utf8"), codeWidth));
+  const hits = files.flatMap((file) => checkFile(file, readFileSync(path.join(root, file), "utf8"), codeWidth));
   for (const { file, line, message, text } of hits) console.error(`${file}:${line}: ${message}\n    ${text}`);
-  for (const area of NOT_YET_CLEAN.filter((start) => !hits.some(({ file }) => file.startsWith(start)))) {
-    if (values.all && positionals.length === 0) console.log(`Clean, so remove it from NOT_YET_CLEAN in scripts/check-text.ts: ${area}`);
-  }
-  const skipped = files.length - checked.length;
-  console.log(
-    `${hits.length} violation(s) in ${checked.length} shipped files${skipped === 0 ? "" : `; ${skipped} files are not checked yet`}.`,
-  );
+  console.log(`${hits.length} violation(s) in ${files.length} shipped files.`);
   return hits.length === 0 ? 0 : 1;
 }
 

@@ -58,7 +58,7 @@ const LEGAL: readonly { file: string; content: string }[] = [
 describe("the check of shipped text", () => {
   test("reports every planted violation with its place, and nothing else", async () => {
     const root = await plant([...planted, ...LEGAL]);
-    const { exitCode, stderr } = await check("--all", "--root", root);
+    const { exitCode, stderr } = await check("--root", root);
     expect(exitCode).toBe(1);
     const places = stderr.split("\n").filter((line) => line !== "" && !line.startsWith("    "));
     for (const { file, message } of planted)
@@ -71,7 +71,7 @@ describe("the check of shipped text", () => {
 
   test("passes text without violations", async () => {
     const root = await plant(LEGAL);
-    const { exitCode, stdout, stderr } = await check("--all", "--root", root);
+    const { exitCode, stdout, stderr } = await check("--root", root);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toContain("0 violation(s) in 5 shipped files.");
   });
