@@ -157,7 +157,7 @@ describe("the model receives an error for a call", () => {
   test.each([
     ["the profile is inspect", { profile: "inspect", approvals: "allow" }, /profile is inspect/],
     ["approvals are denied", { profile: "modify", approvals: "deny" }, /approvals are/],
-    ["nobody allows it", { profile: "modify", approvals: "ask" }, /Nobody is here/],
+    ["its approval is rejected", { profile: "modify", approvals: "ask" }, /No check decides this approval/],
   ] as const)("that was rejected because %s", async (_, rights, words) => {
     const { url, requests } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__die" }]);
     const fixture = await openVercelFixture({ baseUrl: url });
