@@ -41,7 +41,7 @@ test("on a large damaged database Bridge is not ready, rejects dispatches, logs 
   expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([503, "storage_unavailable"]);
   expect((await bridge.call("GET", "/healthz")).status).toBe(200);
 
-  // Reads of sound pages go on; those of damaged ones are refused, and neither fills the log.
+  // Reads of valid pages continue; those of damaged pages are rejected, and neither fills the log.
   expect((await bridge.call("GET", "/api/v2/tasks/filler-0")).status).toBe(200);
   const statuses = new Set<number>();
   for (let task = 4_400; task < 4_600; task += 1) statuses.add((await bridge.call("GET", `/api/v2/tasks/filler-${task}`)).status);
@@ -58,7 +58,7 @@ test("on a large damaged database Bridge is not ready, rejects dispatches, logs 
   expect(await bridge.exited).toBe(0);
 });
 
-test("Bridge is not ready as soon as a read meets a page that was damaged meanwhile, and running tasks end", async () => {
+test("Bridge is not ready after a read of a page that was damaged while it ran, and running tasks end", async () => {
   const { dataDir, file } = await stoppedBridge(LARGE_TASKS);
   const bridge = await startBridgeProgram(dataDir, {
     BRIDGE_COMMAND: JSON.stringify(["/bin/sh", "-c", "until [ -e go ]; do sleep 0.1; done"]),

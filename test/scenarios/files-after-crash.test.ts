@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-test("a task that starts again after kill -9 finds its files as they came, and can be deleted", async () => {
+test("a task that is retried after kill -9 finds its original files, and can be deleted", async () => {
   const dataDir = await temporaryDirectory();
   const flag = path.join(dataDir, "was-killed");
   // The first run spoils the file and hangs; the second one prints it.

@@ -7,10 +7,10 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const escapes = {
   "ignores SIGHUP": "nohup",
-  "in a session of its own": "setsid",
-  "in a session of its own, with its parent gone": "setsid --fork",
+  "in a separate session": "setsid",
+  "in a separate session without a parent": "setsid --fork",
   "with an empty environment": "env -i setsid",
-  "without the marker, with its parent gone": "env -u BRIDGE_TASK_ID setsid --fork",
+  "without the marker and without a parent": "env -u BRIDGE_TASK_ID setsid --fork",
   "with other directories": "env HOME=/ TMPDIR=/ setsid",
 };
 
@@ -52,7 +52,7 @@ test("no process outlives a completed task, even if it changed its environment, 
   expect(living()).toEqual([]);
 });
 
-test("no process outlives a cancelled task, even if it changed its environment, session and parent", async () => {
+test("no process outlives a canceled task, even if it changed its environment, session and parent", async () => {
   const { bridge, isComplete, living } = await startWithEscapes("exec sleep 300");
   await expect.poll(isComplete, { timeout: 15_000 }).toBe(true);
   expect(living()).toEqual(Object.keys(escapes));
@@ -61,7 +61,7 @@ test("no process outlives a cancelled task, even if it changed its environment, 
   expect(living()).toEqual([]);
 });
 
-test("no process outlives kill -9 of Bridge and its next start, and those of another Bridge are spared", async () => {
+test("the next start after kill -9 of Bridge kills every leftover process, and none of another Bridge", async () => {
   const { dataDir, bridge, isComplete, living } = await startWithEscapes("exec sleep 300");
   const other = await startWithEscapes("exec sleep 300");
   await expect.poll(() => isComplete() && other.isComplete(), { timeout: 15_000 }).toBe(true);
@@ -75,7 +75,7 @@ test("no process outlives kill -9 of Bridge and its next start, and those of ano
   expect(other.living()).toEqual(Object.keys(escapes));
 });
 
-test("a Bridge that starts on a copy of the data directory of a running Bridge spares its processes", async () => {
+test("a Bridge that starts on a copy of another Bridge's data directory does not kill the processes of that Bridge", async () => {
   const { dataDir, isComplete, living } = await startWithEscapes("exec sleep 300");
   await expect.poll(isComplete, { timeout: 15_000 }).toBe(true);
   const copy = await temporaryDirectory();

@@ -28,7 +28,7 @@ async function startBusyBridge() {
 }
 
 describe("a second Bridge", () => {
-  test("is refused on the data directory or the database of another one, under any name, and the task there completes", async () => {
+  test("is rejected on the data directory or the database of a running one, under any path, and the running task completes", async () => {
     const { dataDir, bridge, taskId, finish } = await startBusyBridge();
     const elsewhere = await temporaryDirectory();
     const ownsDirectory = /exit 1.*Another process owns the data directory/s;
@@ -52,7 +52,7 @@ describe("a second Bridge", () => {
     expect(result).toMatchObject({ output: expect.stringContaining(path.join(dataDir, "tmp")) });
   });
 
-  test.runIf(process.platform === "linux")("is refused although somebody has deleted the lock file, however often it tries", async () => {
+  test.runIf(process.platform === "linux")("is rejected although the lock file was deleted, however often it tries", async () => {
     const { dataDir, bridge, taskId, finish } = await startBusyBridge();
     await rm(path.join(dataDir, "data-directory.lock"));
     const other = { BRIDGE_DATABASE_URL: `sqlite:${await temporaryDirectory()}/other.db` };
@@ -71,7 +71,7 @@ describe("a second Bridge", () => {
   });
 });
 
-test("two databases that are links to one file that does not exist yet are one database", async () => {
+test("two links to one database file that does not exist yet are the same database", async () => {
   const shared = path.join(await temporaryDirectory(), "shared.db");
   const [first, second] = [await temporaryDirectory(), await temporaryDirectory()];
   for (const dataDir of [first, second]) await symlink(shared, path.join(dataDir, "bridge.db"));
@@ -79,7 +79,7 @@ test("two databases that are links to one file that does not exist yet are one d
   expect(await refusalOf(second)).toMatch(/exit 1.*Another process owns the database/s);
 });
 
-test("a data directory that is missing is made for its owner only, with Bridge's token in it", async () => {
+test("a missing data directory is created for its owner only, with Bridge's token", async () => {
   const directory = await temporaryDirectory();
   const dataDir = path.join(directory, "deep/data");
   await startBridgeProgram(directory, { BRIDGE_DATA_DIR: dataDir });
@@ -90,6 +90,6 @@ test("a data directory that is missing is made for its owner only, with Bridge's
 test.each([
   ["BRIDGE_DATA_DIR", "/proc/bridge"],
   ["BRIDGE_DATABASE_URL", "sqlite:/proc/bridge/bridge.db"],
-])("%s=%s ends the start in words", async (name, value) => {
+])("%s=%s prevents the start with an error", async (name, value) => {
   expect(await refusalOf(await temporaryDirectory(), { [name]: value })).toMatch(new RegExp(`exit 1.*${name} cannot be`, "s"));
 });

@@ -13,7 +13,7 @@ async function startWith(fake: FakeGateway, environment: Record<string, string> 
   return { bridge, restart: start };
 }
 
-/** Dispatches a task whose run goes on until it is ended, and resolves when that run is at work. */
+/** Dispatches a task whose run continues until it is ended, and resolves when that run has started. */
 async function startRun(bridge: BridgeProgram, fake: FakeGateway) {
   const answer = await dispatchTask(bridge, { taskId: "t", agentId: "main", ...doing({ hang: true }) });
   expect(answer.status).toBe(202);

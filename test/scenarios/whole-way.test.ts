@@ -9,7 +9,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
-describe("the whole way", () => {
+describe("from dispatch to callback", () => {
   test("a dispatch is run by a real program, and its callback arrives once, signed", async () => {
     const receiver = await startReceiver();
     onTestFinished(receiver.close);
@@ -45,7 +45,7 @@ describe("the whole way", () => {
     expect(readdirSync(path.join(dataDir, "tmp"))).toEqual([]);
   });
 
-  test("a task of a tenant that names itself like another's task is kept apart down to the runtime", async () => {
+  test("tasks of two tenants with the same id stay separate down to the runtime", async () => {
     const dataDir = await temporaryDirectory();
     const sha256 = async (text: string) =>
       Buffer.from(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).toString("hex");
