@@ -2,15 +2,15 @@ import { startReceiver } from "../support/start-receiver.ts";
 
 /** One callback as it arrived. */
 export interface ReceivedCallback {
-  /** Tenant and task that the URL names. */
+  /** The tenant and the task in the URL. */
   key: string;
   webhookId: string;
   body: string;
-  /** Its place among all the callbacks and events that have arrived. */
+  /** Its position among all received callbacks and events. */
   order: number;
 }
 
-/** Starts a receiver that answers the first attempts as the URL asks (a status, or a reset connection), and then says yes. */
+/** Starts a receiver that answers the first attempts as the URL asks (a status, or a reset connection), and then with 200. */
 export async function startCallbackReceiver({ nextOrder, onCallback }: { nextOrder(): number; onCallback(): void }) {
   const callbacks: ReceivedCallback[] = [];
   const attempts = new Map<string, number>();

@@ -6,23 +6,23 @@ import { eventNumber, type Follower } from "./follower.ts";
 import type { DispatchedTask } from "./orchestrator.ts";
 import type { StoredEventRow, StoredState, StoredTask } from "./stored-state.ts";
 
-/** Everything that was seen of Bridge from outside, and what it has written down. */
+/** Everything that clients observed of Bridge, and everything that it stored. */
 export interface Evidence {
   stored: StoredState;
   dispatched: ReadonlyMap<string, DispatchedTask>;
   followers: readonly Follower[];
   callbacks: readonly ReceivedCallback[];
-  /** Order of arrival of each `callback.delivered`, by task. */
+  /** The arrival position of each `callback.delivered`, by task. */
   deliveredSeenAt: ReadonlyMap<string, number>;
   /** How often each task's runtime started. */
   starts: ReadonlyMap<string, number>;
-  /** Results as the API tells them. */
+  /** The results that the API returns. */
   results: ReadonlyMap<string, unknown>;
   kills: number;
   maxConcurrent: number;
 }
 
-/** Holds the evidence against the promises; each line is one that was broken. */
+/** Checks the evidence against the guarantees; each returned line is one violation. */
 export function check(evidence: Evidence): string[] {
   return [
     ...checkLog(evidence.stored),
@@ -38,22 +38,22 @@ function checkLog({ integrity, events, lastNumber }: StoredState): string[] {
   return [
     ...integrity.map((line) => `database: ${line}`),
     ...(hole === -1 ? [] : [`log: after ${hole} comes ${events[hole]?.number}`]),
-    ...(events.length === lastNumber ? [] : [`log: ${events.length} events, but the counter says ${lastNumber}`]),
+    ...(events.length === lastNumber ? [] : [`log: ${events.length} events, but the counter is ${lastNumber}`]),
   ];
 }
 
-/** The stream has told the tenant's whole log: each event once, in order, as it is stored. */
+/** Checks that the stream sent the tenant's whole log: each event once, in order, as it is stored. */
 function checkFollowed({ tenant, events }: Follower, stored: StoredState): string[] {
   const log = stored.events.filter((event) => event.tenant === tenant);
   const numbers = events.map(eventNumber);
   const disorder = numbers.findIndex((number, index) => index > 0 && number <= (numbers[index - 1] as number));
   const difference = log.findIndex((event, index) => !isSame(event, events[index]));
   return [
-    ...(disorder === -1 ? [] : [`durability: the stream of ${tenant} told event ${numbers[disorder]} after ${numbers[disorder - 1]}`]),
+    ...(disorder === -1 ? [] : [`durability: the stream of ${tenant} sent event ${numbers[disorder]} after ${numbers[disorder - 1]}`]),
     ...(difference === -1 ? [] : [`durability: the stream of ${tenant} and the log differ from event ${log[difference]?.number} on`]),
     ...(events.length === log.length
       ? []
-      : [`durability: the stream of ${tenant} told ${events.length} events, the log has ${log.length}`]),
+      : [`durability: the stream of ${tenant} sent ${events.length} events, the log has ${log.length}`]),
   ];
 }
 
@@ -65,16 +65,16 @@ const isSame = (stored: StoredEventRow, followed: EventEnvelope | undefined): bo
 
 function checkTasks({ stored, dispatched, starts, results, kills, maxConcurrent }: Evidence): string[] {
   const byKey = new Map(stored.tasks.map((task) => [task.key, task]));
-  const stories = Map.groupBy(stored.events, (event) => event.task);
+  const eventsByTask = Map.groupBy(stored.events, (event) => event.task);
   const lost = [...dispatched].filter(([key, task]) => task.accepted && !byKey.has(key));
   const interruptions = stored.tasks.filter((task) => task.restarts > 0 || task.result?.errorCode === "bridge_restarted").length;
   return [
     ...lost.map(([key]) => `durability: ${key} was accepted and is not stored`),
     ...stored.tasks.flatMap((task) => checkTask(task, dispatched.get(task.key), starts.get(task.key) ?? 0)),
-    ...stored.tasks.flatMap((task) => checkStory(task, stories.get(task.seq) ?? [])),
+    ...stored.tasks.flatMap((task) => checkTaskEvents(task, eventsByTask.get(task.seq) ?? [])),
     ...stored.tasks
       .filter((task) => !isDeepStrictEqual(results.get(task.key), task.result))
-      .map((task) => `task: the API tells another result of ${task.key} than is stored`),
+      .map((task) => `task: the API returns a result of ${task.key} that differs from the stored one`),
     ...(interruptions <= kills * maxConcurrent ? [] : [`task: ${interruptions} interruptions by ${kills} kills`]),
   ];
 }
@@ -94,8 +94,8 @@ function checkTask({ key, state, restarts, result }: StoredTask, dispatch: Dispa
   ];
 }
 
-/** One beginning, one end, nothing of the task's own behind it. */
-function checkStory({ key, state }: StoredTask, events: readonly StoredEventRow[]): string[] {
+/** Checks that a task has one start event, one terminal event and no task event after it. */
+function checkTaskEvents({ key, state }: StoredTask, events: readonly StoredEventRow[]): string[] {
   const types = events.map((event) => event.type).filter((type) => !type.startsWith("callback."));
   const ends = types.filter((type) => type === "execution.completed" || type === "execution.failed");
   const end = state === "completed" ? "execution.completed" : "execution.failed";
@@ -103,11 +103,11 @@ function checkStory({ key, state }: StoredTask, events: readonly StoredEventRow[
   return [
     ...(ends.length === 1 && types.at(-1) === end
       ? []
-      : [`story: ${key} is ${state} and ends ${ends.length} times, last with ${types.at(-1)}`]),
+      : [`events: ${key} is ${state} and ends ${ends.length} times, last with ${types.at(-1)}`]),
     ...(types.filter((type) => type === "execution.started").length === 1 && types[0] === "execution.started"
       ? []
-      : [`story: ${key} does not begin once with its beginning`]),
-    ...(outcomes.length === 1 ? [] : [`story: ${key} tells ${outcomes.length} outcomes of its callback`]),
+      : [`events: ${key} does not start with exactly one start event`]),
+    ...(outcomes.length === 1 ? [] : [`events: ${key} has ${outcomes.length} outcomes of its callback`]),
   ];
 }
 
@@ -119,7 +119,7 @@ function checkCallbacks({ stored, callbacks, deliveredSeenAt }: Evidence): strin
     ...stored.tasks.flatMap((task) => checkCallback(task, byTask.get(task.key) ?? [], stored.callbacks.get(task.seq)?.state)),
     ...[...byTask.keys()]
       .filter((key) => !known.has(key))
-      .map((key) => `durability: a callback told the end of ${key}, which is not stored`),
+      .map((key) => `durability: a callback reported the end of ${key}, which is not stored`),
     ...[...tasksOfId]
       .filter(([, posts]) => new Set(posts.map((post) => post.key)).size > 1)
       .map(([id]) => `callback: ${id} stands for several tasks`),
@@ -132,11 +132,11 @@ function checkCallbacks({ stored, callbacks, deliveredSeenAt }: Evidence): strin
 function checkCallback({ key, result }: StoredTask, posts: readonly ReceivedCallback[], state: string | undefined): string[] {
   const [first] = posts;
   if (first === undefined) return [`callback: ${key} never arrived`];
-  const { taskId, agentId, provider, metadata, finishedAt, ...told } = JSON.parse(first.body) as ExecutionResult & Record<string, unknown>;
+  const { taskId, agentId, provider, metadata, finishedAt, ...sent } = JSON.parse(first.body) as ExecutionResult & Record<string, unknown>;
   return [
     ...(posts.every((post) => post.body === first.body) ? [] : [`durability: the callback of ${key} came with several contents`]),
     ...(posts.every((post) => post.webhookId === first.webhookId) ? [] : [`callback: ${key} came with several ids`]),
-    ...(isDeepStrictEqual(told, result) ? [] : [`durability: the callback of ${key} told another result than is stored`]),
+    ...(isDeepStrictEqual(sent, result) ? [] : [`durability: the callback of ${key} sent a result that differs from the stored one`]),
     ...(key.endsWith(`/${String(taskId)}`) && [agentId, provider, metadata, finishedAt].every((field) => field !== undefined)
       ? []
       : [`callback: ${key} is incomplete`]),
@@ -144,7 +144,7 @@ function checkCallback({ key, result }: StoredTask, posts: readonly ReceivedCall
   ];
 }
 
-/** A run in which nothing happens breaks no promise, and proves nothing. */
+/** A run without activity violates no guarantee and proves nothing. */
 function checkThatItWorked({ stored, callbacks, kills }: Evidence): string[] {
   const completed = stored.tasks.filter((task) => task.state === "completed").length;
   return [

@@ -17,26 +17,26 @@ import { readStoredState, type StoredState, type StoredTask } from "./stored-sta
 
 export interface CrashOptions {
   rounds: number;
-  /** Decides what is dispatched and where each kill strikes; the operating system decides the rest. */
+  /** Determines the dispatches and the kills; the operating system determines the rest. */
   seed: number;
-  /** Takes durability away, to show that the checker sees it. */
+  /** Breaks durability, to show that the checker reports it. */
   sabotage?: Sabotage | undefined;
   onRound?(line: string): void;
 }
 
-/** What a run has shown. */
+/** The outcome of a run. */
 export interface CrashReport {
-  /** Broken promises; those of durability begin with `durability`. */
+  /** Violated guarantees; those of durability begin with `durability`. */
   violations: string[];
   figures: Record<string, number>;
 }
 
 const MOMENT_LIMIT_MS = 3000;
 const SETTLE_LIMIT_MS = 60_000;
-/** A task ends before the last of its processes is swept. */
+/** A task ends before its last process is swept. */
 const SWEEP_LIMIT_MS = 5000;
 
-/** Kills Bridge again and again while it works, and checks at the end that nothing accepted was lost, doubled or changed. */
+/** Kills Bridge repeatedly under load, and checks at the end that no accepted task was lost, duplicated or changed. */
 export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} }: CrashOptions): Promise<CrashReport> {
   const installation = createInstallation();
   const { dataDir, databaseFile, tenants, environment } = installation;
@@ -52,7 +52,7 @@ export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} 
   let life: BridgeProcess = startBridge(environment);
 
   const receiver = await startCallbackReceiver({ nextOrder: () => order++, onCallback: () => moments.happened("callback") });
-  // Actors have chances of their own, so that the timing of one does not change the plan of another.
+  // Each actor has a separate source of randomness, so that the timing of one does not change the plan of another.
   const orchestrator = createOrchestrator({
     random: createRandom(seed + 1),
     tenants,
@@ -83,7 +83,7 @@ export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} 
     runtimesLeftByKills += findRuntimes(dataDir).length;
   }
 
-  /** The first life ends when its log has begun: a stream can only be resumed once it has told an event. */
+  /** The first process is killed after its first event: a stream can only be resumed after an event. */
   async function begin(): Promise<void> {
     const { address, ended } = await connect();
     for (const tenant of tenants) await orchestrator.dispatchOne(address, tenant);
@@ -92,7 +92,7 @@ export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} 
     await ended;
   }
 
-  /** One life of work, until the kill that was planned for it. */
+  /** Runs one process of Bridge under load until its planned kill. */
   async function live(round: Round): Promise<void> {
     const startedAt = performance.now();
     life = startBridge(environment);
@@ -113,7 +113,7 @@ export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} 
     await Promise.all([working, ended]);
   }
 
-  /** The last life: everything comes to its end, and Bridge to its own. */
+  /** Runs the last process until every task has ended, and then shuts it down. */
   async function settle(): Promise<Map<string, unknown>> {
     life = startBridge(environment);
     const { address, ended } = await connect();

@@ -5,15 +5,15 @@ import type { Tenant } from "./orchestrator.ts";
 /** Follows all events of one tenant, over every restart. */
 export interface Follower {
   readonly tenant: string;
-  /** Every event in the order of arrival. */
+  /** All events in the order of arrival. */
   readonly events: readonly EventEnvelope[];
-  /** How often the stream was taken up again. */
+  /** How often the stream was resumed. */
   readonly resumptions: number;
-  /** Reads until Bridge is gone. `connected` resolves when the stream is open, or Bridge was gone before. */
+  /** Reads until Bridge exits. `connected` resolves when the stream is open, or when Bridge has exited before. */
   follow(address: string): { connected: Promise<void>; ended: Promise<void> };
 }
 
-/** Creates a follower that has seen nothing yet. */
+/** Creates a follower that has received no event yet. */
 export function createFollower({
   tenant: { tenant, token },
   onEvent,
@@ -45,7 +45,7 @@ export function createFollower({
     try {
       for await (const text of response.body.pipeThrough(new TextDecoderStream())) parser.feed(text);
     } catch {
-      // The kill cut the stream off; the next one goes on from the last whole event.
+      // The kill ended the stream; the next one continues after the last complete event.
     }
   }
 

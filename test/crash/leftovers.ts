@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Runtime processes of this data directory: what carries a task's marker and its directories. Looked up without any help of Bridge's own. */
+/** The runtime processes of this data directory, which have a task's marker and its directories. Uses no code of Bridge. */
 export function findRuntimes(dataDir: string): number[] {
   return readdirSync("/proc")
     .map(Number)
@@ -15,7 +15,7 @@ function isRuntime(pid: number, dataDir: string): boolean {
       environment.some((entry) => entry.startsWith(`TMPDIR=${dataDir}/`))
     );
   } catch {
-    // It has ended meanwhile, or is another user's.
+    // The process has ended, or belongs to another user.
     return false;
   }
 }

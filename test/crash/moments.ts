@@ -1,15 +1,15 @@
-/** Where on the path of a task a kill strikes. */
+/** The phase of a task at which a kill occurs. */
 export const phases = ["dispatch", "run", "callback", "recovery"] as const;
 export type Phase = (typeof phases)[number];
 
-/** Counts what is seen of Bridge's work from outside, so that a kill strikes in the middle of it. */
+/** Counts the observed steps of Bridge's work, so that a kill occurs in the middle of it. */
 export interface Moments {
   happened(phase: Phase): void;
-  /** Resolves at the n-th moment of the phase from now on (true), or when the time is over (false). */
+  /** Resolves with true at the n-th moment of the phase from now on, or with false when the time limit expires. */
   reach(phase: Phase, occurrence: number, limitMs: number): Promise<boolean>;
 }
 
-/** Creates the counter; one waits at a time. */
+/** Creates the counter, which supports one waiting caller at a time. */
 export function createMoments(): Moments {
   let awaited: { phase: Phase; left: number; reached: () => void } | null = null;
   return {

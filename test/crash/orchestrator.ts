@@ -7,16 +7,16 @@ export interface Tenant {
   token: string;
 }
 
-/** What the orchestrator knows of a task that it has dispatched. */
+/** A task that the orchestrator has dispatched. */
 export interface DispatchedTask {
   tenant: Tenant;
   taskId: string;
   body: Readonly<Record<string, unknown>>;
-  /** A 202 has arrived: from then on Bridge answers for it. */
+  /** Bridge has responded with 202, so it must not lose the task. */
   accepted: boolean;
   /** A cancel was sent. */
   cancelled: boolean;
-  /** Its terminal event has been seen. */
+  /** Its terminal event was received. */
   ended: boolean;
 }
 
@@ -24,43 +24,43 @@ export interface OrchestratorOptions {
   random: Random;
   tenants: readonly Tenant[];
   callbackOrigin: string;
-  /** A dispatch is on its way. */
+  /** Called when a dispatch was sent. */
   onDispatch(): void;
-  /** Bridge did what it must never do. */
+  /** Called when Bridge violated a guarantee. */
   onViolation(violation: string): void;
 }
 
-/** Dispatches without pause, and repeats what got no answer. */
+/** Dispatches tasks without pause, and repeats requests without a response. */
 export interface Orchestrator {
   readonly tasks: ReadonlyMap<string, DispatchedTask>;
   readonly figures: Readonly<{ dispatches: number; replays: number; refusals: number; lostAnswers: number }>;
-  /** One quick task for a tenant. */
+  /** Dispatches one quick task for a tenant. */
   dispatchOne(address: string, tenant: Tenant): Promise<void>;
-  /** Keeps Bridge busy until it is gone, or the signal is aborted. */
+  /** Keeps Bridge busy until it exits, or the signal is aborted. */
   work(address: string, signal: AbortSignal): Promise<void>;
-  /** Repeats every dispatch, so that each gets its answer, and each accepted one proves that it is remembered. */
+  /** Repeats every dispatch, so that each gets a response, and each accepted task is proven to be stored. */
   repeatAll(address: string): Promise<void>;
   onEnded(key: string): void;
 }
 
 const LANES = 6;
-/** Tasks that may be under way: enough to keep every slot busy, and no pile that a kill cannot reach. */
+/** The maximum number of open tasks: enough to keep every slot busy, with a short queue. */
 const MAX_UNENDED = 40;
 const MAX_PAUSE_MS = 25;
 const REPEAT_PROBABILITY = 0.15;
 const CANCEL_PROBABILITY = 0.05;
 
-/** What the agent does, by the first word of the message; some are more likely than others. */
+/** The agent's actions, by the first word of the message; some are more likely than others. */
 const kinds = ["quick", "quick", "quick", "quick", "quick", "quick", "quick", "slow", "slow", "slow", "slow", "escape", "escape", "fail"];
 const rareKinds = ["stubborn", "escape"];
 const RARE_PROBABILITY = 0.04;
-/** How the receiver answers the first attempts of a callback; after them it says yes. */
+/** How the receiver answers the first attempts of a callback; it accepts later ones. */
 const callbackAnswers = ["", "", "", "", "500", "reset", "500,reset", "reset,503"];
 
-/** The name of a task over all tenants. */
+/** The name of a task, which is unique over all tenants. */
 export const taskKey = (tenant: string, taskId: string): string => `${tenant}/${taskId}`;
 
-/** Creates the client that never stops asking. */
+/** Creates a client that dispatches without pause. */
 export function createOrchestrator({ random, tenants, callbackOrigin, onDispatch, onViolation }: OrchestratorOptions): Orchestrator {
   const tasks = new Map<string, DispatchedTask>();
   const figures = { dispatches: 0, replays: 0, refusals: 0, lostAnswers: 0 };
@@ -97,7 +97,7 @@ export function createOrchestrator({ random, tenants, callbackOrigin, onDispatch
     return task;
   }
 
-  /** False when Bridge is gone. */
+  /** False when Bridge has exited. */
   async function dispatch(address: string, task: DispatchedTask): Promise<boolean> {
     const wasAccepted = task.accepted;
     const sending = post(`${address}/api/v2/dispatch`, task, JSON.stringify(task.body));
@@ -123,7 +123,7 @@ export function createOrchestrator({ random, tenants, callbackOrigin, onDispatch
     if (!task.accepted) return true;
     task.cancelled = true;
     const answer = await post(`${address}/api/v2/tasks/${task.taskId}/cancel`, task);
-    if (answer?.status === 404) onViolation(`durability: ${nameOf(task)} was accepted, and unknown when it was cancelled`);
+    if (answer?.status === 404) onViolation(`durability: ${nameOf(task)} was accepted, but was unknown when it was canceled`);
     return answer !== null;
   }
 
@@ -150,7 +150,7 @@ export function createOrchestrator({ random, tenants, callbackOrigin, onDispatch
 
 const nameOf = (task: DispatchedTask): string => taskKey(task.tenant.tenant, task.taskId);
 
-/** Null when Bridge went away before it had answered. */
+/** Null when Bridge exited before it responded. */
 async function post(
   url: string,
   { tenant }: DispatchedTask,

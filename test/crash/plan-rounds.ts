@@ -1,12 +1,12 @@
 import { type Phase, phases } from "./moments.ts";
 import type { Random } from "./random.ts";
 
-/** Where one kill strikes. */
+/** When one kill occurs. */
 export interface Round {
   phase: Phase;
-  /** The kill waits for so many moments of its phase. */
+  /** The number of moments of its phase before the kill. */
   occurrence: number;
-  /** And then for so long; for `recovery`, in parts of the time that a start takes. */
+  /** The delay after the last moment; for `recovery`, as a fraction of the time that a start takes. */
   delay: number;
 }
 
@@ -16,7 +16,7 @@ export function planRounds(count: number, random: Random): Round[] {
     const phase = random.pick(phases);
     if (phase === "recovery") return { phase, occurrence: 0, delay: 0.5 + random.next() };
     const occurrence = random.integer(1, phase === "run" ? 60 : 25);
-    // Some strike in the very turn in which the moment is seen.
+    // Some kills occur in the same event-loop turn as the moment.
     return { phase, occurrence, delay: random.chance(0.3) ? 0 : random.next() * 12 };
   });
 }

@@ -1,4 +1,4 @@
-/** A source of chance: the same seed gives the same numbers. */
+/** A random number generator: the same seed gives the same numbers. */
 export interface Random {
   /** From 0 (inclusive) to 1 (exclusive). */
   next(): number;
@@ -8,7 +8,7 @@ export interface Random {
   pick<T>(items: readonly T[]): T;
 }
 
-/** Creates a source of chance (mulberry32). */
+/** Creates a random number generator (mulberry32). */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   function next(): number {

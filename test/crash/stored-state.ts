@@ -20,17 +20,17 @@ export interface StoredEventRow {
   data: string;
 }
 
-/** What Bridge has written down, read from the file itself. */
+/** The state that Bridge stored, read from the database file. */
 export interface StoredState {
   integrity: string[];
   lastNumber: number;
   tasks: StoredTask[];
   events: StoredEventRow[];
-  /** State of each task's callback, by the task's seq. */
+  /** The state of each task's callback, by the task's seq. */
   callbacks: Map<number, { state: string; attempts: number }>;
 }
 
-/** Reads everything, without changing anything. */
+/** Reads the whole database without changing it. */
 export function readStoredState(databaseFile: string): StoredState {
   const database = new SqliteDatabase(databaseFile, { readonly: true });
   try {
