@@ -14,7 +14,7 @@ const repository = path.resolve(import.meta.dirname, "../..");
 const program = path.join(repository, "scripts/demo.ts");
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
-test("shows the dispatch, the events and the verified callback on one screen, and cleans up", async () => {
+test("the demo shows the dispatch, the events and the verified callback on one screen, and cleans up", async () => {
   const directory = await temporaryDirectory();
   const { exitCode, stdout, stderr } = await startDemo(directory);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
@@ -36,7 +36,7 @@ test("shows the dispatch, the events and the verified callback on one screen, an
   expect(await readdir(directory)).toEqual([]);
 });
 
-test("stays with --keep, prints commands that work, and stops in peace on Ctrl-C", async () => {
+test("the demo keeps running with --keep, prints commands that work, and shuts down gracefully on Ctrl-C", async () => {
   const directory = await temporaryDirectory();
   const demo = startDemo(directory, "--keep");
   const kept = await readUntil(demo, "/docs");
@@ -61,7 +61,7 @@ test("stays with --keep, prints commands that work, and stops in peace on Ctrl-C
   await expect(call("/healthz")).rejects.toThrow("fetch failed");
 });
 
-test("ends with the signal's exit code and leaves nothing when it is interrupted before its end", async () => {
+test("an interrupted demo exits with the signal's exit code and leaves nothing", async () => {
   const directory = await temporaryDirectory();
   const demo = startDemo(directory);
   // From its first trace on, while Bridge is still starting.
@@ -72,7 +72,7 @@ test("ends with the signal's exit code and leaves nothing when it is interrupted
   expect(await readdir(directory)).toEqual([]);
 });
 
-test("survives readers that go away, and cleans up", async () => {
+test("the demo continues when its output is closed, and cleans up", async () => {
   const directory = await temporaryDirectory();
   const demo = startDemo(directory);
   demo.stdout.destroy();
@@ -80,7 +80,7 @@ test("survives readers that go away, and cleans up", async () => {
   expect(await readdir(directory)).toEqual([]);
 });
 
-test("refuses what it does not know, and tells its usage", async () => {
+test("the demo rejects unknown arguments and prints its usage", async () => {
   const { exitCode, stdout, stderr } = await startDemo(await temporaryDirectory(), "--agent", "claude");
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
   expect(stderr).toMatch(/Unknown option '--agent'[\s\S]*Usage: npm run demo/);
@@ -91,8 +91,8 @@ test("refuses what it does not know, and tells its usage", async () => {
   );
 });
 
-describe("with a program of the operator's", () => {
-  /** Tells its version, and the story of any task, in the words of Gemini CLI. */
+describe("the demo with an installed program", () => {
+  /** Prints its version, and the events of a task, in the format of Gemini CLI. */
   const gemini = `#!/bin/sh
 case "$*" in
   --version) echo 0.61.0;;
@@ -111,7 +111,7 @@ esac
     return result;
   }
 
-  test("shows its preflight and its task, which may change nothing", async () => {
+  test("shows the program's preflight and a read-only task", async () => {
     const { exitCode, stdout, stderr } = await demoOf("gemini", { GEMINI_API_KEY: "key" });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toMatch(/ok {2}primary connection +cli: gemini 0\.61\.0/);
@@ -128,7 +128,7 @@ esac
     ["is not installed", "claude", {}, /^\nclaude is not ready:\n[\s\S]* {2}cli: claude was not found on PATH\. Run npm install -g /],
     ["has no key", "gemini", { GEMINI_API_KEY: "" }, /^\ngemini is not ready:\n {2}Set GEMINI_API_KEY/],
     ["does not work", "gemini", { BRIDGE_GEMINI_COMMAND: "false", GEMINI_API_KEY: "key" }, /--version prints no version/],
-  ])("one that %s: says what to do, and dispatches nothing", async (_name, provider, settings, words) => {
+  ])("prints advice and dispatches nothing if the program %s", async (_name, provider, settings, words) => {
     const { exitCode, stdout, stderr } = await demoOf(provider, settings as Record<string, string>);
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(words);
@@ -136,7 +136,7 @@ esac
     expect(stdout).not.toContain("Dispatch");
   });
 
-  test("one that is not installed is not shown by its vendor's model alone", async () => {
+  test("dispatches nothing if the program is missing, even if its vendor's API is configured", async () => {
     const model = await createModelServer();
     onTestFinished(() => model.close());
     const { exitCode, stdout, stderr } = await demoOf("codex", { OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${model.url}/v1` });
@@ -147,12 +147,12 @@ esac
   });
 });
 
-test("says why Bridge did not start", async () => {
+test("the demo prints why Bridge did not start", async () => {
   const options = { directory: await temporaryDirectory(), secret, signal: AbortSignal.timeout(20_000), settings: { BRIDGE_PORT: "many" } };
   await expect(startBridge(options)).rejects.toThrow(/Bridge did not start:\n[\s\S]*BRIDGE_PORT: must be a whole number/);
 });
 
-test("its receiver tells a genuine callback from a forged one, and counts attempts", async () => {
+test("the demo's receiver verifies callbacks, rejects forged ones, and counts attempts", async () => {
   const receiver = await startReceiver({ secret, signal: AbortSignal.timeout(20_000) });
   onTestFinished(() => receiver.close());
   const body = JSON.stringify({ taskId: "demo-1", status: "ok" });

@@ -19,7 +19,7 @@ describe("Dockerfile", () => {
     .filter((rest) => !rest.startsWith("--from="))
     .flatMap((rest) => rest.split(/\s+/).slice(0, -1));
 
-  test("copies only what exists and what .dockerignore lets through", () => {
+  test("copies only existing files that .dockerignore does not exclude", () => {
     const allowed = read(".dockerignore")
       .split("\n")
       .filter((line) => line.startsWith("!"))
@@ -46,7 +46,7 @@ describe("Dockerfile", () => {
     expect(all("HEALTHCHECK")[0]).toContain("/healthz");
   });
 
-  test("names settings that exist", () => {
+  test("names only existing settings", () => {
     const named = all("ENV").flatMap((rest) => [...rest.matchAll(/(BRIDGE_[A-Z_]+)=/g)].map(([, name]) => name));
     expect(named).toEqual(["BRIDGE_HOST", "BRIDGE_PORT", "BRIDGE_DATA_DIR"]);
     expect(named.filter((name) => !Object.hasOwn(allSettings, name ?? ""))).toEqual([]);
@@ -77,7 +77,7 @@ describe("docker-compose.yml", () => {
     expect(directory).toBe(/BRIDGE_DATA_DIR=(\S+)/.exec(read("Dockerfile"))?.[1]);
   });
 
-  test("names settings that exist, and demands a token", () => {
+  test("names only existing settings, and requires a token", () => {
     const commented = [...text.matchAll(/# (BRIDGE_[A-Z_]+):/g)].map(([, name]) => name ?? "");
     const named = [...Object.keys(bridge?.environment ?? {}), ...commented];
     expect(named).toContain("BRIDGE_CALLBACK_ALLOW");
@@ -85,13 +85,13 @@ describe("docker-compose.yml", () => {
     expect(bridge?.environment["BRIDGE_GATEWAY_TOKEN_HASH"]).toMatch(/^\$\{BRIDGE_GATEWAY_TOKEN_HASH:\?/);
   });
 
-  test("gives Bridge longer to stop than its tasks get to end", () => {
+  test("gives Bridge a longer stop timeout than the drain time of its tasks", () => {
     const drainSeconds = Number(bridge?.environment["BRIDGE_DRAIN_SECONDS"]);
     const [, margin] = /CLOSE_MARGIN_MS = (\d+)_000/.exec(read("src/main.ts")) ?? [];
     expect(Number.parseInt(bridge?.stop_grace_period ?? "", 10)).toBeGreaterThan(drainSeconds + Number(margin));
   });
 
-  test("asks for health as the image does", () => {
+  test("uses the same health check as the image", () => {
     expect(bridge?.healthcheck.test.slice(0, 3)).toEqual(["CMD", "node", "-e"]);
     expect(bridge?.healthcheck.test[3]).toContain("/healthz");
   });

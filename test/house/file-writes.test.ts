@@ -75,11 +75,11 @@ test.each([
   ['const fs = await import("node:fs");', ["*"]],
   ['const fs = process.getBuiltinModule("fs");', ["*"]],
   ['export { rm } from "node:fs/promises";', ["*"]],
-])("the check sees through %s", (text, names) => {
+])("the check detects %s", (text, names) => {
   expect(takenFrom(text)).toEqual(names);
 });
 
-test("files that a task could have replaced are changed through nofollow-fs alone", () => {
+test("files that a task could have replaced are changed only through nofollow-fs", () => {
   expect(sources.length).toBeGreaterThan(200);
   const found = sources.flatMap((name) => {
     const calls = takenFrom(readFileSync(path.join(repository, name), "utf8")).filter((call) => call === "*" || changing.test(call));

@@ -51,7 +51,7 @@ const mintTicket = async (): Promise<{ ticket: string }> => (await (await fetch(
 const send = (stream: ServerResponse | undefined, id: string, type: string, data: object): void =>
   void stream?.write(`id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
 
-test("comes back with a new ticket and the last id, and misses nothing", async () => {
+test("followEvents reconnects with a new ticket and the last id, and misses no event", async () => {
   const seen: [string, unknown][] = [];
   stop = followEvents(url, mintTicket, (type, event) => seen.push([type, event]), { retryDelayMs: 10 });
 
@@ -72,15 +72,15 @@ test("comes back with a new ticket and the last id, and misses nothing", async (
   ]);
 });
 
-test("hears every type of event, and of a gap", async () => {
-  const heard = new Set<string>();
-  stop = followEvents(url, mintTicket, (type) => heard.add(type));
+test("followEvents reports every type of event, and a gap", async () => {
+  const received = new Set<string>();
+  stop = followEvents(url, mintTicket, (type) => received.add(type));
   await vi.waitFor(() => expect(connections).toHaveLength(1));
   for (const type of [...eventTypes, "stream.gap"]) send(connections[0]?.stream, "e-9", type, {});
-  await vi.waitFor(() => expect(heard).toEqual(new Set([...eventTypes, "stream.gap"])));
+  await vi.waitFor(() => expect(received).toEqual(new Set([...eventTypes, "stream.gap"])));
 });
 
-test("keeps trying while no ticket can be had, and stops when told", async () => {
+test("followEvents retries while it gets no ticket, and stops when its stop function is called", async () => {
   let refused = 0;
   const mintSometimes = async () => {
     if (refused++ < 3) throw new Error("no network");

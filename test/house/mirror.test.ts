@@ -47,7 +47,7 @@ describe("the tests mirror the sources", () => {
     expect(strange.filter((place) => !sourceOf(place).some((source) => existsSync(path.join(repository, source))))).toEqual([]);
   });
 
-  test("a test with the name of a source file that it imports stands in the same place", () => {
+  test("a test with the name of a source file that it imports is in the corresponding directory", () => {
     const tests = mirrored.filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts")).map(positionOf);
     expect(tests.length).toBeGreaterThan(200);
     const misplaced = tests.filter((place) => {
@@ -60,7 +60,7 @@ describe("the tests mirror the sources", () => {
     expect(misplaced).toEqual([]);
   });
 
-  test("the list of suites is complete and names no directory that is gone", () => {
+  test("the list of suites is complete and names only existing directories", () => {
     expect(Object.keys(suites).filter((name) => !existsSync(path.join(repository, "test", name)))).toEqual([]);
   });
 });

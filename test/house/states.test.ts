@@ -7,7 +7,7 @@ import { isFinal, legalMoves, type TaskState, taskStates } from "../../src/task.
 const page = readFileSync(path.resolve(import.meta.dirname, "../../docs/states.md"), "utf8");
 const [, taskSection = ""] = page.split(/^## /m);
 
-test("the page lists exactly the legal moves of a task", () => {
+test("the page lists exactly the legal state changes of a task", () => {
   const listed = [...taskSection.matchAll(/^\| `(\w+)` \| `(\w+)` \| \S.* \|$/gm)].map(([, from, to]) => `${from} -> ${to}`);
   const legal = taskStates.flatMap((from) => legalMoves[from].map((to) => `${from} -> ${to}`));
   expect(listed.toSorted()).toEqual(legal.toSorted());

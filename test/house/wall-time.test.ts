@@ -31,7 +31,7 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
       "crash/run.ts": "prints how long a run took",
       "crash/crash-run.ts": "kills the next start of Bridge at a part of the time that the last one took",
       "adapters/in-memory-adapter.ts": "the duration that a result has to report",
-      "runtimes/model-server/server.ts": "the time of a request, for whoever looks at a run",
+      "runtimes/model-server/server.ts": "the time of a request, for a reader of the run",
       "runtimes/table/scenarios.ts": "the time of a cancellation, for the report",
     },
   },
@@ -74,7 +74,7 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
   },
 ];
 
-test.each(rules)("no test $about, but for named exceptions", ({ pattern, exceptions }) => {
+test.each(rules)("no test $about, except for the listed exceptions", ({ pattern, exceptions }) => {
   const found = files.filter((name) =>
     readFileSync(path.join(directory, name), "utf8")
       .split("\n")
