@@ -7,7 +7,7 @@ import { compileCache } from "./compile-cache.ts";
 import { measureMachine, slowness } from "./machine.ts";
 import { beginRun, commandOf, findLeftProcesses, removeDeadRuns, removeDirectories, type TestRun } from "./test-run.ts";
 
-/** How long processes that are about to end may take for it, on an idle machine. */
+/** The time limit for processes that are about to exit, on an idle machine. */
 const END_LIMIT_MS = 2_000;
 const POLL_MS = 20;
 
@@ -30,7 +30,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-/** It leads a session of its own, so that Ctrl-C does not reach it, and ends when this process does. */
+/** It runs in a separate session, so that Ctrl-C does not reach it, and exits when this process does. */
 function startReaper(name: string): void {
   const program = path.join(import.meta.dirname, "reaper.ts");
   const reaper = spawn(process.execPath, [program, name], {

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Where the run hands its measurement to its workers. */
+/** The environment variable that passes the measurement to the workers of the run. */
 const VARIABLE = "TEST_MACHINE_SLOWNESS";
-/** A hang must come to an end on any machine. */
+/** The maximum factor: a hanging test must end on any machine. */
 const HIGHEST = 10;
 
 /** What an idle machine of two cores of 2024 does in `TURN_MS`. */
@@ -15,7 +15,7 @@ const TURNS = 10;
 /** How many times longer than on an idle machine things may take now, 1 to 10. All time limits of tests are multiplied by it. */
 export const slowness = (): number => Math.min(HIGHEST, Math.max(1, Number(process.env[VARIABLE] ?? 1), processesPerCore()));
 
-/** The time limit, as long as the machine needs it now. */
+/** The time limit, multiplied by the current load factor of the machine. */
 export const scaled = (limitMs: number): number => Math.round(limitMs * slowness());
 
 /** Measures how late short work and short timers end; for the start of a run, before its workers. */
@@ -29,7 +29,7 @@ export async function measureMachine(): Promise<void> {
   process.env[VARIABLE] = String((performance.now() - startedAt) / (TURNS * 2 * TURN_MS));
 }
 
-/** The mean of the last minute, or what waits for a core right now. */
+/** The load average of the last minute, or the number of processes that wait for a core now. */
 function processesPerCore(): number {
   const [lastMinute = 0] = loadavg();
   return Math.max(lastMinute, readRunnable()) / availableParallelism();

@@ -6,7 +6,7 @@ import { scaled } from "./machine.ts";
  * condition holds, so a long limit costs nothing but the time of a test that fails.
  */
 
-/** For `expect.poll`, `vi.waitFor` and `vi.waitUntil` without a limit of their own. */
+/** The limit of `expect.poll`, `vi.waitFor` and `vi.waitUntil` without an explicit limit. */
 const WAIT_LIMIT_MS = 15_000;
 
 const testLimitMs = scaled(inject("testLimitMs"));

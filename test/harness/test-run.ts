@@ -9,9 +9,9 @@ import { hasLabel, labelThisProcess, type RunLabel } from "./run-label.ts";
 
 /** One run of the tests. */
 export interface TestRun {
-  /** Tells the next run whose it is: the process, the time of its start, and the label. */
+  /** The file that identifies the owner for the next run: the process id, its start time, and the label. */
   name: string;
-  /** What all its processes carry. */
+  /** The label of all its processes. */
   label: RunLabel | null;
   /** For its temporary files. */
   directory: string;

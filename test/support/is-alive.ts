@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** A zombie is dead: whoever inherited it has not looked yet. */
+/** A zombie counts as dead: its parent process has not waited for it yet. */
 export function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -56,10 +56,10 @@ export interface Bridge {
 }
 
 /**
- * Runs until it is cancelled for the message `wait`, fails for `fail`, uses a tool and returns every field of a result for `look`, a tool that never
+ * Runs until it is canceled for the message `wait`, fails for `fail`, uses a tool and returns every field of a result for `look`, a tool that never
  * ends for `work`, one that waits for an approval for `ask`, and returns any other message.
  */
-const obey: Run = async (request, emit, signal, requestApproval) => {
+const runMessage: Run = async (request, emit, signal, requestApproval) => {
   if (request.message === "fail") return { status: "error", errorCode: "model_error", error: "It failed." };
   if (request.message === "work") emit("tool.invoked", { toolCallId: "call-1", toolName: "build", input: {} });
   if (request.message === "wait" || request.message === "work")
@@ -110,9 +110,9 @@ export async function startBridge(
   const log: string[] = [];
   const logger = pino({ level: "trace" }, { write: (line: string) => void log.push(line) });
   const adapters = [
-    createInMemoryAdapter({ run: obey }),
+    createInMemoryAdapter({ run: runMessage }),
     createInMemoryAdapter({
-      run: obey,
+      run: runMessage,
       provider: "narrow",
       capabilities: { tools: false, sessionResume: false, mcpServers: false, approvals: false, outputStrategies: ["stream"] },
     }),

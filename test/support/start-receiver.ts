@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-/** One POST as it arrived. */
+/** One received POST. */
 export interface ReceivedPost {
   path: string;
   headers: IncomingHttpHeaders;
@@ -13,7 +13,7 @@ export interface ReceivedPost {
 /** Answers one POST, or leaves it hanging. */
 export type Answer = (response: ServerResponse, request: IncomingMessage, number: number) => void;
 
-/** Starts a receiver of callbacks on a free port of 127.0.0.1 that remembers what it got. */
+/** Starts a callback receiver on a free port of 127.0.0.1, which stores the received requests. */
 export async function startReceiver(answer: Answer = (response) => response.end()) {
   const posts: ReceivedPost[] = [];
   let underWay = 0;
@@ -45,14 +45,14 @@ export async function startReceiver(answer: Answer = (response) => response.end(
 export async function startTcpServer(onSocket: (socket: Socket) => void) {
   return await listen(
     createTcpServer((socket) => {
-      // What the other side does to the connection is the test's business, not an error of the server's.
+      // Errors of the connection are caused by the test and are not errors of the server.
       socket.on("error", () => {});
       onSocket(socket);
     }),
   );
 }
 
-/** A port of 127.0.0.1 on which nobody listens. */
+/** A port of 127.0.0.1 on which no server listens. */
 export async function findClosedPort(): Promise<number> {
   const { port, close } = await startTcpServer(() => {});
   await close();
