@@ -164,7 +164,7 @@ function fair(driver: SqliteDriver, tasks: readonly LaneTask[], { quota, held }:
       if (running.length === MAX_CONCURRENT) {
         const ended = running.shift() as LaneTask;
         lanes.released(ended);
-        // It is back in the queue after the slice.
+        // The task returns to the queue after the slice.
         lanes.enqueued(ended);
       }
       return row;
