@@ -185,12 +185,12 @@ const faults: Record<string, Fault> = {
   },
   "interprets a slash": {
     check: "takes a message as data: a slash command",
-    complaint: /did not come back as it was/,
+    complaint: /the output is not the message/,
     run: changingOutput((output) => output.replace(/^\//, "")),
   },
   "stops at a NUL": {
     check: "takes a message as data: a NUL",
-    complaint: /did not come back as it was/,
+    complaint: /the output is not the message/,
     run: changingOutput((output) => output.split("\0")[0] ?? ""),
   },
   "mixes up concurrent tasks": {
