@@ -82,7 +82,7 @@ async function compare(runtime: Runtime, rounds: number): Promise<Row> {
       const task = (await response.json()) as { state: string; result: unknown };
       if (task.state !== "completed") throw new Error(`${runtime} through Bridge: ${JSON.stringify(task)}`);
     };
-    // The first task records the command, and lays out the home that both use.
+    // The first task records the command, and creates the home that both use.
     await throughBridge();
     const command = readCommand(root, recorder);
     const direct = async (): Promise<void> => {
@@ -97,9 +97,9 @@ async function compare(runtime: Runtime, rounds: number): Promise<Row> {
       if (exitCode !== 0 || model.requests.length === asked)
         throw new Error(`${runtime} by itself exits ${exitCode}: ${stderr.slice(-500)} ${stdout.slice(-500)}`);
     };
-    // What Bridge lays out in the task's TMPDIR is its own work, and not part of the command's time.
+    // Bridge's files in the task's TMPDIR are part of Bridge's work, not of the command's time.
     const layOut = () => execa("cp", ["-a", command.tmpCopy, command.tmp]);
-    // The end of a task is told before its TMPDIR is gone.
+    // The end of a task is reported before its TMPDIR is removed.
     if (!(await until(() => !existsSync(command.tmp), 5_000))) throw new Error("Bridge does not remove the TMPDIR of its task.");
     const times = { direct: [] as number[], bridge: [] as number[] };
     for (let round = 0; round < rounds; round += 1) {
@@ -120,7 +120,7 @@ async function compare(runtime: Runtime, rounds: number): Promise<Row> {
   }
 }
 
-/** A program that notes how it is called, once, and then becomes the real one. Bash, so that both ways pay the same for it. */
+/** A program that records its first call and then executes the real program. It runs in Bash for both measurements, so that its cost is equal. */
 function writeRecorder(root: string, runtime: Runtime): string {
   const real = findProgram(runtime, runtimesPath());
   if (real === null) throw new Error(`${runtime} is not installed. Run: node test/runtimes/install.ts`);

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
-/** A request and nothing else: the body is read, and 202 is answered. */
+/** A server that only reads the body and responds with 202. */
 const server = createServer(async (request, response) => {
   const { taskId } = (await json(request)) as { taskId: string };
   response.writeHead(202, { "content-type": "application/json" }).end(JSON.stringify({ taskId }));

@@ -3,7 +3,7 @@ import { createApp } from "../src/app/create-app.ts";
 import { loadConfig } from "../src/app/load-config.ts";
 import { createAdapter } from "./noop-adapter.ts";
 
-/** The real Bridge with an agent that does nothing. Settings by environment; the first line on stdout tells the address. */
+/** The real Bridge with an agent that does nothing. The environment contains the settings; the first line on stdout is the address. */
 const { config } = loadConfig(process.env);
 const app = await createApp(config, pino({ level: config.logLevel }), { adapters: [{ provider: "noop", adapter: createAdapter() }] });
 const address = await app.start();

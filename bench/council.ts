@@ -33,11 +33,11 @@ else process.exitCode = await main(Number(values.rounds), Number(values.latency)
 interface Shape {
   what: string;
   domains: string[];
-  /** Domains that every role calls for. */
+  /** Domains that every role requests. */
   calledFor: number;
   maxConcurrent: number;
   maxRuns: number;
-  /** Questions of each phase, as the contract demands them. */
+  /** The number of questions of each phase that the contract requires. */
   phases: readonly number[];
 }
 
@@ -119,7 +119,7 @@ function inputOf({ domains }: Shape) {
   return { scope: "12 files", task_description: "Review them.", task_type: "review", domains, intensity: "standard", provider: "fixed" };
 }
 
-/** The council as the package holds it, with nothing between it and the runtime. */
+/** The council of the package, which calls the runtime directly. */
 async function holdBare(shape: Shape, answer: (request: { round: number }) => Promise<string>): Promise<void> {
   const read = readInput(inputOf(shape), "bench", { needsDomains: true, maxProviders: 1 });
   if ("faults" in read) throw new Error(JSON.stringify(read.faults));
@@ -159,7 +159,7 @@ async function holdThroughBridge({ address, token }: { address: string; token: s
   }
 }
 
-/** Whoever is fast because it has left something out does not count. */
+/** Rejects the result of a council that is fast because it omitted questions. */
 function check({ roles, debate_rounds, status }: BridgeReport, { phases }: Shape): void {
   const planned = phases.reduce((sum, count) => sum + count, 0);
   if (status !== "COMPLETED" || debate_rounds !== 1 || roles.length !== planned || roles.some(({ answered }) => !answered))
@@ -172,7 +172,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Says the same to everybody, after the same time: one finding, and the domains that it calls for. */
+/** Gives every role the same answer after the same time: one finding, and the domains that it requests. */
 function createRuntime(latencyMs: number, calledFor: number) {
   let asked = 0;
   let atOnce = 0;

@@ -9,17 +9,17 @@ import { EVENTS_PER_TASK } from "./noop-agent.ts";
 import { readCpuTimeMs, readWrittenKiB } from "./process-use.ts";
 import { quantile } from "./statistics.ts";
 
-/** What the driver is told by its stdin. */
+/** The input of the driver on stdin. */
 export interface DriverJob {
   address: string;
   token: string;
   serverPid: number;
-  /** `tasks`: dispatch, then wait for the callback, and so on. `requests`: dispatch only. */
+  /** `tasks` dispatches and waits for the callback, repeatedly. `requests` only dispatches. */
   kind: "tasks" | "requests";
   stages: { inFlight: number; warmMs: number; measureMs: number }[];
 }
 
-/** What one stage came to. */
+/** The result of one stage. */
 export interface StageResult {
   inFlight: number;
   tasksPerSecond: number;
@@ -35,10 +35,10 @@ export interface StageResult {
 
 const BODY_BYTES = 1287;
 const COMPLETION_LIMIT_MS = 10_000;
-/** Bridge posts at most eight at once to one receiver: a real load has many. */
+/** Bridge posts at most eight concurrent callbacks to one receiver, and a real load has many receivers. */
 const RECEIVERS = 32;
 
-/** Load, event stream and callback receiver in one process, and so on one clock; prints one line of results. */
+/** Runs the load, the event stream and the callback receiver in one process with one clock; prints one line of results. */
 const job = JSON.parse(await text(process.stdin)) as DriverJob;
 const pool = new Pool(job.address, { connections: Math.max(...job.stages.map((stage) => stage.inFlight)) });
 const arrivals = new Map<string, () => void>();
@@ -135,7 +135,7 @@ function dispatchBody(taskId: string): string {
   return JSON.stringify({ ...body, message: "Look into it. ".repeat(BODY_BYTES).slice(0, missing) });
 }
 
-/** A number counts only when everything that was dispatched has come to its end here. */
+/** Checks that every dispatched task has ended; otherwise the result is invalid. */
 async function checkCompleteness(): Promise<void> {
   if (events === null) return;
   const expected = totals.dispatched * EVENTS_PER_TASK;

@@ -1,6 +1,6 @@
 import { type ClientRequest, get } from "node:http";
 
-/** Counts what the agent's events come to in an event stream; cheap, because it shares its core with the load. */
+/** Counts the agent's events in an event stream. It is cheap, because it shares its core with the load. */
 export interface EventCounter {
   readonly count: number;
   close(): void;

@@ -8,8 +8,8 @@ import { z } from "zod";
 import { runNoopAgent } from "./noop-agent.ts";
 
 /**
- * The floor: the least that accepts durably, runs, streams and delivers. One table of tasks, one of events, group commit per
- * event-loop turn, one reader's hub, one POST. No auth, no limits, no retries, no recovery: what any Bridge must pay, and no more.
+ * The floor: the minimal server that accepts durably, runs, streams and delivers. One table of tasks, one of events, group commit per
+ * event-loop turn, one reader's hub, one POST. No auth, limits, retries or recovery: only the cost that any Bridge has.
  */
 const database = new SqliteDatabase(path.join(process.env["FLOOR_DATA_DIR"] ?? ".", "floor.db"));
 database.pragma("journal_mode = WAL");
@@ -42,7 +42,7 @@ let immediate: NodeJS.Immediate | null = null;
 let timer: NodeJS.Timeout | null = null;
 let number = 0;
 
-/** Resolves after the commit of this turn; what is lazy rides the next one. */
+/** Resolves after the commit of this turn; lazy writes wait for the next one. */
 function write(operation: () => void, lazy = false): Promise<void> {
   if (!lazy) immediate ??= setImmediate(flush);
   else if (immediate === null) timer ??= setTimeout(flush, LAZY_DELAY_MS);

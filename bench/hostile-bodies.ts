@@ -53,11 +53,11 @@ interface Measured {
   memoryBytes: number;
 }
 
-/** Sends a dispatch and waits for the end of its task, or its refusal. */
+/** Sends a dispatch and waits for the end of its task, or for its rejection. */
 async function measure(address: string, { name, bytes, status }: HostileBody): Promise<Measured> {
   server.send("start");
   await once(server, "message");
-  // Sets the peak to what is used now.
+  // Resets the peak to the current memory use.
   writeFileSync(`/proc/${server.pid}/clear_refs`, "5");
   const before = readPeakBytes();
   const answer = await fetch(`${address}/api/v2/dispatch`, {
@@ -96,7 +96,7 @@ function toRow({ name, bytes, status }: HostileBody, tries: readonly Measured[])
 function toPage(rows: readonly string[]): string {
   return `# Hostile bodies
 
-\`npm run bench:bodies\` sends each body to a Bridge of its own and measures its event loop. The goals:
+\`npm run bench:bodies\` sends each body to a separate Bridge and measures its event loop. The goals:
 
 - at most ${GOALS.longestMs} ms of the event loop at once. This is wall time, with the writes to the disk: on a busy machine it is much longer.
 - reading and checking takes at most ${GOALS.cpuRatio} times the CPU time of \`JSON.parse\` ("read"; \`test/http/hostile-bodies.test.ts\` asserts it). "All" is the CPU

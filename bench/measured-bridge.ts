@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
-/** The Bridge of `bridge.ts` with a clock in its event loop. On "start" it measures anew, on "stop" it reports. */
+/** The Bridge of `bridge.ts` with a clock in its event loop. "start" resets the measurement, "stop" reports it. */
 export interface LoopReport {
-  /** Longest time in which the event loop did nothing else. */
+  /** The longest block of the event loop. */
   longestMs: number;
   /** CPU time of the event loop's thread. */
   cpuMs: number;

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from "#contract";
 
-/** How many events one run tells. */
+/** The number of events of one run. */
 export const EVENTS_PER_TASK = 20;
 
 export type NoopEvent =

@@ -9,10 +9,10 @@ import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { readCpuTimeMs } from "./process-use.ts";
 
-/** Lets one task print much, and reports what that costs Bridge and other clients. Prints the rows of output.md. */
+/** Runs one task with much output, and measures its cost for Bridge and other clients. Prints the rows of output.md. */
 
 const MEBIBYTE = 1024 ** 2;
-/** How often another client asks for `/healthz`. */
+/** The interval at which another client requests `/healthz`. */
 const PROBE_EVERY_MS = 10;
 const GOAL_P99_MS = 250;
 const GOAL_GROWTH = 1.5;
@@ -137,7 +137,7 @@ async function startBridge(directory: string) {
   };
 }
 
-/** Takes one callback, without looking at it. */
+/** Accepts one callback without checking it. */
 async function startReceiver() {
   const received = Promise.withResolvers<void>();
   const server = createServer((request, response) => {
@@ -151,7 +151,7 @@ async function startReceiver() {
   return { url: `http://127.0.0.1:${port}/`, received: received.promise, close: () => server.close() };
 }
 
-/** Asks for `/healthz` at a steady rate, whether or not the last answer is there; returns the sorted times of all answers. */
+/** Requests `/healthz` at a constant rate, without waiting for the last response; returns the sorted times of all responses. */
 function startProbe(url: string) {
   const asked: Promise<number>[] = [];
   const timer = setInterval(() => {
@@ -159,7 +159,7 @@ function startProbe(url: string) {
     asked.push(
       fetch(`${url}/healthz`)
         .then((answer) => answer.text())
-        // A probe that is never answered counts with the time that it waited.
+        // A probe without a response counts with its waiting time.
         .catch(() => {})
         .then(() => performance.now() - startedAt),
     );

@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
-/** One of our programs on a core of its own. */
+/** A program of the benchmark on a dedicated core. */
 export interface PinnedProcess {
   pid: number;
   /** The first line on stdout, parsed; rejects when it ends without one. */
   firstLine: Promise<Record<string, unknown>>;
-  /** SIGTERM, and resolves when it is gone. */
+  /** Sends SIGTERM and resolves when the process has exited. */
   stop(): Promise<void>;
 }
 
@@ -41,6 +41,6 @@ function readFirstLine(child: ChildProcess): Promise<Record<string, unknown>> {
     if (child.stdout === null) throw new Error("stdout is not a pipe");
     createInterface(child.stdout).once("line", (line) => resolve(JSON.parse(line) as Record<string, unknown>));
     child.once("error", (error) => reject(new Error("The bench needs Linux with taskset.", { cause: error })));
-    child.once("exit", (code, signal) => reject(new Error(`${child.spawnargs.join(" ")} ended (${code ?? signal}) and told nothing.`)));
+    child.once("exit", (code, signal) => reject(new Error(`${child.spawnargs.join(" ")} ended (${code ?? signal}) without output.`)));
   });
 }

@@ -7,7 +7,7 @@ export function readCpuTimeMs(pid: number): number {
   return nanoseconds.reduce((sum, time) => sum + time, 0) / 1e6;
 }
 
-/** What a process has sent to the disk, in KiB. Linux only. */
+/** The amount of data that a process has written to the disk, in KiB. Linux only. */
 export function readWrittenKiB(pid: number): number {
   const line = /^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"));
   return Number(line?.[1]) / 1024;

@@ -4,7 +4,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { runServer, type ServerName, serverNames } from "./servers.ts";
 
-/** Where the time of a server under load goes: `node bench/profile.ts [--server floor] [--in-flight 32] [--seconds 6] [--top 40]`. */
+/** Profiles the CPU time of a server under load: `node bench/profile.ts [--server floor] [--in-flight 32] [--seconds 6] [--top 40]`. */
 const { values } = parseArgs({
   options: {
     server: { type: "string", default: "bridge" },
@@ -15,7 +15,7 @@ const { values } = parseArgs({
 });
 if (!serverNames.includes(values.server as ServerName)) throw new Error(`--server is one of ${serverNames.join(", ")}.`);
 
-/** The start and the warm-up are not what is asked for. */
+/** The start and the warm-up are excluded. */
 const SKIPPED_MS = 3000;
 
 interface Profile {
@@ -41,7 +41,7 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Functions by the time in themselves, or in themselves and all that they call. */
+/** Functions by their self time, or by their total time. */
 function rank({ nodes, samples, timeDeltas }: Profile, by: "self" | "total"): { name: string; part: number }[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node.id] as const)));

@@ -3,16 +3,16 @@ import type { StageResult } from "./driver.ts";
 import type { Round, ServerName } from "./servers.ts";
 import { median, spread } from "./statistics.ts";
 
-/** Bridge's part of the floor's tasks/s, and how often its CPU per task. */
+/** Bridge's tasks/s as a fraction of the floor's, and its CPU time per task as a multiple. */
 const LEAST_RATE_RATIO = 0.5;
 const MOST_CPU_RATIO = 2;
-/** Accept at one client, by one fsync and one bare request. */
+/** The time to accept with one client, as a multiple of one fsync and one bare request. */
 const MOST_ACCEPT_RATIO = 4;
-/** From there on the machine, not the code, decides. */
+/** Above this value, the machine determines the result, not the code. */
 const NOISY_LOAD = 2;
 const NOISY_SPREAD = 1.5;
 
-/** What is compared at the end to end. */
+/** The numbers of concurrent tasks in the end-to-end comparison. */
 const inFlights = [32, 256];
 
 interface Goal {
@@ -126,7 +126,7 @@ function describeNoise(rounds: readonly Round[], loadBefore: number): string[] {
   ];
 }
 
-/** What one fsync cost around Bridge's run of the round. */
+/** The cost of one fsync around Bridge's run of the round. */
 const fsyncMs = ({ bridge }: Round): number => (bridge.fsyncMs[0] + bridge.fsyncMs[1]) / 2;
 
 function stageOf(round: Round, name: ServerName, inFlight: number): StageResult {

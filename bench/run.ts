@@ -27,7 +27,7 @@ const loadBefore = loadavg()[0] ?? Number.NaN;
 const rounds: Round[] = [];
 for (let index = 0; index < Number(values.rounds); index += 1) {
   const order: ServerName[] = ["bare", "floor", "bridge"];
-  // What heats up or fills up over a round shall not always hit the same one.
+  // The order changes, so that heat and full caches do not always affect the same server.
   if (index % 2 === 1) order.reverse();
   const round: Partial<Round> = {};
   for (const name of order) {

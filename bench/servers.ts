@@ -9,22 +9,22 @@ import { startPinned } from "./pinned-process.ts";
 export const serverNames = ["floor", "bridge", "bare"] as const;
 export type ServerName = (typeof serverNames)[number];
 
-/** Most tasks that are ever under way at once. */
+/** The maximum number of concurrent tasks. */
 export const MAX_IN_FLIGHT = 256;
-/** One round: every server, each started afresh. */
+/** One round: a new start of every server. */
 export type Round = Record<ServerName, ServerRun>;
 
 const SERVER_CORE = 0;
 const DRIVER_CORE = 1;
 
-/** What one fresh server came to under one driver. */
+/** The result of one new server under one driver. */
 export interface ServerRun {
   stages: StageResult[];
   /** Before and after, on the file system of the server's data. */
   fsyncMs: [number, number];
 }
 
-/** Starts a server on fresh data, drives it, and lets both go. */
+/** Starts a server on new data, runs the driver, and stops both. */
 export async function runServer(
   name: ServerName,
   stages: DriverJob["stages"],

@@ -16,13 +16,13 @@ import { sdkDirectory } from "../test/runtimes/programs.ts";
 
 const usage = `Usage: node bench/soak.ts <subject> [--warm-up n] [--tasks n] [--at-once n]
 
-Runs many tasks through one adapter in this process, with a scripted model in another, and tells what its memory does over those after
+Runs many tasks through one adapter in this process, with a scripted model in another, and reports the growth of its memory over those after
 the warm-up, and what is still open after its shutdown. Subjects: vercel-ai, vercel-ai-anthropic, gloo-ai, claude-api, and
 claude-agent-sdk (needs node test/runtimes/install.ts).
 `;
-/** After how many tasks the memory is told, on the way. */
+/** The number of tasks between two reports of the memory. */
 const STRIDE = 100;
-/** How much larger the memory may be at the end. */
+/** The maximum growth of the memory. */
 const GOAL = 1.1;
 
 interface Subject {
@@ -86,7 +86,7 @@ const subject = subjects[name];
 if (values.help === true || subject === undefined) process.stdout.write(usage);
 else process.exitCode = await soak(subject, Number(values["warm-up"]), Number(values.tasks), Number(values["at-once"]));
 
-/** Prints one row for soak.md; answers the exit code. */
+/** Prints one row for soak.md; returns the exit code. */
 async function soak({ load, config, steps }: Subject, warmUp: number, tasks: number, atOnce: number): Promise<number> {
   const before = loadavg()[0]?.toFixed(2);
   const root = mkdtempSync(path.join(tmpdir(), "bridge-soak-"));
@@ -152,7 +152,7 @@ async function soak({ load, config, steps }: Subject, warmUp: number, tasks: num
   return ratios.every((ratio) => ratio < GOAL) && open.join() === openBefore.join() ? 0 : 1;
 }
 
-/** Memory in MB after garbage collection: what is left is held; the young generation keeps its pages though they are empty. */
+/** Memory in MB that is held after garbage collection. The young generation keeps its pages although they are empty. */
 async function measure(): Promise<{ rss: number; heap: number; young: number }> {
   for (let round = 0; round < 4; round += 1) {
     collectGarbage();
@@ -163,7 +163,7 @@ async function measure(): Promise<{ rss: number; heap: number; young: number }> 
   return { rss: rss / 1e6, heap: heapUsed / 1e6, young: young / 1e6 };
 }
 
-/** An endpoint that gives everybody a token: so few are asked for that this may happen here. */
+/** An endpoint that issues tokens. It receives so few requests that it can run in this process. */
 async function startTokens(): Promise<{ url: string; close(): Promise<unknown> }> {
   const server = createServer((_, response) => void response.end(JSON.stringify({ access_token: "token", expires_in: 3600 })));
   server.listen(0, "127.0.0.1");
@@ -174,7 +174,7 @@ async function startTokens(): Promise<{ url: string; close(): Promise<unknown> }
   };
 }
 
-/** A scripted model in a process of its own: what it keeps of its requests is not to be measured. */
+/** A scripted model in a separate process, so that the requests that it records are not measured. */
 async function startModel(file: string, steps: unknown[]): Promise<{ url: string; marker: string; close(): Promise<void> }> {
   writeFileSync(file, JSON.stringify(steps));
   const main = path.join(import.meta.dirname, "../test/runtimes/model-server/main.ts");

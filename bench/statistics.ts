@@ -1,11 +1,11 @@
-/** The value below which the given part of all values lies. */
+/** The quantile of the values for a fraction. */
 export function quantile(values: readonly number[], part: number): number {
   if (values.length === 0) return Number.NaN;
   const ascending = values.toSorted((a, b) => a - b);
   return ascending[Math.min(ascending.length - 1, Math.floor(part * ascending.length))] as number;
 }
 
-/** The middle one. */
+/** The median. */
 export function median(values: readonly number[]): number {
   const ascending = values.toSorted((a, b) => a - b);
   const middle = ascending.length / 2;
@@ -14,5 +14,5 @@ export function median(values: readonly number[]): number {
     : (ascending[Math.floor(middle)] as number);
 }
 
-/** The largest by the smallest. */
+/** The ratio of the largest value to the smallest. */
 export const spread = (values: readonly number[]): number => Math.max(...values) / Math.min(...values);

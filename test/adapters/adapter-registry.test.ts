@@ -36,8 +36,8 @@ test.each([
   [{ timeoutMultiplier: Number.NaN }, 1],
   [{ timeoutMultiplier: Number.POSITIVE_INFINITY }, 1],
   [{ timeoutMultiplier: "2" }, 1],
-])("an external adapter with the properties %j has the timeout multiplier %d", (said, timeoutMultiplier) => {
-  const adapter = { ...createInMemoryAdapter(), ...said };
+])("an external adapter with the properties %j has the timeout multiplier %d", (properties, timeoutMultiplier) => {
+  const adapter = { ...createInMemoryAdapter(), ...properties };
   expect(registryOf({ provider: "memory", adapter }).describe("memory")).toMatchObject({ timeoutMultiplier });
 });
 
@@ -83,6 +83,6 @@ test("listModels() resolves to null for an adapter that cannot list its models, 
     { provider: "failing", adapter: listing(() => Promise.reject(new Error("no"))) },
     { provider: "good", adapter: listing(async () => ["m"]) },
   );
-  const told = await Promise.all(["plain", "failing", "good", "missing", "__proto__"].map((provider) => registry.listModels(provider)));
-  expect(told).toEqual([null, null, ["m"], null, null]);
+  const models = await Promise.all(["plain", "failing", "good", "missing", "__proto__"].map((provider) => registry.listModels(provider)));
+  expect(models).toEqual([null, null, ["m"], null, null]);
 });

@@ -24,15 +24,15 @@ export type Run = (
 ) => Promise<Partial<ExecutionResult>>;
 
 export interface InMemoryAdapterOptions {
-  /** Default: says the message back in several deltas. */
+  /** Default: returns the message in several deltas. */
   run?: Run;
   capabilities?: Partial<GatewayCapabilities>;
   provider?: string;
 }
 
-/** An adapter whose runtime is a function: scriptable, in-process, streaming. What `run` throws is thrown, unless it was cancelled. */
+/** An adapter whose runtime is a function: scriptable, in-process, streaming. It rethrows errors of `run`, unless the task was canceled. */
 export function createInMemoryAdapter(options: InMemoryAdapterOptions = {}): Required<ExecutionAdapter> {
-  const { run = sayMessage, provider = "memory" } = options;
+  const { run = echoMessage, provider = "memory" } = options;
   const listeners = new Set<ExecutionEventListener>();
   const running = new Map<string, { controller: AbortController; done: Promise<unknown> }>();
   let config: AdapterConfig | undefined;
@@ -87,8 +87,8 @@ export function createInMemoryAdapter(options: InMemoryAdapterOptions = {}): Req
   };
 }
 
-/** The default runtime: the message in deltas of a few characters, and a token to go on with. */
-const sayMessage: Run = async (request, emit, signal) => {
+/** The default runtime: returns the message in deltas of a few characters, and a resume token. */
+const echoMessage: Run = async (request, emit, signal) => {
   for (const content of deltasOf(request.message)) {
     signal.throwIfAborted();
     emit("assistant.text", { content });
@@ -106,7 +106,7 @@ export function deltasOf(text: string): string[] {
   return deltas;
 }
 
-/** What a run is given beside its request. */
+/** The arguments of a run in addition to its request. */
 interface Means {
   emit: Emit;
   signal: AbortSignal;
@@ -118,9 +118,9 @@ async function runUntilCancelled(
   request: ExecutionRequest,
   { emit, signal, requestApproval }: Means,
 ): Promise<Partial<ExecutionResult>> {
-  let said = "";
+  let text = "";
   const emitAndRemember: Emit = (type, data) => {
-    if (type === "assistant.text") said += (data as { content: string }).content;
+    if (type === "assistant.text") text += (data as { content: string }).content;
     emit(type, data);
   };
   try {
@@ -128,7 +128,7 @@ async function runUntilCancelled(
     return signal.aborted ? { ...result, ...failure("cancelled", "The task was cancelled.") } : result;
   } catch (error) {
     if (!signal.aborted) throw error;
-    return { ...failure("cancelled", "The task was cancelled."), output: said };
+    return { ...failure("cancelled", "The task was cancelled."), output: text };
   }
 }
 

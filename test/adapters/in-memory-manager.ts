@@ -124,7 +124,7 @@ export function createInMemoryManager({ before = () => {} }: InMemoryManagerOpti
   return awaitBefore(managers, before);
 }
 
-/** Changes with each content; a thing that is not there has one, too, which nobody can have read. */
+/** An ETag of the content. A missing item has an ETag too, which no client can have read. */
 const tagOf = (value: unknown): string =>
   createHash("sha256")
     .update(JSON.stringify(value) ?? "")

@@ -17,7 +17,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => cleanup.disposeAsync());
 
-test("a reader of /docs authorizes, tries the proposed dispatch, and it is accepted", async () => {
+test("the page /docs authorizes and sends its example dispatch, and Bridge accepts it", async () => {
   const { page } = browser;
   const requests: string[] = [];
   const errors: string[] = [];

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-test("in a browser, too, a task is followed through two restarts and no event is lost or repeated", async () => {
+test("a browser follows a task across two restarts of Bridge without losing or repeating an event", async () => {
   const { page, origin } = browser;
   await surviveTwoRestarts(
     async (address, taskId) => {
@@ -32,7 +32,7 @@ test("in a browser, too, a task is followed through two restarts and no event is
   );
 });
 
-test("a page of a listed origin dispatches, and can read what refuses it", async () => {
+test("a page of a listed origin can dispatch, and can read error responses", async () => {
   const bridge = await startBridge({ BRIDGE_CORS_ORIGINS: browser.origin });
   try {
     const answers = await browser.page.evaluate(
@@ -57,7 +57,7 @@ test("a page of a listed origin dispatches, and can read what refuses it", async
   }
 });
 
-test("a page of any other origin is kept out by the browser", async () => {
+test("the browser rejects requests of a page of any other origin", async () => {
   const bridge = await startBridge({ BRIDGE_CORS_ORIGINS: "https://app.example" });
   try {
     const complaint = browser.page.waitForEvent("console", (message) => message.type() === "error");
@@ -70,7 +70,7 @@ test("a page of any other origin is kept out by the browser", async () => {
   }
 });
 
-test("callbacks are verified with the browser's own cryptography", async () => {
+test("the client verifies callbacks with the cryptography of the browser", async () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
   const body = JSON.stringify({ taskId: "report-7", output: "Fünf Dateien" });
   const now = new Date();

@@ -15,7 +15,7 @@ const quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking
 
 const repository = path.resolve(import.meta.dirname, "../..");
 
-/** A real browser with the page of a companion client, which is served from an origin of its own. */
+/** A real browser with the page of a client, which is served from a separate origin. */
 export interface Browser {
   page: Page;
   origin: string;

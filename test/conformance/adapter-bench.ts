@@ -20,18 +20,18 @@ import {
 } from "#contract";
 import { createAdapterConfig } from "./adapter-config.ts";
 
-/** What differs in a request from a plain one, so that the runtime does what a scenario asks. */
+/** The fields of a request that make the runtime perform a scenario. */
 export type Changes = Partial<ExecutionRequest> | Promise<Partial<ExecutionRequest>>;
 
-/** How to make the adapter's runtime do a thing. With a real runtime this usually means: tell the fake model behind it. */
+/** How to make the adapter's runtime perform an action. With a real runtime, usually through a scripted model. */
 export interface AdapterScenarios {
   /** Answers with exactly this text; a streaming runtime in several deltas. */
   speak(text: string): Changes;
   /** Answers with exactly the message, which the kit sets. */
   echo(): Changes;
-  /** Works until it is cancelled; a streaming runtime says something first. */
+  /** Works until it is canceled; a streaming runtime emits text first. */
   hang(): Changes;
-  /** Fails in a way that the adapter must report with this code. */
+  /** Fails, and the adapter must report this error code. */
   fail: { errorCode: TaskErrorCode; ask(): Changes };
   /** Uses at least one tool and then answers; null when the runtime has no tools. */
   useTool: (() => Changes) | null;
@@ -39,32 +39,32 @@ export interface AdapterScenarios {
   resume: {
     /** Keeps the text in its session. */
     remember(text: string): Changes;
-    /** Answers with a text that contains what its session keeps. */
+    /** Answers with a text that contains the text of `remember`. */
     recall(): Changes;
-    /** What each of the two turns uses by itself; null when the runtime does not tell. */
+    /** The usage of each of the two turns; null when the runtime does not report it. */
     usagePerTurn: NormalizedUsage | null;
   } | null;
-  /** Calls one tool that somebody must allow first, and then answers; needed when the adapter claims `approvals`. The kit sets `approvals`. */
+  /** Calls one tool that needs an approval, and then answers. Required when the adapter claims `approvals`. The kit sets `approvals`. */
   askFirst?(): Changes;
-  /** A task of a known price; null when the adapter does not claim `costTracking`. */
+  /** A task with a known cost; null when the adapter does not claim `costTracking`. */
   cost: { costUsd: number; ask(): Changes } | null;
 }
 
 /** An adapter under test. */
 export interface AdapterSubject {
   createAdapter(): ExecutionAdapter;
-  /** What the adapter is initialized with, where it differs from an empty configuration. */
+  /** Fields that differ from an empty configuration when the adapter is initialized. */
   config?: Partial<AdapterConfig>;
   scenarios: AdapterScenarios;
-  /** Runs its runtime as processes that carry `BRIDGE_TASK_ID`; none may be left when a task has ended. */
+  /** Whether the runtime's processes have `BRIDGE_TASK_ID` in their environment; none may be left after a task. */
   hasProcesses: boolean;
-  /** Resolves when the runtime is at work on a hanging task; needed only when it emits nothing by then. */
+  /** Resolves when the runtime works on a hanging task; required only when it emits no event by then. */
   isWorking?: (request: ExecutionRequest) => Promise<void>;
   /** How long a single step of the kit may take. Default: 15,000 */
   patienceMs?: number;
 }
 
-/** One task on the bench. */
+/** One task of the adapter under test. */
 export interface BenchTask {
   request: ExecutionRequest;
   events: AdapterEvent[];
@@ -74,30 +74,30 @@ export interface BenchTask {
   result: Promise<ExecutionResult>;
 }
 
-/** Holds one adapter, hands it tasks, and notes every breach of the contract on the way. */
+/** Runs tasks on one adapter, and records every violation of the contract. */
 export interface AdapterBench {
   adapter: ExecutionAdapter;
   initialize(): Promise<void>;
   start(changes: Changes): Promise<BenchTask>;
   run(changes: Changes): Promise<{ events: AdapterEvent[]; result: ExecutionResult; text: string }>;
-  /** Fails when a step takes too long, and says which one. */
+  /** Rejects with the name of the step when it takes too long. */
   within<T>(what: string, promise: Promise<T>): Promise<T>;
-  /** What was seen of the adapter that no adapter may do. */
+  /** The violations of the contract so far. */
   breaches: readonly string[];
-  /** What the adapter has asked for, and how it is answered: with no, as long as a check does not say otherwise. */
+  /** The adapter's approval requests, and the function that decides the next one; by default it rejects. */
   questions: readonly ApprovalQuestion[];
   answers: { next(question: ApprovalQuestion): Promise<ApprovalAnswer> };
   /** Shuts the adapter down. */
   close(): Promise<void>;
 }
 
-/** Puts a new adapter on the bench, with directories of its own. */
+/** Opens a bench for a new adapter, with separate directories. */
 export function openBench(subject: AdapterSubject): AdapterBench {
   const adapter = subject.createAdapter();
   const root = mkdtempSync(path.join(tmpdir(), "conformance-"));
   const breaches: string[] = [];
   const questions: ApprovalQuestion[] = [];
-  const answers: AdapterBench["answers"] = { next: async () => ({ decision: "reject", reason: "Nobody is here." }) };
+  const answers: AdapterBench["answers"] = { next: async () => ({ decision: "reject", reason: "No check decides this approval." }) };
   const tasks = new Map<string, { events: AdapterEvent[]; ended: boolean; onFirstEvent(): void }>();
 
   const within = async <T>(what: string, promise: Promise<T>): Promise<T> => {
@@ -139,7 +139,7 @@ export function openBench(subject: AdapterSubject): AdapterBench {
     const events: AdapterEvent[] = [];
     tasks.set(request.taskId, { events, ended: false, onFirstEvent });
     const result = execute(request);
-    result.catch(() => {}); // whoever awaits it sees the error; who does not is about to fail anyway
+    result.catch(() => {}); // a caller that awaits the result receives the error; any other test fails for another reason
     const working = within("the start of the work", subject.isWorking?.(request) ?? firstEvent);
     working.catch(() => {});
     return { request, events, working, result };
@@ -166,7 +166,7 @@ export function openBench(subject: AdapterSubject): AdapterBench {
     async close() {
       try {
         await within("shutdown()", adapter.shutdown());
-        // What is still on its way would arrive now.
+        // Late events would arrive now.
         await new Promise(setImmediate);
       } finally {
         adapter.offEvent?.(record);
@@ -176,13 +176,13 @@ export function openBench(subject: AdapterSubject): AdapterBench {
   };
 }
 
-/** What the runtime said after its last tool, without what it has thrown away: its answer. */
+/** The answer: the text after the last tool call, without discarded text. */
 export function textAfterTools(events: readonly AdapterEvent[]): string {
   const answer = events.slice(events.findLastIndex(({ type }) => type.startsWith("tool.") || type === "assistant.text_discarded") + 1);
   return answer.map((event) => (event.type === "assistant.text" ? event.data.content : "")).join("");
 }
 
-/** The processes that carry a task's marker; none where there is no /proc. */
+/** The processes with the marker of a task; empty on systems without /proc. */
 export function processesOf(taskId: string): number[] {
   const marker = `\0BRIDGE_TASK_ID=${taskId}\0`;
   return attempt(() => readdirSync("/proc"), [])
@@ -208,7 +208,7 @@ function requestIn(root: string, changes: Partial<ExecutionRequest>): ExecutionR
   };
   for (const directory of Object.values(directories)) mkdirSync(directory, { recursive: true });
   return {
-    // Of a tenant: a handle is unique, but no file name.
+    // The handle of a task of a tenant is unique, but it is not a valid file name.
     taskId: `tenant/${id}`,
     agentId: "conformance",
     message: "Do what the scenario asks.",
@@ -221,7 +221,7 @@ function requestIn(root: string, changes: Partial<ExecutionRequest>): ExecutionR
   };
 }
 
-/** Processes end while we look at them, and some are not ours to look at. */
+/** Processes can end during the search, and some belong to other users. */
 function attempt<T>(read: () => T, otherwise: T): T {
   try {
     return read();

@@ -37,7 +37,7 @@ export async function runAdapterCheck({ uninitialized }: AdapterCheck, act: Act,
 const megabyte = "0123456789abcdef".repeat(65_536);
 const unicode = 'Grüße 世界 👩‍🚀 e\u0301 \u202eabc\u202c \u2028\u2029 \ufeff "quoted" \\back\\ \t tab\r\nnext line';
 
-/** Text that somebody, somewhere, has taken for more than data. */
+/** Messages that some program could interpret as more than text. */
 const hostileMessages: readonly [name: string, message: string][] = [
   ["a leading dash", "--help -v --dangerously-skip-permissions"],
   ["a slash command", "/help"],
@@ -48,10 +48,10 @@ const hostileMessages: readonly [name: string, message: string][] = [
   ["1,000,000 characters", "x".repeat(1_000_000)],
 ];
 
-/** Everything that an adapter promises, in the order in which a newcomer meets it. */
+/** Every rule of the adapter contract, in the order in which an author of an adapter implements them. */
 export const adapterChecks: readonly AdapterCheck[] = [
   {
-    name: "is offline before initialize, and says so",
+    name: "reports that it is offline before initialize",
     uninitialized: true,
     check: async (bench, { scenarios }) => {
       const health = await bench.within("checkHealth()", bench.adapter.checkHealth());
@@ -76,7 +76,7 @@ export const adapterChecks: readonly AdapterCheck[] = [
     },
   },
   {
-    name: "says who it is and what it can do",
+    name: "describes its provider and its capabilities",
     check: async ({ adapter }) => {
       const { outputStrategies, inputs = [], ...abilities } = adapter.capabilities();
       expect(adapter.provider).toMatch(/^[a-z][a-z0-9-]*$/);
@@ -103,7 +103,7 @@ export const adapterChecks: readonly AdapterCheck[] = [
     },
   },
   {
-    name: "tells of tools: invoked, then completed, under one id",
+    name: "reports each tool call as invoked and then completed, under one id",
     check: async (bench, { scenarios }) => {
       const { result, events, text } = await bench.run(scenarios.useTool?.() ?? scenarios.speak("no tools"));
       expect(result.status).toBe("ok");
@@ -114,30 +114,28 @@ export const adapterChecks: readonly AdapterCheck[] = [
       const nameAndId = ({ toolCallId, toolName }: { toolCallId: string; toolName: string }) => `${toolCallId} ${toolName}`;
       expect(completed.map(nameAndId).sort()).toEqual(invoked.map(nameAndId).sort());
       for (const { toolCallId } of invoked) {
-        const story = events
+        const types = events
           .filter((event) => "toolCallId" in event.data && event.data["toolCallId"] === toolCallId)
           .map(({ type }) => type);
-        expect(story).toEqual(["tool.invoked", "tool.completed"]);
+        expect(types).toEqual(["tool.invoked", "tool.completed"]);
       }
       if (bench.adapter.capabilities().streaming) expect(text).toBe(result.output);
     },
   },
-  { name: "keeps every character", check: (bench, subject) => speaksExactly(unicode, bench, subject) },
-  { name: "hands on 1 MB", check: (bench, subject) => speaksExactly(megabyte, bench, subject) },
+  { name: "returns every Unicode character unchanged", check: (bench, subject) => checkExactOutput(unicode, bench, subject) },
+  { name: "returns an output of 1 MB", check: (bench, subject) => checkExactOutput(megabyte, bench, subject) },
   ...hostileMessages.map(
     ([name, message]): AdapterCheck => ({
       name: `takes a message as data: ${name}`,
       check: async (bench, { scenarios }) => {
         const { result } = await bench.run({ ...(await scenarios.echo()), message });
         expect(result).toMatchObject({ status: "ok" });
-        expect(result.output === message, `the message did not come back as it was; it came back as ${result.output?.slice(0, 200)}`).toBe(
-          true,
-        );
+        expect(result.output === message, `the output is not the message, but ${result.output?.slice(0, 200)}`).toBe(true);
       },
     }),
   ),
   {
-    name: "runs four tasks at once and mixes nothing up",
+    name: "runs four tasks concurrently and keeps their outputs separate",
     check: async (bench, { scenarios }) => {
       const answers = ["north", "east", "south", "west"].map((word) => `${word} `.repeat(200).trimEnd());
       const runs = await Promise.all(answers.map((answer) => bench.run(scenarios.speak(answer))));
@@ -153,7 +151,7 @@ export const adapterChecks: readonly AdapterCheck[] = [
     },
   },
   {
-    name: "cancels a task that runs",
+    name: "cancels a running task",
     ability: "cancellation",
     check: async ({ adapter, start, within }, { scenarios, hasProcesses }) => {
       const { request, working, result } = await start(scenarios.hang());
@@ -169,7 +167,7 @@ export const adapterChecks: readonly AdapterCheck[] = [
     },
   },
   {
-    name: "cancels a task that has not begun its work",
+    name: "cancels a task whose runtime has not started to work",
     ability: "cancellation",
     check: async ({ adapter, start, within }, { scenarios }) => {
       const { request, result } = await start(scenarios.hang());
@@ -178,7 +176,7 @@ export const adapterChecks: readonly AdapterCheck[] = [
     },
   },
   {
-    name: "cancels nothing that it does not run: unknown or ended tasks",
+    name: "does not cancel unknown or ended tasks",
     check: async ({ adapter, start }, { scenarios }) => {
       expect(await adapter.cancel("unknown")).toBe(false);
       const { request, result } = await start(scenarios.speak("done"));
@@ -187,24 +185,24 @@ export const adapterChecks: readonly AdapterCheck[] = [
     },
   },
   {
-    name: "one cancelled task leaves the others alone",
+    name: "canceling one task does not affect the others",
     ability: "cancellation",
     check: async ({ adapter, start, run }, { scenarios }) => {
       const [doomed, other] = await Promise.all([start(scenarios.hang()), start(scenarios.hang())]);
       await Promise.all([doomed.working, other.working]);
       await adapter.cancel(doomed.request.taskId);
       expect(await doomed.result).toMatchObject({ status: "error", errorCode: "cancelled" });
-      // Had the other one been hit too, it would be gone by the end of a whole task.
+      // If the cancel had affected the other task, it would have ended before a whole third task.
       await run(scenarios.speak("meanwhile"));
       expect(await adapter.cancel(other.request.taskId)).toBe(true);
       expect(await other.result).toMatchObject({ status: "error", errorCode: "cancelled" });
     },
   },
   {
-    name: "goes on with a session, and counts each turn by itself",
+    name: "resumes a session, and reports the usage of each turn separately",
     ability: "sessionResume",
     check: async (bench, { scenarios: { resume } }) => {
-      if (resume === null) throw new Error("the adapter claims sessionResume; its subject must say how to resume");
+      if (resume === null) throw new Error("the adapter claims sessionResume; its subject must define scenarios.resume");
       const first = await bench.run(resume.remember("zebra-4711"));
       expect(first.result).toMatchObject({ status: "ok", resumeToken: expect.stringMatching(/./) });
       const resumeToken = first.result.resumeToken as string;
@@ -221,10 +219,10 @@ export const adapterChecks: readonly AdapterCheck[] = [
     },
   },
   {
-    name: "tells what a task costs",
+    name: "reports the cost of a task",
     ability: "costTracking",
     check: async (bench, { scenarios: { cost } }) => {
-      if (cost === null) throw new Error("the adapter claims costTracking; its subject must name a task of a known price");
+      if (cost === null) throw new Error("the adapter claims costTracking; its subject must define scenarios.cost");
       const { result } = await bench.run(cost.ask());
       expect(result.costUsd).toBeCloseTo(cost.costUsd, 6);
     },
@@ -240,7 +238,7 @@ export const adapterChecks: readonly AdapterCheck[] = [
     refused: async ({ adapter }) => expect(isManager(adapter)).toBe(false),
   },
   {
-    name: "asks before a tool call, and obeys the answer",
+    name: "requests an approval before a tool call, and follows the decision",
     ability: "approvals",
     check: async (bench, { scenarios }) => {
       for (const decision of ["approve", "reject"] as const) {
@@ -252,8 +250,8 @@ export const adapterChecks: readonly AdapterCheck[] = [
         expect(bench.questions).toHaveLength(asked + 1);
         expect(question).toMatchObject({ taskId: request.taskId, toolCallId: expect.any(String), toolName: expect.stringMatching(/./) });
         expect(question).toHaveProperty("input");
-        const told = events.flatMap((event) => (event.type === "tool.completed" ? [event.data] : []));
-        expect(told).toMatchObject([{ toolCallId: question?.toolCallId, isError: decision === "reject" }]);
+        const completed = events.flatMap((event) => (event.type === "tool.completed" ? [event.data] : []));
+        expect(completed).toMatchObject([{ toolCallId: question?.toolCallId, isError: decision === "reject" }]);
       }
     },
     refused: async (bench, { scenarios }) => {
@@ -262,7 +260,7 @@ export const adapterChecks: readonly AdapterCheck[] = [
     },
   },
   {
-    name: "a cancelled task waits for no answer",
+    name: "a canceled task does not wait for an approval",
     ability: "approvals",
     check: async (bench, { scenarios }) => {
       const asked = Promise.withResolvers<void>();
@@ -274,29 +272,29 @@ export const adapterChecks: readonly AdapterCheck[] = [
       const { request, result } = await bench.start(askFirst(scenarios));
       await bench.within("the question", asked.promise);
       const cancelled = bench.adapter.cancel(request.taskId);
-      // As Bridge answers whoever still asks when a task is stopped.
+      // Bridge rejects the pending approvals of a task that is stopped.
       stopped.resolve({ decision: "reject", reason: "The task was cancelled." });
       expect(await cancelled).toBe(true);
       expect(await result).toMatchObject({ status: "error", errorCode: "cancelled" });
     },
   },
   {
-    name: "stops telling whoever stops listening",
+    name: "emits no events to a removed listener",
     check: async ({ adapter, run }, { scenarios }) => {
-      let heard = 0;
+      let received = 0;
       const listener = () => {
-        heard += 1;
+        received += 1;
       };
       adapter.onEvent?.(listener);
       const { events } = await run(scenarios.speak("with a listener"));
-      expect(heard).toBe(events.length);
+      expect(received).toBe(events.length);
       adapter.offEvent?.(listener);
       await run(scenarios.speak("without a listener"));
-      expect(heard).toBe(events.length);
+      expect(received).toBe(events.length);
     },
   },
   {
-    name: "ends what runs at shutdown",
+    name: "ends running tasks at shutdown",
     check: async ({ adapter, start, within }, { scenarios }) => {
       const running = await Promise.all([start(scenarios.hang()), start(scenarios.hang())]);
       await Promise.all(running.map(({ working }) => working));
@@ -307,13 +305,13 @@ export const adapterChecks: readonly AdapterCheck[] = [
 ];
 
 function askFirst({ askFirst: ask }: AdapterScenarios): Changes {
-  if (ask === undefined) throw new Error("the adapter claims approvals; its subject must name a task that asks");
+  if (ask === undefined) throw new Error("the adapter claims approvals; its subject must define scenarios.askFirst");
   return Promise.resolve(ask()).then((changes) => ({ profile: "modify", ...changes, approvals: "ask" }));
 }
 
-async function speaksExactly(answer: string, bench: AdapterBench, { scenarios }: AdapterSubject): Promise<void> {
+async function checkExactOutput(answer: string, bench: AdapterBench, { scenarios }: AdapterSubject): Promise<void> {
   const { result, text } = await bench.run(scenarios.speak(answer));
   expect(result.status).toBe("ok");
-  expect(result.output === answer, `the output is not what the runtime said, but ${result.output?.slice(0, 200)}`).toBe(true);
+  expect(result.output === answer, `the output is not the text of the runtime, but ${result.output?.slice(0, 200)}`).toBe(true);
   if (bench.adapter.capabilities().streaming) expect(text === answer, "the deltas do not add up to the output").toBe(true);
 }

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns";
 import type { AdapterConfig } from "#contract";
 
-/** What Bridge hands to an adapter, for a test: it logs nothing, runs no children and says no to whoever asks. */
+/** The configuration of an adapter under test: it logs nothing, runs no child tasks and rejects every approval. */
 export function createAdapterConfig(dataDir: string, changes: Partial<AdapterConfig> = {}): AdapterConfig {
   const silent = () => {};
   return {
@@ -13,10 +13,10 @@ export function createAdapterConfig(dataDir: string, changes: Partial<AdapterCon
     sandbox: null,
     fetch,
     lookup,
-    runChild: () => Promise.reject(new Error("nobody runs child tasks here; give runChild")),
+    runChild: () => Promise.reject(new Error("this test runs no child tasks; pass runChild")),
     describeProvider: () => null,
     listModels: async () => null,
-    requestApproval: async () => ({ decision: "reject", reason: "Nobody answers here; give requestApproval." }),
+    requestApproval: async () => ({ decision: "reject", reason: "This test decides no approvals. Pass requestApproval." }),
     onOrphansKilled: silent,
     ...changes,
   };

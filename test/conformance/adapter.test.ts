@@ -7,9 +7,9 @@ import { createScriptedRun, scriptedScenarios } from "../adapters/scripted-run.t
 import type { AdapterSubject } from "./adapter-bench.ts";
 import { type AdapterCheck, adapterChecks, runAdapterCheck } from "./adapter-checks.ts";
 
-/** What a planted fault changes in an adapter that otherwise keeps the contract. */
+/** A planted fault in an adapter that otherwise follows the contract. */
 interface Fault {
-  /** The check that must find it, and what it must say. */
+  /** The check that must find the fault, and its message. */
   check: string;
   complaint: RegExp;
   run?: (sound: Run) => Run;
@@ -23,7 +23,7 @@ const streams = "streams text that adds up to the output";
 
 const faults: Record<string, Fault> = {
   "is up before initialize": {
-    check: "is offline before initialize, and says so",
+    check: "reports that it is offline before initialize",
     complaint: /healthy/,
     adapter: (sound) => ({ ...sound, checkHealth: createInitialized(sound).checkHealth }),
   },
@@ -33,26 +33,26 @@ const faults: Record<string, Fault> = {
     adapter: (sound) => ({ ...sound, shutdown: async () => {} }),
   },
   "has no name": {
-    check: "says who it is and what it can do",
+    check: "describes its provider and its capabilities",
     complaint: /to match/,
     adapter: (sound) => ({ ...sound, provider: "" }),
   },
-  "claims management and has no method for it": {
+  "claims management without a method for it": {
     check: manages,
     complaint: /expected false to be true/,
     capabilities: { management: true },
   },
-  "manages and does not claim it": {
+  "manages without claiming it": {
     check: manages,
     complaint: /expected true to be false/,
     adapter: (sound) => ({ ...sound, ...createInMemoryManager() }),
   },
-  "has half of a manager": managing({ deleteSkill: undefined }, /SkillManager: all of its methods, or none/),
-  "does not say who its runtime is": managing({ getRuntimeInfo: async () => ({}) }, /to match object/),
+  "has only some methods of a manager": managing({ deleteSkill: undefined }, /SkillManager: all of its methods, or none/),
+  "does not describe its runtime": managing({ getRuntimeInfo: async () => ({}) }, /to match object/),
   "lists agents without a tag": managing({ listAgents: async () => [{ id: "a" }] }, /to match object/),
-  "finds an agent that is not there": managing({ getAgent: async (id: string) => ({ id, etag: "1" }) }, /getAgent/),
-  "deletes what is not there": managing({ deleteAgentFile: async () => true }, /expected true to be false/),
-  "refuses in words of its own": managing({ setBindings: () => Promise.reject(new Error("no such agent")) }, /setBindings/),
+  "finds a missing agent": managing({ getAgent: async (id: string) => ({ id, etag: "1" }) }, /getAgent/),
+  "deletes a missing file": managing({ deleteAgentFile: async () => true }, /expected true to be false/),
+  "rejects with an error of another type": managing({ setBindings: () => Promise.reject(new Error("no such agent")) }, /setBindings/),
   "lists a file that cannot be read": managing(
     {
       listAgents: async () => [{ id: "a", etag: "1" }],
@@ -62,9 +62,9 @@ const faults: Record<string, Fault> = {
     /readAgentFile|to match object/,
   ),
   "lists a skill that cannot be read": managing({ listSkills: async () => [{ name: "a" }] }, /readSkill/),
-  "writes over what has changed": managing({ writeSkill: async () => ({}) }, /writeSkill/),
-  "asks and does not claim it": {
-    check: "asks before a tool call, and obeys the answer",
+  "overwrites a skill that has changed": managing({ writeSkill: async () => ({}) }, /writeSkill/),
+  "requests approvals without claiming it": {
+    check: "requests an approval before a tool call, and follows the decision",
     complaint: /to deeply equal/,
     capabilities: { approvals: false },
     run: (sound) => async (request, emit, signal, requestApproval) => {
@@ -72,22 +72,22 @@ const faults: Record<string, Fault> = {
       return sound(request, emit, signal, requestApproval);
     },
   },
-  "claims to ask and asks nobody": {
-    check: "asks before a tool call, and obeys the answer",
+  "claims approvals without requesting them": {
+    check: "requests an approval before a tool call, and follows the decision",
     complaint: /to have a length of 1/,
     run:
       (sound) =>
       (request, ...rest) =>
         sound({ ...request, approvals: "allow" }, ...rest),
   },
-  "does not take no for an answer": {
-    check: "asks before a tool call, and obeys the answer",
+  "ignores a rejection": {
+    check: "requests an approval before a tool call, and follows the decision",
     complaint: /isError/,
     run: (sound) => (request, emit, signal, requestApproval) =>
       sound(request, emit, signal, async (question) => ({ ...(await requestApproval(question)), decision: "approve" })),
   },
-  "waits for an answer whatever happens": {
-    check: "a cancelled task waits for no answer",
+  "waits for a decision after a cancel": {
+    check: "a canceled task does not wait for an approval",
     complaint: /nothing after/,
     run: (sound) => (request, emit, signal, requestApproval) =>
       sound(request, emit, signal, async (question) => {
@@ -95,12 +95,12 @@ const faults: Record<string, Fault> = {
         return new Promise(() => {});
       }),
   },
-  "tells the start itself": {
+  "emits the start event itself": {
     check: streams,
     complaint: /may not emit/,
     run: before((emit) => emit("execution.started" as "execution.progress", {})),
   },
-  "tells of a task that is not its own": {
+  "emits events of another task": {
     check: streams,
     complaint: /belongs to no task/,
     adapter: changingEvents((event) => ({ ...event, taskId: "another" })),
@@ -110,19 +110,19 @@ const faults: Record<string, Fault> = {
     complaint: /invalid data/,
     adapter: changingEvents((event) => ({ ...event, data: { text: "content" } }) as unknown as AdapterEvent),
   },
-  "goes on talking after the result": {
+  "emits events after the result": {
     check: streams,
     complaint: /came after the result/,
     run: before((emit) => setImmediate(() => emit("assistant.text", { content: "by the way" }))),
   },
-  "says less than it reports": {
+  "streams less text than its output": {
     check: streams,
     complaint: /to be/,
     adapter: changingEvents((event) =>
       event.type === "assistant.text" ? { ...event, data: { content: event.data.content.slice(1) } } : event,
     ),
   },
-  "says all at once": {
+  "streams the whole text at once": {
     check: streams,
     complaint: /greater than 1/,
     run:
@@ -133,7 +133,7 @@ const faults: Record<string, Fault> = {
         return result;
       },
   },
-  "emits text and does not claim to stream": {
+  "emits text without claiming to stream": {
     check: streams,
     complaint: /to deeply equal \[\]/,
     capabilities: { streaming: false },
@@ -143,23 +143,23 @@ const faults: Record<string, Fault> = {
     complaint: /costUsd/,
     run: returning({ costUsd: -1 }),
   },
-  "returns fields of its own": {
+  "returns unknown fields": {
     check: streams,
     complaint: /sessionId/,
     run: returning({ sessionId: "x" }),
   },
-  "throws what it should return": {
+  "throws an error that it should return": {
     check: "reports a failure of the runtime as a result",
     complaint: /the model is gone/,
     run: () => () => Promise.reject(new Error("the model is gone")),
   },
   "never completes a tool": {
-    check: "tells of tools: invoked, then completed, under one id",
+    check: "reports each tool call as invoked and then completed, under one id",
     complaint: /to deeply equal/,
     run: before((emit) => emit("tool.invoked", { toolCallId: "2", toolName: "look", input: {} })),
   },
-  "tears characters": {
-    check: "keeps every character",
+  "splits characters": {
+    check: "returns every Unicode character unchanged",
     complaint: /tears a character/,
     run:
       (sound) =>
@@ -173,28 +173,28 @@ const faults: Record<string, Fault> = {
           ...rest,
         ),
   },
-  "composes characters": {
-    check: "keeps every character",
-    complaint: /not what the runtime said/,
+  "normalizes characters": {
+    check: "returns every Unicode character unchanged",
+    complaint: /not the text of the runtime/,
     run: changingOutput((output) => output.normalize("NFC")),
   },
   "cuts long output": {
-    check: "hands on 1 MB",
-    complaint: /not what the runtime said/,
+    check: "returns an output of 1 MB",
+    complaint: /not the text of the runtime/,
     run: changingOutput((output) => output.slice(0, 65_536)),
   },
-  "obeys a slash": {
+  "interprets a slash": {
     check: "takes a message as data: a slash command",
-    complaint: /did not come back as it was/,
+    complaint: /the output is not the message/,
     run: changingOutput((output) => output.replace(/^\//, "")),
   },
   "stops at a NUL": {
     check: "takes a message as data: a NUL",
-    complaint: /did not come back as it was/,
+    complaint: /the output is not the message/,
     run: changingOutput((output) => output.split("\0")[0] ?? ""),
   },
-  "mixes up tasks that run at once": {
-    check: "runs four tasks at once and mixes nothing up",
+  "mixes up concurrent tasks": {
+    check: "runs four tasks concurrently and keeps their outputs separate",
     complaint: /to deeply equal|after the result/,
     adapter: (sound) => {
       let latest = "";
@@ -212,23 +212,23 @@ const faults: Record<string, Fault> = {
         return sound(...task);
       },
   },
-  "says that it cancels, and does not": {
-    check: "cancels a task that runs",
+  "claims to cancel without doing so": {
+    check: "cancels a running task",
     complaint: /execute\(\): nothing after/,
     adapter: (sound) => ({ ...sound, cancel: async () => true }),
   },
-  "cannot cancel at once": {
-    check: "cancels a task that has not begun its work",
+  "cannot cancel immediately": {
+    check: "cancels a task whose runtime has not started to work",
     complaint: /expected false to be true/,
     adapter: (sound) => ({ ...sound, cancel: async () => false }),
   },
-  "cancels what it does not run": {
-    check: "cancels nothing that it does not run: unknown or ended tasks",
+  "claims to cancel unknown tasks": {
+    check: "does not cancel unknown or ended tasks",
     complaint: /expected true to be false/,
     adapter: (sound) => ({ ...sound, cancel: async (taskId) => (await sound.cancel(taskId)) || true }),
   },
-  "cancels its neighbours too": {
-    check: "one cancelled task leaves the others alone",
+  "cancels other tasks": {
+    check: "canceling one task does not affect the others",
     complaint: /expected false to be true/,
     adapter: (sound) => {
       const known = new Set<string>();
@@ -240,12 +240,12 @@ const faults: Record<string, Fault> = {
     },
   },
   "forgets its sessions": {
-    check: "goes on with a session, and counts each turn by itself",
+    check: "resumes a session, and reports the usage of each turn separately",
     complaint: /to match object/,
     adapter: (sound) => ({ ...sound, execute: ({ resumeToken: _, ...request }) => sound.execute(request) }),
   },
-  "tells the usage of the whole session": {
-    check: "goes on with a session, and counts each turn by itself",
+  "reports the usage of the whole session": {
+    check: "resumes a session, and reports the usage of each turn separately",
     complaint: /to deeply equal/,
     run: (sound) => {
       const total: NormalizedUsage = { inputTokens: 0, outputTokens: 0 };
@@ -257,8 +257,8 @@ const faults: Record<string, Fault> = {
       };
     },
   },
-  "hides what a task costs": {
-    check: "tells what a task costs",
+  "does not report the cost of a task": {
+    check: "reports the cost of a task",
     complaint: /undefined|NaN/,
     run:
       (sound) =>
@@ -267,18 +267,18 @@ const faults: Record<string, Fault> = {
         return result;
       },
   },
-  "goes on telling": {
-    check: "stops telling whoever stops listening",
+  "emits events to a removed listener": {
+    check: "emits no events to a removed listener",
     complaint: /to be/,
     adapter: (sound) => ({ ...sound, offEvent: () => {} }),
   },
   "leaves work running at shutdown": {
-    check: "ends what runs at shutdown",
+    check: "ends running tasks at shutdown",
     complaint: /nothing after/,
     adapter: (sound) => ({ ...sound, shutdown: async () => {} }),
   },
   "leaves a process behind": {
-    check: "keeps every character",
+    check: "returns every Unicode character unchanged",
     complaint: /is left after the result/,
     hasProcesses: true,
     run:
@@ -290,7 +290,7 @@ const faults: Record<string, Fault> = {
   },
 };
 
-/** An adapter that manages everything, but for this fault. */
+/** An adapter that manages everything, with this fault. */
 function managing(fault: Partial<Record<keyof InMemoryManager, unknown>>, complaint: RegExp): Fault {
   return {
     check: manages,
@@ -309,13 +309,13 @@ describe("the conformance kit of adapters", () => {
   test.each(Object.entries(faults))("catches an adapter that %s", async (_name, fault) => {
     const check = adapterChecks.find(({ name }) => name === fault.check);
     if (check === undefined) throw new Error(`no check is called ${fault.check}`);
-    // The same check passes without the fault: so it is the fault that it finds.
+    // The same check passes without the fault, so the fault causes the failure.
     await runAdapterCheck(check, actOf(check, createSubject({})), createSubject({}));
     const subject = createSubject(fault);
     await expect(runAdapterCheck(check, actOf(check, subject), subject)).rejects.toThrow(fault.complaint);
   });
 
-  test("has a planted fault for every kind of promise", () => {
+  test("has a planted fault for every kind of check", () => {
     const proven = new Set(Object.values(faults).map(({ check }) => check));
     const kindOf = (name: string) => name.split(":")[0];
     const kinds = new Set([...proven].map(kindOf));
@@ -343,7 +343,7 @@ function actOf(check: AdapterCheck, subject: AdapterSubject): AdapterCheck["chec
   return act;
 }
 
-/** Does something just before the runtime answers. */
+/** Calls a function just before the runtime answers. */
 function before(act: (emit: Emit) => unknown): (sound: Run) => Run {
   return (sound) =>
     (request, emit, ...rest) => {
@@ -357,7 +357,7 @@ function returning(fields: object): (sound: Run) => Run {
     async (...task) => ({ ...(await sound(...task)), ...fields });
 }
 
-/** Changes what is reported and says just that. */
+/** Changes the output and streams the changed text. */
 function changingOutput(change: (output: string) => string): (sound: Run) => Run {
   return (sound) =>
     async (request, emit, ...rest) => {

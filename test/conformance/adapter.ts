@@ -5,12 +5,12 @@ import { adapterChecks, runAdapterCheck } from "./adapter-checks.ts";
 export type { AdapterScenarios, AdapterSubject } from "./adapter-bench.ts";
 
 /**
- * Holds an adapter to the contract: call it in a vitest file, with a subject that says how to make the runtime do things.
- * What the adapter does not claim is checked too: that it really does not do it.
- * Outside of this repository vitest must transform the package: `test: { server: { deps: { inline: ["bridge-server"] } } }`.
+ * Tests an adapter against the contract. Call it in a vitest file, with a subject that defines how to control the runtime.
+ * The tests also check that the adapter does not do what it does not claim.
+ * Outside this repository, vitest must transform the package: `test: { server: { deps: { inline: ["bridge-server"] } } }`.
  */
 export function adapterConformance(name: string, subject: AdapterSubject): void {
-  describe(`${name} keeps the contract`, async () => {
+  describe(`${name} follows the adapter contract`, async () => {
     const claims = await claimsOf(subject);
     for (const check of adapterChecks) {
       const claimed = check.ability === undefined || claims[check.ability];
@@ -22,7 +22,7 @@ export function adapterConformance(name: string, subject: AdapterSubject): void 
   });
 }
 
-/** An adapter may learn what it can do only when it meets its runtime. */
+/** An adapter may know its capabilities only after it has reached its runtime. */
 async function claimsOf(subject: AdapterSubject) {
   const bench = openBench(subject);
   try {

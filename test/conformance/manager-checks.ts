@@ -42,12 +42,12 @@ const methods = {
 };
 const guards = [isRuntimeManager, isAgentManager, isSkillManager, isSystemManager] as const;
 
-/** Does the adapter manage anything? */
+/** Whether the adapter manages agents, skills or the runtime. */
 export const isManager = (adapter: unknown): boolean => guards.some((guard) => guard(adapter));
 
 /**
- * Holds whatever an adapter manages to the contract, without changing anything: it has all methods of a manager or none, it lists what can be
- * read, what is not there it neither finds nor changes, and a call whose signal is aborted rejects and changes nothing.
+ * Checks the managers of an adapter without changing anything: each manager has all of its methods or none, listed items can be
+ * read, missing items are neither found nor changed, and a call whose signal is aborted rejects and changes nothing.
  */
 export async function checkManagers({ adapter, within }: AdapterBench): Promise<void> {
   expect(isManager(adapter)).toBe(true);
@@ -61,13 +61,13 @@ export async function checkManagers({ adapter, within }: AdapterBench): Promise<
   if (isSystemManager(adapter)) {
     expect(await answered(within, "getModelCatalog()", adapter.getModelCatalog(), [])).toBeInstanceOf(Array);
     expect(await answered(within, "getSecurityPosture()", adapter.getSecurityPosture(), {})).toBeTypeOf("object");
-    await rejects(within, "getModelCatalog()", adapter.getModelCatalog(gone));
+    await rejects(within, "getModelCatalog()", adapter.getModelCatalog(aborted));
   }
 }
 
 type Within = AdapterBench["within"];
-const gone: ManagerCall = { signal: AbortSignal.abort(new Error("The caller has gone.")) };
-/** A name that nothing has. */
+const aborted: ManagerCall = { signal: AbortSignal.abort(new Error("The caller has disconnected.")) };
+/** A name that does not exist. */
 const nowhere = `conformance-${randomUUID()}`;
 const tag = expect.stringMatching(/./);
 
@@ -76,7 +76,7 @@ async function checkRuntime(adapter: RuntimeManager, within: Within): Promise<vo
   expect(info).toMatchObject({ name: expect.stringMatching(/./), limits: expect.any(Object) });
   expect([null, expect.any(String)]).toContainEqual(info.version);
   expect([null, expect.any(Number)]).toContainEqual(info.uptimeSeconds);
-  await rejects(within, "getRuntimeInfo()", adapter.getRuntimeInfo(gone));
+  await rejects(within, "getRuntimeInfo()", adapter.getRuntimeInfo(aborted));
 }
 
 async function checkAgents(adapter: AgentManager, within: Within): Promise<void> {
@@ -107,8 +107,8 @@ async function checkAgents(adapter: AgentManager, within: Within): Promise<void>
   await refused(within, "writeAgentFile()", adapter.writeAgentFile(nowhere, "AGENTS.md", "x"), "not_found");
   await refused(within, "setBindings()", adapter.setBindings(nowhere, []), "not_found");
 
-  await rejects(within, "listAgents()", adapter.listAgents(gone));
-  await rejects(within, "createAgent()", adapter.createAgent(nowhere, {}, gone));
+  await rejects(within, "listAgents()", adapter.listAgents(aborted));
+  await rejects(within, "createAgent()", adapter.createAgent(nowhere, {}, aborted));
   expect(await answered(within, "getAgent()", adapter.getAgent(nowhere), null), "an agent made by a call that was aborted").toBeNull();
 }
 
@@ -124,16 +124,16 @@ async function checkSkills(adapter: SkillManager, within: Within): Promise<void>
   expect(await answered(within, "readSkill()", adapter.readSkill(nowhere), null)).toBeNull();
   expect(await answered(within, "deleteSkill()", adapter.deleteSkill(nowhere), false)).toBe(false);
   await refused(within, "installSkillDependencies()", adapter.installSkillDependencies(nowhere), "not_found");
-  // Who writes under a condition has read something, and that is not there any more.
+  // A conditional write refers to an item that was read before, and this item does not exist.
   const content = `---\nname: ${nowhere}\ndescription: Never written.\n---\n`;
   await refused(within, "writeSkill()", adapter.writeSkill(nowhere, content, "a-tag-of-nothing"), "stale_write");
 
-  await rejects(within, "listSkills()", adapter.listSkills(gone));
-  await rejects(within, "writeSkill()", adapter.writeSkill(nowhere, content, undefined, gone));
+  await rejects(within, "listSkills()", adapter.listSkills(aborted));
+  await rejects(within, "writeSkill()", adapter.writeSkill(nowhere, content, undefined, aborted));
   expect(await answered(within, "readSkill()", adapter.readSkill(nowhere), null), "a skill written by a call that was aborted").toBeNull();
 }
 
-/** The answer; `otherwise` where the runtime cannot do this at all, and says so. */
+/** The result of the call, or `otherwise` if the runtime reports that it does not support it. */
 async function answered<T>(within: Within, what: string, answer: Promise<T>, otherwise: T): Promise<T> {
   try {
     return await within(what, answer);

@@ -3,9 +3,9 @@ import type { EventType } from "#contract";
 import type { CallbackSettlement, ClaimFilter, Finish, NewTask, Store, StoredEvent } from "../../src/store/store.ts";
 import type { Task } from "../../src/task.ts";
 
-/** What an engine brings to the kit: a fresh, empty store each time, and the same data opened again. */
+/** A storage engine under test: opens an empty store, and reopens it with the same data. */
 export interface StoreSubject {
-  /** `clock` tells the time in ms; `reopen` closes the store and opens its data anew. */
+  /** `clock` returns the time in ms; `reopen` closes the store and opens its data again. */
   open(clock?: () => number): Promise<{ store: Store; reopen: () => Promise<Store>; close: () => Promise<void> }>;
 }
 
@@ -24,7 +24,7 @@ export function newTask(fields: Partial<NewTask> = {}): NewTask {
   };
 }
 
-/** An end for tests; with a URL it owes a callback. */
+/** The outcome of a task for tests; with a URL, the task has a callback. */
 export function newFinish(fields: Partial<Finish> = {}, callbackUrl?: string): Finish {
   return {
     state: "completed",
@@ -52,7 +52,7 @@ async function started(store: Store, fields: Partial<NewTask> = {}): Promise<Tas
   return (await claim(store, claimOf(fields))) as Task;
 }
 
-/** The promises that every engine of the store keeps. */
+/** Checks that every storage engine passes. */
 export function storeConformance(name: string, subject: StoreSubject): void {
   async function open(clock?: () => number) {
     const opened = await subject.open(clock);
@@ -72,7 +72,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(second).toEqual({ task: first.task, inserted: false });
       });
 
-      test("of fifty inserts at once one wins", async () => {
+      test("of fifty concurrent inserts of one id, one succeeds", async () => {
         const { store } = await open();
         const all = await Promise.all(Array.from({ length: 50 }, () => store.insertTaskIfAbsent(newTask())));
         expect(all.filter(({ inserted }) => inserted)).toHaveLength(1);
@@ -88,7 +88,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(await store.findTask("c", "task-1")).toBeNull();
       });
 
-      test("what was accepted is there after a reopen, as it was", async () => {
+      test("an accepted task is unchanged after a reopen", async () => {
         const { store, reopen } = await open();
         const request = { ...newTask().request, message: "hällo \u0000 \ud83d\ude00", metadata: { a: [1, null] } };
         const { task } = await store.insertTaskIfAbsent(newTask({ request }));
@@ -98,7 +98,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(again.epoch).toBe(store.epoch);
       });
 
-      test("a faulty write fails alone, its neighbours in the same commit are kept", async () => {
+      test("an invalid write fails without the other writes of its commit", async () => {
         const { store } = await open();
         const faulty = store.insertTaskIfAbsent(newTask({ taskId: "faulty", agentId: null as unknown as string }));
         const good = store.insertTaskIfAbsent(newTask({ taskId: "good" }));
@@ -109,7 +109,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
     });
 
     describe("claim", () => {
-      test("starts the oldest task of the provider, once, and tells its first event", async () => {
+      test("starts the oldest task of the provider once, and publishes its first event", async () => {
         const { store, published } = await open();
         for (const taskId of ["a", "b"]) await store.insertTaskIfAbsent(newTask({ taskId }));
         await store.insertTaskIfAbsent(newTask({ taskId: "other", provider: "codex" }));
@@ -119,7 +119,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(published.map(({ type, task }) => `${type} ${task.taskId}`)).toEqual(["execution.started a", "execution.started b"]);
       });
 
-      test("two tasks on one resume token run one after the other, others pass by", async () => {
+      test("runs two tasks with one resume token one after the other, while other tasks start", async () => {
         const { store } = await open();
         const request = { ...newTask().request, resumeToken: "token" };
         await store.insertTaskIfAbsent(newTask({ taskId: "one", request }));
@@ -137,7 +137,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect((await claim(store))?.taskId).toBe("two");
       });
 
-      test("starts tasks of the one tenant and kind that it names, and of no agent that it excludes", async () => {
+      test("starts only tasks of the given tenant and kind, and none of an excluded agent", async () => {
         const { store } = await open();
         const parent = await started(store);
         await store.insertTaskIfAbsent(newTask({ taskId: "busy", agentId: "busy" }));
@@ -157,7 +157,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect((await claim(store))?.taskId).toBe("busy");
       });
 
-      test("parents whose children wait for the same provider take turns, who has waited longest first", async () => {
+      test("starts child tasks of several parents in turns, beginning with the parent that has waited longest", async () => {
         let now = 0;
         const { store } = await open(() => ++now);
         const many = await started(store, { taskId: "many", provider: "composite" });
@@ -170,7 +170,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         const order: (string | undefined)[] = [];
         const claimNext = async (): Promise<void> => void order.push((await claim(store, { kind: "child" }))?.taskId);
         for (let turn = 0; turn < 3; turn += 1) await claimNext();
-        // What a parent is given elsewhere is no turn here.
+        // A child task that starts on another provider is not a turn on this one.
         await childrenOf(few, ["elsewhere"], "other");
         await claim(store, { kind: "child", provider: "other" });
         for (let turn = 0; turn < 4; turn += 1) await claimNext();
@@ -193,7 +193,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(due).toMatchObject([{ body: '{"finishedAt":1000}', attempts: 0, roundAttempts: 0, state: "pending" }]);
       });
 
-      test("a queued task that ends still tells its start first", async () => {
+      test("publishes the start event of a queued task before its terminal event", async () => {
         const { store, published } = await open();
         const { task } = await store.insertTaskIfAbsent(newTask());
         expect(await store.finishTaskIfRunning(task, newFinish())).toBeNull();
@@ -202,7 +202,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(published.map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
       });
 
-      test("a final task never moves again", async () => {
+      test("never changes the state of an ended task", async () => {
         const { store } = await open();
         const task = await started(store);
         await store.finishTaskIfRunning(task, newFinish());
@@ -212,21 +212,21 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(await store.findTask("default", "task-1")).toMatchObject({ state: "completed", result: { output: "done" } });
       });
 
-      test("a completed task must have started: the schema itself refuses otherwise", async () => {
+      test("rejects a completed task without a start, by a constraint of the schema", async () => {
         const { store } = await open();
         const { task } = await store.insertTaskIfAbsent(newTask());
         await expect(store.finishTaskIfQueued(task, newFinish({ state: "completed" }))).rejects.toThrow(/CHECK/);
       });
     });
 
-    test("a task goes back to the queue once, and its story goes on without a second start", async () => {
+    test("a task returns to the queue once, and its events continue without a second start", async () => {
       const { store, published } = await open();
       const task = await started(store);
       expect(await store.requeueTaskIfRunning(task)).toBe(true);
       expect(await claim(store)).toMatchObject({ restarts: 1, state: "running" });
       expect(await store.requeueTaskIfRunning(task)).toBe(false);
-      const story = published.map(({ type, data }) => `${type} ${data}`);
-      expect(story).toEqual(['execution.started {"agentId":"agent"}', 'execution.progress {"restarted":true}']);
+      const log = published.map(({ type, data }) => `${type} ${data}`);
+      expect(log).toEqual(['execution.started {"agentId":"agent"}', 'execution.progress {"restarted":true}']);
     });
 
     test("a resume token is known for its tenant, provider and agent only", async () => {
@@ -240,7 +240,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       }
     });
 
-    test("a restart finds what it cut off, children first: running tasks and queued children", async () => {
+    test("a restart finds the interrupted tasks, children first: running tasks and queued children", async () => {
       const { store, reopen } = await open();
       const parent = await started(store);
       await store.insertTaskIfAbsent(newTask({ taskId: "child", parent }));
@@ -280,7 +280,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(published).toMatchObject((await again.readEvents(0, { tenant: "default" })).events.slice(0, 102));
       });
 
-      test("a faulty write beside them leaves no hole", async () => {
+      test("have no gap after an invalid write in the same commit", async () => {
         const { store, published } = await open();
         const task = await started(store);
         const faulty = store.insertTaskIfAbsent(newTask({ taskId: "x", agentId: null as unknown as string }));
@@ -291,7 +291,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(published.map(({ number }) => number)).toEqual([1, 2, 3]);
       });
 
-      test("filters by tenant, task, agent, provider and type, and says how far it looked", async () => {
+      test("can be filtered by tenant, task, agent, provider and type, and a read returns the last number that it examined", async () => {
         const { store } = await open();
         await started(store, { taskId: "a", agentId: "x" });
         await started(store, { taskId: "b", tenant: "other" });
@@ -311,7 +311,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(await read({ types: ["execution.started"], provider: "codex" })).toEqual([3]);
       });
 
-      test("one read looks at a bounded stretch of the log, and says where to go on", async () => {
+      test("are read in parts of limited length, and each read returns where the next one continues", async () => {
         const { store } = await open();
         const task = await started(store);
         await store.appendEventsIfRunning(
@@ -329,7 +329,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(page.map(({ number }) => number)).toEqual([2491, 2492, 2493, 2494, 2495]);
       });
 
-      test("one read brings a bounded amount of data, however large the events are", async () => {
+      test("are read in parts of limited size, however large the events are", async () => {
         const { store } = await open();
         const task = await started(store);
         const data = JSON.stringify({ content: "x".repeat(250_000) });
@@ -366,15 +366,15 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       };
 
       const queueOf = (host: string, tenant = "default") => ({ tenant, origin: `http://${host}.test` });
-      async function owing(store: Store, url: string, taskId = "task-1", tenant = "default"): Promise<Task> {
+      async function endWithCallback(store: Store, url: string, taskId = "task-1", tenant = "default"): Promise<Task> {
         const task = await started(store, { taskId, tenant });
         return (await store.finishTaskIfRunning(task, newFinish({}, url))) as Task;
       }
 
-      test("keep their place in the schedule over a reopen", async () => {
+      test("keep their scheduled time after a reopen", async () => {
         let now = 10_000;
         const { store, reopen } = await open(() => now);
-        const task = await owing(store, "http://a.test/x");
+        const task = await endWithCallback(store, "http://a.test/x");
         const settled = await store.settleCallbackIfPending(task.seq, again);
         expect(settled).toMatchObject({ state: "pending", attempts: 1, nextAttemptAt: 11_000, lastStatus: 500, lastError: "http_500" });
         const reopened = await reopen();
@@ -385,9 +385,9 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(await reopened.listDueCallbacks(queueOf("a"), 1)).toMatchObject([{ roundAttempts: 1, body: '{"finishedAt":10000}' }]);
       });
 
-      test("a delivered one is final", async () => {
+      test("do not change after they are delivered", async () => {
         const { store, published } = await open();
-        const task = await owing(store, "http://a.test/x");
+        const task = await endWithCallback(store, "http://a.test/x");
         expect(await store.settleCallbackIfPending(task.seq, delivered)).toMatchObject({
           state: "delivered",
           attempts: 1,
@@ -399,9 +399,9 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(published.at(-1)).toMatchObject({ type: "callback.delivered", data: '{"attempts":1}' });
       });
 
-      test("a dead one can be redelivered: a new round, the same bytes, the count goes on", async () => {
+      test("can be redelivered when dead: in a new round with the same body, and the attempts are counted on", async () => {
         const { store } = await open(() => 5_000);
-        const task = await owing(store, "http://a.test/x");
+        const task = await endWithCallback(store, "http://a.test/x");
         await store.settleCallbackIfPending(task.seq, again);
         await store.settleCallbackIfPending(task.seq, dead);
         expect(await store.redeliverCallbackIfDead(task.seq)).toMatchObject({ state: "pending", attempts: 2, nextAttemptAt: 5_000 });
@@ -411,7 +411,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         ]);
       });
 
-      test("are due by tenant and origin, the longest due first, and listed newest first", async () => {
+      test("are due in order of their time per tenant and origin, and are listed newest first", async () => {
         let now = 0;
         const { store } = await open(() => now++);
         for (const [taskId, host] of [
@@ -420,8 +420,8 @@ export function storeConformance(name: string, subject: StoreSubject): void {
           ["3", "a"],
           ["4", "a"],
         ] as const)
-          await owing(store, `http://${host}.test/`, taskId);
-        const foreign = await owing(store, "http://a.test/", "5", "other");
+          await endWithCallback(store, `http://${host}.test/`, taskId);
+        const foreign = await endWithCallback(store, "http://a.test/", "5", "other");
         expect(await store.listDueCallbackQueues()).toEqual([queueOf("a"), queueOf("b"), queueOf("a", "other")]);
         expect((await store.listDueCallbacks(queueOf("a"), 2)).map(({ task }) => task.taskId)).toEqual(["1", "3"]);
         const first = await store.listCallbacks("default", undefined, { before: null, limit: 3 });
@@ -450,7 +450,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       expect(await ids({ parentTaskId: "p" })).toEqual(["c"]);
     });
 
-    test("a list holds no request and no result, however long they are, but the metadata", async () => {
+    test("a list contains the metadata of tasks, but neither requests nor results", async () => {
       const { store } = await open();
       const { request } = newTask();
       const task = await started(store, { request: { ...request, message: "long", metadata: { ticket: 7 } } });
@@ -471,7 +471,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         return outcome;
       };
 
-      test("removes an ended task with its events, and leaves those of others and the numbers", async () => {
+      test("removes an ended task with its events, and keeps other tasks and the event numbers", async () => {
         const { store, published, reopen } = await open();
         await ended(store, { taskId: "before" });
         const task = await ended(store);
@@ -493,7 +493,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(published.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
       });
 
-      test("the id is free afterwards, and its task is another one", async () => {
+      test("frees the task id for another task", async () => {
         const { store } = await open();
         const old = await ended(store, { fingerprint: "old" });
         await remove(store);
@@ -501,7 +501,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect([inserted, task.fingerprint, task.seq > old.seq]).toEqual([true, "new", true]);
       });
 
-      test.each(["queued", "running"])("of a %s task is refused", async (state) => {
+      test.each(["queued", "running"])("of a %s task is rejected", async (state) => {
         const { store } = await open();
         await (state === "queued" ? store.insertTaskIfAbsent(newTask()) : started(store));
         expect(await remove(store)).toBe("unfinished");
@@ -516,7 +516,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(await store.findTask("default", "task-1")).not.toBeNull();
       });
 
-      test("waits for a callback that is pending, and removes one that is delivered or dead", async () => {
+      test("is rejected while a callback is pending, and removes a delivered or dead callback", async () => {
         const { store } = await open();
         for (const state of ["delivered", "dead"] as const) {
           const task = await ended(store, { taskId: state }, "http://a.test/");
@@ -531,7 +531,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect((await store.readEvents(0, { tenant: "default" })).events).toEqual([]);
       });
 
-      test("takes child tasks along, and is refused while one of them or the parent runs", async () => {
+      test("removes child tasks too, and is rejected while a child or the parent runs", async () => {
         const { store } = await open();
         const parent = await started(store, { provider: "composite" });
         const child = await started(store, { taskId: "child", parent });
@@ -548,7 +548,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect((await store.readEvents(0, { tenant: "default" })).events).toEqual([]);
       });
 
-      test("keeps a resume token, which belongs to a session and not to a task", async () => {
+      test("keeps the resume token, which belongs to a session and not to a task", async () => {
         const { store } = await open();
         const task = await started(store);
         await store.finishTaskIfRunning(task, newFinish({ result: { status: "ok", durationMs: 1, connection: "cli", resumeToken: "r" } }));
@@ -556,7 +556,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(await store.isResumeTokenKnown({ tenant: "default", provider: "command", agentId: "agent", token: "r" })).toBe(true);
       });
 
-      test("of many events takes several slices; from the first on nobody sees any of them", async () => {
+      test("removes many events in several slices, and hides all of them from the first slice on", async () => {
         const { store, reopen } = await open();
         const task = await started(store);
         const events = Array.from({ length: 2500 }, () => ({ type: "execution.progress" as const, data: "{}" }));
@@ -567,7 +567,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect((await store.readEvents(0, { tenant: "default" })).events).toEqual([]);
         expect(await store.readTaskEvents(task.seq, 0, 10, { callbacks: true })).toEqual([]);
         expect(await store.listTasks({ tenant: "default" }, { before: null, limit: 10 })).toEqual([]);
-        // A stop of Bridge in between: the next one goes on.
+        // After a restart of Bridge, the next store continues the deletion.
         const again = await reopen();
         let slices = 0;
         while ((await again.prune(1e12, 100)) > 0) slices += 1;
@@ -580,7 +580,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
     describe("retention", () => {
       const DAY = 86_400_000;
 
-      test("deletes old ended tasks in slices, keeps the log in one piece and its numbers going up", async () => {
+      test("deletes old ended tasks in slices, and keeps the log contiguous with increasing numbers", async () => {
         let now = 0;
         const { store, reopen } = await open(() => now);
         for (const taskId of ["a", "b", "c"]) await store.finishTaskIfRunning(await started(store, { taskId }), newFinish());
@@ -604,7 +604,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect((await again.readTaskEvents(next.seq, 0, 1, { callbacks: true }))[0]?.number).toBe(11);
       });
 
-      test("keeps a task whose callback is still owed", async () => {
+      test("keeps a task whose callback is pending", async () => {
         let now = 0;
         const { store } = await open(() => now);
         await store.finishTaskIfRunning(await started(store), newFinish({}, "http://a.test/"));
@@ -642,7 +642,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         now += 3650 * DAY;
         for (const taskId of ["ahead-1", "ahead-2"]) await run(taskId);
         now -= 3650 * DAY;
-        // How old they are is not known before there is an event after them.
+        // The age of the events is unknown until a later event exists.
         while ((await store.prune(7 * DAY, 1)) > 0);
         expect(await left()).toEqual(["ahead-2", "ahead-1"]);
         await run("after");
@@ -653,7 +653,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       });
     });
 
-    test("writes on request, and refuses after it was closed", async () => {
+    test("checks that it can write on request, and rejects calls after it is closed", async () => {
       const { store, close } = await open();
       await store.checkWritable();
       await close();

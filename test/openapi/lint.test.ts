@@ -53,7 +53,7 @@ async function run(program: string, args: readonly string[]): Promise<unknown> {
   }
 }
 
-test("Redocly's recommended rules find no error and no warning but the listed ones", async () => {
+test("Redocly's recommended rules report no errors, and only the listed warnings", async () => {
   const { problems } = (await run("redocly", ["lint", file, "--config", "redocly.yaml", "--format", "json"])) as {
     problems: { ruleId: string; message: string; location: { pointer?: string }[] }[];
   };
@@ -61,7 +61,7 @@ test("Redocly's recommended rules find no error and no warning but the listed on
   expect(judge(complaints, redoclyExceptions)).toEqual([]);
 });
 
-test("Spectral's rules for OpenAPI find no error and no warning but the listed ones", async () => {
+test("Spectral's rules for OpenAPI report no errors, and only the listed warnings", async () => {
   const results = (await run("spectral", ["lint", file, "--ruleset", "spectral.yaml", "--format", "json", "--quiet"])) as {
     code: string;
     message: string;

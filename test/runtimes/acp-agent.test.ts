@@ -28,8 +28,8 @@ const play = (...steps: Step[]): Partial<ExecutionRequest> => ({ message: model.
 
 const open = () => openAcpBench("any", agent, env);
 
-describe("claude-agent-acp, named by its operator", () => {
-  test("answers, asks, obeys, and goes on with its session", async () => {
+describe("claude-agent-acp, configured as an ACP agent", () => {
+  test("answers, requests approvals, follows decisions, and resumes its session", async () => {
     const bench = await open();
     expect(await bench.adapter.checkHealth()).toMatchObject({ status: "healthy", connection: "acp", version: expect.stringMatching(/\d/) });
     expect(bench.adapter.capabilities().sessionResume).toBe(true);
@@ -49,7 +49,7 @@ describe("claude-agent-acp, named by its operator", () => {
     expect(second.result).toMatchObject({ status: "ok", output: expect.stringContaining("zebra-4711"), resumeToken });
   });
 
-  test("under inspect writes nothing that it asks about, and answers with the model that it was given", async () => {
+  test("with profile inspect runs no tool that needs an approval, and uses the model of the dispatch", async () => {
     const bench = await open();
     const writes: Step = {
       tools: [

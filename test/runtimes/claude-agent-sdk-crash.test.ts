@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CellBench, markedProcesses, openCellBench } from "./table/cell-bench.ts";
-import { expectGone, untilAtWork } from "./table/processes.ts";
+import { expectProcessesEnded, untilAtWork } from "./table/processes.ts";
 
 const LIMIT_MS = 120_000;
 let bench: CellBench;
@@ -9,14 +9,14 @@ beforeAll(async () => {
 }, LIMIT_MS);
 afterAll(() => bench?.close(), LIMIT_MS);
 
-test("what a killed Bridge has left running is found and killed by the next one", { timeout: LIMIT_MS }, async () => {
+test("the next start of Bridge kills the processes that a killed Bridge left running", { timeout: LIMIT_MS }, async () => {
   const command = "sleep 4714003";
   const marker = bench.model.scenario([{ say: "I will wait.", tools: [{ kind: "shell", command }] }, { text: "Never." }]);
   const taskId = await bench.dispatch({ message: `Do it. ${marker}`, profile: "modify", approvals: "allow" });
   await untilAtWork(bench, command);
   expect(markedProcesses(bench.dataDir, taskId).map((one) => one.command)).toContain(command);
   await bench.crash();
-  await expectGone(bench, taskId);
+  await expectProcessesEnded(bench, taskId);
   expect(await bench.ended(taskId)).toMatchObject({ state: "failed", result: { errorCode: "bridge_restarted" } });
   expect(await bench.leftovers()).toEqual([]);
 });

@@ -9,11 +9,11 @@ import { adapterConformance } from "../conformance/adapter.ts";
 import { processesOf } from "../conformance/adapter-bench.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { layTraps, trapServers } from "./lay-traps.ts";
 import type { Step, Tool } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { sdkDirectory } from "./programs.ts";
 import { startTask, toolsOf } from "./start-task.ts";
+import { trapServers, writeTraps } from "./write-traps.ts";
 
 const model = await createModelServer({ messagePrefix: promptOpening });
 afterAll(() => model.close());
@@ -54,7 +54,7 @@ adapterConformance("claude-agent-sdk", {
 });
 
 describe("claude-agent-sdk", () => {
-  test("inspect changes nothing, whatever the model tries, and reads nothing outside", async () => {
+  test("a task with profile inspect changes nothing and reads nothing outside the workspace, for any tool call", async () => {
     const { run, directories, outside } = await openBench();
     symlinkSync(path.join(outside, "secret.txt"), path.join(directories.workspace, "link.txt"));
     const inside = (name: string) => path.join(directories.workspace, name);
@@ -83,7 +83,7 @@ describe("claude-agent-sdk", () => {
     expect(bodies()).not.toContain("the-secret-outside");
   });
 
-  test("modify with approvals deny edits the workspace; what it would ask for is rejected, with the reason", async () => {
+  test("a task with profile modify and approvals deny edits the workspace, and other calls are rejected with the reason", async () => {
     const { run, directories, outside } = await openBench();
     const { result, tools } = await run({
       approvals: "deny",
@@ -101,7 +101,7 @@ describe("claude-agent-sdk", () => {
     expect(readdirSync(outside)).toEqual(["secret.txt"]);
   });
 
-  test("modify with approvals allow runs commands, and its file tools still stay in the workspace", async () => {
+  test("a task with profile modify and approvals allow runs commands, and its file tools are limited to the workspace", async () => {
     const { run, directories, outside } = await openBench();
     const { tools } = await run(
       play(asking("made"), { tools: [{ kind: "write", path: path.join(outside, "c.txt"), content: "x" }] }, { text: "Done." }),
@@ -111,15 +111,15 @@ describe("claude-agent-sdk", () => {
     expect(readdirSync(outside)).toEqual(["secret.txt"]);
   });
 
-  test("a question follows what was said before it, and its call is told once", async () => {
+  test("an approval request follows the preceding text, and its call is reported once", async () => {
     const questions: ApprovalQuestion[] = [];
-    const told: string[][] = [];
+    const observed: string[][] = [];
     const { start, directories } = await openBench(
       {},
       {
         async requestApproval(question) {
           questions.push(question);
-          told.push(task.events.map(({ type }) => type));
+          observed.push(task.events.map(({ type }) => type));
           return { decision: "approve", reason: null };
         },
       },
@@ -128,14 +128,14 @@ describe("claude-agent-sdk", () => {
     const { result, events } = await task.done;
     expect(result).toMatchObject({ status: "ok", output: "Done." });
     expect(questions).toMatchObject([{ taskId: task.request.taskId, toolName: "Bash" }]);
-    expect(told[0]?.at(-1)).toBe("tool.invoked");
-    expect(told[0]).toContain("assistant.text");
+    expect(observed[0]?.at(-1)).toBe("tool.invoked");
+    expect(observed[0]).toContain("assistant.text");
     expect(events.filter(({ type }) => type === "tool.invoked")).toHaveLength(1);
     expect(toolsOf(events)).toMatchObject([{ toolCallId: questions[0]?.toolCallId, isError: false }]);
     expect(existsSync(path.join(directories.workspace, "asked.txt"))).toBe(true);
   });
 
-  test("a task that is cancelled while somebody thinks about a call does not run it, whatever is answered later", async () => {
+  test("a task that is canceled while an approval is pending does not run the call, for any later decision", async () => {
     const asked = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<{ decision: "approve"; reason: null }>();
     const { start, adapter, directories } = await openBench(
@@ -157,7 +157,7 @@ describe("claude-agent-sdk", () => {
     expect(processesOf(task.request.taskId)).toEqual([]);
   });
 
-  test("a cancel keeps what the task has used and cost, and its session can go on", async () => {
+  test("a canceled task keeps its usage and cost, and its session can be resumed", async () => {
     const { start, run, adapter } = await openBench();
     const task = start({ ...play({ say: "I wait.", tools: [{ kind: "shell", command: "sleep 4717" }] }, { text: "Never." }) });
     await expect.poll(() => task.events.some(({ type }) => type === "tool.invoked"), { timeout: 30_000, interval: 10 }).toBe(true);
@@ -170,11 +170,11 @@ describe("claude-agent-sdk", () => {
     expect(next.result.costUsd).toBeCloseTo(oneCallUsd, 6);
   });
 
-  test("settings, hooks, memory, skills, agents and MCP servers that lie in the workspace or the home have no effect", async () => {
+  test("settings, hooks, memory, skills, agents and MCP servers in the workspace or the home have no effect", async () => {
     const { run, directories, outside } = await openBench();
     const { workspace, home } = directories;
-    layTraps(workspace, path.join(workspace, ".claude"), outside);
-    layTraps(path.join(home, ".claude"), path.join(home, ".claude"), outside);
+    writeTraps(workspace, path.join(workspace, ".claude"), outside);
+    writeTraps(path.join(home, ".claude"), path.join(home, ".claude"), outside);
     writeFileSync(path.join(home, ".claude.json"), JSON.stringify(trapServers(outside)));
     const seen = model.requests.length;
     const { result, tools } = await run({
@@ -188,7 +188,7 @@ describe("claude-agent-sdk", () => {
     expect(model.requests.slice(seen).map(({ headers }) => headers["x-api-key"])).not.toContain("trap-key");
   });
 
-  test("`@path` in a message stays text", async () => {
+  test("`@path` in a message is not expanded", async () => {
     const { run, directories, outside } = await openBench();
     writeFileSync(path.join(directories.workspace, "inside.txt"), "the-secret-inside\n");
     for (const message of [`@${outside}/secret.txt`, "@inside.txt"]) {
@@ -198,27 +198,27 @@ describe("claude-agent-sdk", () => {
     expect(bodies()).not.toContain("the-secret");
   });
 
-  test("a system prompt of 300 kB and the secrets of MCP servers reach their goal, and stand in no argument list", async () => {
+  test("a system prompt of 300 kB and the secrets of MCP servers are passed without command line arguments", async () => {
     const { start, adapter } = await openBench();
     // As it stands; Claude Code would put variables into it.
     const secret = ["s3cret ", "{HOME} ", "HOME ", "{NOT_SET:-x}"].join("$");
-    const told = start({
+    const observed = start({
       systemPrompt: `prompt-of-the-dispatch ${"y".repeat(300_000)}`,
       mcpServers: [{ name: "words", transport: "stdio", command: process.execPath, args: [mcpServer], env: { WORD: secret } }],
       ...play({ tools: [{ kind: "mcp", server: "words", tool: "lookup", input: { key: "blue" } }] }, { say: "Now I wait.", hang: true }),
     });
-    await expect.poll(() => told.events.some((event) => event.type === "assistant.text"), { timeout: 30_000, interval: 20 }).toBe(true);
-    const commandLines = processesOf(told.request.taskId).map((pid) => readFileSync(`/proc/${pid}/cmdline`, "latin1"));
-    await adapter.cancel(told.request.taskId);
-    expect((await told.done).result).toMatchObject({ status: "error", errorCode: "cancelled" });
+    await expect.poll(() => observed.events.some((event) => event.type === "assistant.text"), { timeout: 30_000, interval: 20 }).toBe(true);
+    const commandLines = processesOf(observed.request.taskId).map((pid) => readFileSync(`/proc/${pid}/cmdline`, "latin1"));
+    await adapter.cancel(observed.request.taskId);
+    expect((await observed.done).result).toMatchObject({ status: "error", errorCode: "cancelled" });
     expect(commandLines.length).toBeGreaterThan(1);
     expect(commandLines.join()).not.toMatch(/s3cret|prompt-of-the-dispatch/);
     expect(JSON.stringify(lastBody())).toContain("prompt-of-the-dispatch");
-    expect(toolsOf(told.events)[0]).toMatchObject({ toolName: "mcp__words__lookup", isError: false });
-    expect(JSON.stringify(toolsOf(told.events)[0]?.output)).toContain(`${secret} for blue`);
+    expect(toolsOf(observed.events)[0]).toMatchObject({ toolName: "mcp__words__lookup", isError: false });
+    expect(JSON.stringify(toolsOf(observed.events)[0]?.output)).toContain(`${secret} for blue`);
   });
 
-  test("MCP servers are used without asking, whatever their names; one that does not start is told, and the task goes on", async () => {
+  test("MCP servers with any names are used without approvals, and a server that does not start is reported while the task continues", async () => {
     const { run } = await openBench();
     const names = ["GitHub (prod)", "GitHub.prod", "workspace"];
     const servers = names.map((name) => {
@@ -241,7 +241,7 @@ describe("claude-agent-sdk", () => {
     });
   });
 
-  test("a resumed session goes by the system prompt and the model of its new dispatch", async () => {
+  test("a resumed session uses the system prompt and the model of the new dispatch", async () => {
     const { run } = await openBench();
     const first = await run({ systemPrompt: "prompt-one", model: "claude-sonnet-4-5", ...play({ text: "One." }) });
     const resumeToken = first.result.resumeToken as string;
@@ -259,14 +259,14 @@ describe("claude-agent-sdk", () => {
   test.each([
     [400, "model_error"],
     [403, "authentication_required"],
-  ])("a %d of the API is told as %s, and its text is no output", async (status, errorCode) => {
+  ])("a status %d of the API is reported as %s, and its text is not part of the output", async (status, errorCode) => {
     const { run } = await openBench();
     const { result } = await run(play({ error: status }));
     expect(result).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(/./) });
     expect(result.output).toBeUndefined();
   });
 
-  test("without credentials it says what to set, before a task and in its result", async () => {
+  test("missing credentials are reported by the health check and by the result, with the variables to set", async () => {
     const { run, adapter } = await openBench({ ANTHROPIC_API_KEY: undefined });
     const advice = /set ANTHROPIC_API_KEY, or BRIDGE_CLAUDE_AGENT_SDK_HOME=user/;
     expect(await adapter.checkHealth()).toMatchObject({
@@ -279,7 +279,7 @@ describe("claude-agent-sdk", () => {
     expect(result.error).toMatch(advice);
   });
 
-  test("a token that is no session of it is refused", async () => {
+  test("an unknown resume token is rejected", async () => {
     const { run } = await openBench();
     for (const resumeToken of ["--dangerously-skip-permissions", "Bridge", randomUUID()]) {
       const { result } = await run({ resumeToken, ...play({ text: "Never said." }) });
@@ -287,7 +287,7 @@ describe("claude-agent-sdk", () => {
     }
   });
 
-  test("structured output is Claude Code's own; a schema that it cannot take, or a model that ignores it, leaves the text to Bridge", async () => {
+  test("Claude Code returns structured output, and Bridge parses the text if the schema is unsupported or the model ignores it", async () => {
     const { run } = await openBench();
     const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
     const own = await run({
@@ -306,7 +306,7 @@ describe("claude-agent-sdk", () => {
     expect(ignored.result.outputs).toBeUndefined();
   });
 
-  test("a sub-agent works within the task: its tools are told, its words are not the answer, its tokens count", async () => {
+  test("the tools and tokens of a sub-agent are reported, and its text is not part of the answer", async () => {
     const { run } = await openBench();
     const delegated = model.scenario([
       { say: "The sub-agent talks.", tools: [{ kind: "shell", command: "echo sub" }] },
@@ -323,7 +323,7 @@ describe("claude-agent-sdk", () => {
     expect(result).toMatchObject({ costUsd: expect.closeTo(4 * oneCallUsd, 6), usage: { inputTokens: 4 * oneCall.inputTokens } });
   });
 
-  test("nothing of Bridge's environment reaches the program", async () => {
+  test("the program receives no variable of Bridge's environment", async () => {
     const { run, directories } = await openBench({ BRIDGE_TOKENS_FILE: "/secret", SOME_SECRET: "s3cret" });
     const { tools } = await run(play({ tools: [{ kind: "shell", command: "env" }] }, { text: "Done." }));
     const variables = String(tools[0]?.output);

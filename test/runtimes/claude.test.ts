@@ -9,11 +9,11 @@ import { adapterConformance } from "../conformance/adapter.ts";
 import { processesOf } from "../conformance/adapter-bench.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { layTraps, trapServers } from "./lay-traps.ts";
 import type { Step, Tool } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";
 import { startTask, toolsOf } from "./start-task.ts";
+import { trapServers, writeTraps } from "./write-traps.ts";
 
 const model = await createModelServer({ messagePrefix: promptOpening });
 afterAll(() => model.close());
@@ -58,7 +58,7 @@ for (const connection of connections) {
 }
 
 describe.each(connections)("claude over %s", (connection) => {
-  test("inspect changes nothing, whatever the model tries, and reads nothing outside", async () => {
+  test("a task with profile inspect changes nothing and reads nothing outside the workspace, for any tool call", async () => {
     const { run, directories, outside } = await openBench(connection);
     symlinkSync(path.join(outside, "secret.txt"), path.join(directories.workspace, "link.txt"));
     const inside = (name: string) => path.join(directories.workspace, name);
@@ -87,7 +87,7 @@ describe.each(connections)("claude over %s", (connection) => {
     expect(requestsOf(model)).not.toContain("the-secret-outside");
   });
 
-  test("modify without approvals edits the workspace; what Claude Code would ask for is rejected", async () => {
+  test("a task with profile modify and without approvals edits the workspace, and calls that need an approval are rejected", async () => {
     const { run, directories, outside } = await openBench(connection);
     const { result, tools } = await run({
       profile: "modify",
@@ -105,7 +105,7 @@ describe.each(connections)("claude over %s", (connection) => {
     expect(readdirSync(outside)).toEqual(["secret.txt"]);
   });
 
-  test("modify with approvals runs commands, and its file tools still stay in the workspace", async () => {
+  test("a task with profile modify and with approvals runs commands, and its file tools are limited to the workspace", async () => {
     const { run, directories, outside } = await openBench(connection);
     const { tools } = await run({
       ...play(
@@ -119,11 +119,11 @@ describe.each(connections)("claude over %s", (connection) => {
     expect(readdirSync(outside)).toEqual(["secret.txt"]);
   });
 
-  test("settings, hooks, memory, skills, agents and MCP servers that lie in the workspace or the home have no effect", async () => {
+  test("settings, hooks, memory, skills, agents and MCP servers in the workspace or the home have no effect", async () => {
     const { run, directories, outside } = await openBench(connection);
     const { workspace, home } = directories;
-    layTraps(workspace, path.join(workspace, ".claude"), outside);
-    layTraps(path.join(home, ".claude"), path.join(home, ".claude"), outside);
+    writeTraps(workspace, path.join(workspace, ".claude"), outside);
+    writeTraps(path.join(home, ".claude"), path.join(home, ".claude"), outside);
     writeFileSync(path.join(home, ".claude.json"), JSON.stringify(trapServers(outside)));
     const seen = model.requests.length;
     const { result, tools } = await run({
@@ -138,7 +138,7 @@ describe.each(connections)("claude over %s", (connection) => {
     expect(model.requests.slice(seen).map(({ headers }) => headers["x-api-key"])).not.toContain("trap-key");
   });
 
-  test("`@path` in a message stays text", async () => {
+  test("`@path` in a message is not expanded", async () => {
     const { run, directories, outside } = await openBench(connection);
     writeFileSync(path.join(directories.workspace, "inside.txt"), "the-secret-inside\n");
     for (const message of [`@${outside}/secret.txt`, "@inside.txt"]) {
@@ -148,27 +148,27 @@ describe.each(connections)("claude over %s", (connection) => {
     expect(requestsOf(model)).not.toContain("the-secret");
   });
 
-  test("a system prompt of 300 kB and the secrets of MCP servers reach their goal, and stand in no argument list", async () => {
+  test("a system prompt of 300 kB and the secrets of MCP servers are passed without command line arguments", async () => {
     const { start, adapter } = await openBench(connection);
     // As it stands; Claude Code would put variables into it.
     const secret = ["s3cret ", "{HOME} ", "HOME ", "{NOT_SET:-x}"].join("$");
-    const told = start({
+    const observed = start({
       systemPrompt: `prompt-of-the-dispatch ${"y".repeat(300_000)}`,
       mcpServers: [{ name: "words", transport: "stdio", command: process.execPath, args: [mcpServer], env: { WORD: secret } }],
       ...play({ tools: [{ kind: "mcp", server: "words", tool: "lookup", input: { key: "blue" } }] }, { say: "Now I wait.", hang: true }),
     });
-    await expect.poll(() => told.events.some((event) => event.type === "assistant.text"), { timeout: 30_000 }).toBe(true);
-    const commandLines = processesOf(told.request.taskId).map((pid) => readFileSync(`/proc/${pid}/cmdline`, "latin1"));
-    await adapter.cancel(told.request.taskId);
-    expect((await told.done).result).toMatchObject({ status: "error", errorCode: "cancelled" });
+    await expect.poll(() => observed.events.some((event) => event.type === "assistant.text"), { timeout: 30_000 }).toBe(true);
+    const commandLines = processesOf(observed.request.taskId).map((pid) => readFileSync(`/proc/${pid}/cmdline`, "latin1"));
+    await adapter.cancel(observed.request.taskId);
+    expect((await observed.done).result).toMatchObject({ status: "error", errorCode: "cancelled" });
     expect(commandLines.length).toBeGreaterThan(1);
     expect(commandLines.join()).not.toMatch(/s3cret|prompt-of-the-dispatch/);
     expect(systemOf(model)).toContain("prompt-of-the-dispatch");
-    expect(toolsOf(told.events)[0]).toMatchObject({ toolName: "mcp__words__lookup", isError: false });
-    expect(JSON.stringify(toolsOf(told.events)[0]?.output)).toContain(`${secret} for blue`);
+    expect(toolsOf(observed.events)[0]).toMatchObject({ toolName: "mcp__words__lookup", isError: false });
+    expect(JSON.stringify(toolsOf(observed.events)[0]?.output)).toContain(`${secret} for blue`);
   });
 
-  test("MCP servers are used without asking, whatever their names, and none takes the place of another", async () => {
+  test("MCP servers with any names are used without approvals, and none replaces another", async () => {
     const { run } = await openBench(connection);
     const servers = ["GitHub (prod)", "GitHub.prod", "workspace"].map((name) => {
       const env = { WORD: `word of ${name}` };
@@ -186,7 +186,7 @@ describe.each(connections)("claude over %s", (connection) => {
     for (const [index, { name }] of servers.entries()) expect(JSON.stringify(tools[index]?.output)).toContain(`word of ${name}`);
   });
 
-  test("a resumed session goes by the system prompt and the model of its new dispatch", async () => {
+  test("a resumed session uses the system prompt and the model of the new dispatch", async () => {
     const { run } = await openBench(connection);
     const first = await run({ systemPrompt: "prompt-one", model: "claude-sonnet-4-5", ...play({ text: "One." }) });
     const resumeToken = first.result.resumeToken as string;
@@ -207,14 +207,14 @@ describe.each(connections)("claude over %s", (connection) => {
     [404, "model_error"],
     [429, "rate_limited"],
     [500, "model_error"],
-  ])("a %d of the API is told as %s, and its text is no output", async (status, errorCode) => {
+  ])("a status %d of the API is reported as %s, and its text is not part of the output", async (status, errorCode) => {
     const { run } = await openBench(connection);
     const { result } = await run(play({ error: status }));
     expect(result).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(/./) });
     expect(result.output).toBeUndefined();
   });
 
-  test("without credentials it says what to set, before a task and in its result", async () => {
+  test("missing credentials are reported by the health check and by the result, with the variables to set", async () => {
     const { run, adapter } = await openBench(connection, { ANTHROPIC_API_KEY: undefined });
     const advice = /set ANTHROPIC_API_KEY, or BRIDGE_CLAUDE_HOME=user/;
     expect(await adapter.checkHealth()).toMatchObject({ status: "degraded", connection, detail: expect.stringMatching(advice) });
@@ -223,7 +223,7 @@ describe.each(connections)("claude over %s", (connection) => {
     expect(result.error).toMatch(advice);
   });
 
-  test("a token that is no session of Claude Code is refused", async () => {
+  test("an unknown resume token is rejected", async () => {
     const { run } = await openBench(connection);
     for (const resumeToken of ["--dangerously-skip-permissions", "Bridge", randomUUID()]) {
       const { result } = await run({ resumeToken, ...play({ text: "Never said." }) });
@@ -231,7 +231,7 @@ describe.each(connections)("claude over %s", (connection) => {
     }
   });
 
-  test("without approvals neither a sub-agent nor a call in the background runs a command", async () => {
+  test("neither a sub-agent nor a background call runs a command without approvals", async () => {
     const { run, directories } = await openBench(connection);
     const delegated = model.scenario([{ tools: [{ kind: "shell", command: "touch by-sub-agent" }] }, { text: "It was refused." }]);
     const agent = { description: "d", prompt: `Do it. ${delegated}`, subagent_type: "general-purpose" };
@@ -250,7 +250,7 @@ describe.each(connections)("claude over %s", (connection) => {
     expect(readdirSync(directories.workspace)).toEqual(["note.txt"]);
   });
 
-  test("a sub-agent works within the task: its tools are told, its words are not the answer, its tokens count", async () => {
+  test("the tools and tokens of a sub-agent are reported, and its text is not part of the answer", async () => {
     const { run } = await openBench(connection);
     const delegated = model.scenario([
       { say: "The sub-agent talks.", tools: [{ kind: "shell", command: "echo sub" }] },
@@ -262,12 +262,12 @@ describe.each(connections)("claude over %s", (connection) => {
     );
     expect(result).toMatchObject({ status: "ok", output: "It is done." });
     expect(tools.map(({ toolName }) => toolName).sort()).toEqual(["Agent", "Bash"]);
-    const said = events.flatMap((event) => (event.type === "assistant.text" ? [event.data.content] : [])).join("");
-    expect(said).toBe("I delegate.It is done.");
+    const text = events.flatMap((event) => (event.type === "assistant.text" ? [event.data.content] : [])).join("");
+    expect(text).toBe("I delegate.It is done.");
     expect(result).toMatchObject({ costUsd: expect.closeTo(4 * oneCallUsd, 6), usage: { inputTokens: 4 * oneCall.inputTokens } });
   });
 
-  test("no task goes on behind its end: there is no background", async () => {
+  test("no task continues in the background after its end", async () => {
     const { run } = await openBench(connection);
     const background = { command: "sleep 30", description: "d", run_in_background: true };
     const { tools } = await run(play({ tools: [{ kind: "raw", name: "Bash", input: background }] }, { text: "Done." }));
@@ -278,7 +278,7 @@ describe.each(connections)("claude over %s", (connection) => {
 describe("claude over cli", () => {
   const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
 
-  test("structured output is Claude Code's own", async () => {
+  test("Claude Code returns structured output", async () => {
     const { run } = await openBench("cli");
     const { result, tools } = await run({
       outputStrategy: { type: "structured", schema },
@@ -288,7 +288,7 @@ describe("claude over cli", () => {
     expect(tools).toEqual([]);
   });
 
-  test("a schema that it cannot take leaves the text to Bridge", async () => {
+  test("Bridge parses the text if Claude Code does not support the schema", async () => {
     const { run } = await openBench("cli");
     const { result } = await run({
       outputStrategy: { type: "structured", schema: { ...schema, prefixItems: [] } },
@@ -298,7 +298,7 @@ describe("claude over cli", () => {
   });
 });
 
-test("a session goes on over the other connection", async () => {
+test("a session can be resumed over the other connection", async () => {
   const root = await temporaryDirectory();
   const over = { acp: await openBench("acp", {}, root), cli: await openBench("cli", {}, root) };
   const first = await over.acp.run({ message: `zebra ${play({ text: "Kept." }).message}` });
@@ -310,7 +310,7 @@ test("a session goes on over the other connection", async () => {
   expect(third.result.costUsd).toBeCloseTo(oneCallUsd, 6);
 });
 
-/** An adapter with directories of its own, for a test. */
+/** Opens an adapter with separate directories for a test. */
 async function openBench(connection: Connection, changes: Record<string, string | undefined> = {}, given?: string) {
   const root = given ?? (await temporaryDirectory());
   const outside = path.join(root, "outside");

@@ -46,7 +46,7 @@ describe.each(connections)("codex over %s with its default model", (connection) 
   test.each([
     ["inspect", false],
     ["modify", true],
-  ] as const)("%s: a command and a patch change the workspace: %s", async (profile, changes) => {
+  ] as const)("with profile %s a command and a patch change the workspace: %s", async (profile, changes) => {
     const bench = openBench(subjectOf(connection));
     await bench.initialize();
     onTestFinished(() => bench.close());
@@ -67,7 +67,7 @@ describe.each(connections)("codex over %s with its default model", (connection) 
     expect(bench.breaches).toEqual([]);
   });
 
-  test("a tool of the dispatch's MCP server answers", async () => {
+  test("calls a tool of the dispatch's MCP server", async () => {
     const bench = openBench(subjectOf(connection));
     await bench.initialize();
     onTestFinished(() => bench.close());

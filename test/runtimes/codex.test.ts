@@ -68,7 +68,7 @@ describe.each(connections)("codex over %s", (connection) => {
   });
   const escalated = { sandbox_permissions: "require_escalated", justification: "It must be." };
 
-  test("inspect changes nothing, whatever the model tries and the dispatch allows", async () => {
+  test("a task with profile inspect changes nothing, for any tool call and any approvals", async () => {
     const { run, directories, dataDir, outside, requests } = await openBench(connection);
     const changing = path.join(dataDir, "changing.mjs");
     writeFileSync(changing, readFileSync(mcpScript, "utf8").replace("readOnlyHint: true", "readOnlyHint: false"));
@@ -102,7 +102,7 @@ describe.each(connections)("codex over %s", (connection) => {
     expect(requests()).toContain("a-plain-note");
   });
 
-  test("the model is told how hard to think", async () => {
+  test("the model receives the reasoning level", async () => {
     const { run, requests } = await openBench(connection);
     const { result } = await run({ reasoningLevel: "high", ...play({ text: "Thought." }) });
     expect(result).toMatchObject({ status: "ok", output: "Thought." });
@@ -110,7 +110,7 @@ describe.each(connections)("codex over %s", (connection) => {
   });
 
   test.each(["deny", "allow"] as const)(
-    "modify with approvals %s changes the workspace, nothing else, and asks nobody",
+    "a task with profile modify and approvals %s changes only the workspace, without approval requests",
     async (approvals) => {
       const { run, directories, outside, requests } = await openBench(connection, { cwd: "sub" });
       const shared = path.join("/tmp", `bridge-test-${randomUUID()}`);
@@ -143,10 +143,10 @@ describe.each(connections)("codex over %s", (connection) => {
     },
   );
 
-  test("a system prompt of 300 kB and the secrets of MCP servers reach their goal, and stand in no argument list", async () => {
+  test("a system prompt of 300 kB and the secrets of MCP servers are passed without command line arguments", async () => {
     const { start, adapter, requests } = await openBench(connection);
     const secret = `s3cret "$HOME" 'x' \`id\` \\`;
-    const told = start({
+    const observed = start({
       systemPrompt: `prompt-of-the-dispatch ${"y".repeat(300_000)}`,
       mcpServers: [mcpServer({ WORD: secret, OTHER: "s3cret too" })],
       ...play(
@@ -154,24 +154,24 @@ describe.each(connections)("codex over %s", (connection) => {
         { tools: [{ kind: "shell", command: "env; sleep 60" }] },
       ),
     });
-    await expect.poll(() => told.events.filter(({ type }) => type === "tool.invoked").length, { timeout: 30_000 }).toBe(2);
-    const processes = processesOf(told.request.taskId).map((pid) => ({
+    await expect.poll(() => observed.events.filter(({ type }) => type === "tool.invoked").length, { timeout: 30_000 }).toBe(2);
+    const processes = processesOf(observed.request.taskId).map((pid) => ({
       program: readlinkSync(`/proc/${pid}/exe`),
       commandLine: readFileSync(`/proc/${pid}/cmdline`, "latin1"),
     }));
-    await adapter.cancel(told.request.taskId);
-    expect((await told.done).result).toMatchObject({ status: "error", errorCode: "cancelled" });
+    await adapter.cancel(observed.request.taskId);
+    expect((await observed.done).result).toMatchObject({ status: "error", errorCode: "cancelled" });
     expect(processes.map(({ commandLine }) => commandLine).join()).not.toMatch(/s3cret|prompt-of-the-dispatch|sk-of-the/);
     // The servers carry the mark of their task, by which they are found should they outlive it.
     expect(processes.some(({ commandLine }) => commandLine.includes(mcpScript))).toBe(true);
     // The script of Node.js that npm puts before Codex takes no part.
     expect(processes.some(({ commandLine }) => commandLine.includes("codex.js"))).toBe(false);
     expect(requests()).toContain("prompt-of-the-dispatch");
-    expect(toolsOf(told.events)[0]).toMatchObject({ toolName: expect.stringContaining("lookup"), isError: false });
-    expect(toolsOf(told.events).some(({ output }) => findText(output).includes(`${secret} for blue`))).toBe(true);
+    expect(toolsOf(observed.events)[0]).toMatchObject({ toolName: expect.stringContaining("lookup"), isError: false });
+    expect(toolsOf(observed.events).some(({ output }) => findText(output).includes(`${secret} for blue`))).toBe(true);
   });
 
-  test("commands do not see the key, nor what MCP servers need to know", async () => {
+  test("commands see neither the key nor the secrets of MCP servers", async () => {
     const { run } = await openBench(connection);
     const { tools } = await run({
       mcpServers: [mcpServer({ WORD: "s3cret" })],
@@ -182,7 +182,7 @@ describe.each(connections)("codex over %s", (connection) => {
     expect(output).not.toMatch(/sk-of-the-runtime-suite|s3cret/);
   });
 
-  test("the session of a resumed task hears the system prompt of its new dispatch", async () => {
+  test("a resumed session uses the system prompt of the new dispatch", async () => {
     const { run, requests } = await openBench(connection);
     const first = await run({ systemPrompt: "prompt-one", ...play({ text: "One." }) });
     const resumeToken = first.result.resumeToken as string;
@@ -199,20 +199,20 @@ describe.each(connections)("codex over %s", (connection) => {
     [404, "model_error"],
     [429, "rate_limited"],
     [500, "model_error"],
-  ])("a %d of the API is told as %s, and its text is no output", async (status, errorCode) => {
+  ])("a status %d of the API is reported as %s, and its text is not part of the output", async (status, errorCode) => {
     const { run } = await openBench(connection);
     const { result } = await run(play({ tools: [{ kind: "shell", command: "true" }] }, { error: status }));
     expect(result).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(/./) });
     expect(result.output).toBeUndefined();
   });
 
-  test("an error that passes is no failure", async () => {
+  test("a temporary error does not fail the task", async () => {
     const { run } = await openBench(connection);
     const { result } = await run(play({ error: 500, times: 1 }, { text: "After all." }));
     expect(result).toMatchObject({ status: "ok", output: "After all." });
   });
 
-  test("without credentials it says what to set, before a task and in its result", async () => {
+  test("missing credentials are reported by the health check and by the result, with the variables to set", async () => {
     const { run, adapter } = await openBench(connection, { env: { OPENAI_API_KEY: undefined, OPENAI_BASE_URL: undefined } });
     const advice = /set OPENAI_API_KEY or CODEX_API_KEY, or BRIDGE_CODEX_HOME=user/;
     expect(await adapter.checkHealth()).toMatchObject({ status: "degraded", connection, detail: expect.stringMatching(advice) });
@@ -220,7 +220,7 @@ describe.each(connections)("codex over %s", (connection) => {
     expect(result).toMatchObject({ status: "error", errorCode: "authentication_required", error: expect.stringMatching(advice) });
   });
 
-  test("a token that is no session of Codex is refused", async () => {
+  test("an unknown resume token is rejected", async () => {
     const { run } = await openBench(connection);
     for (const resumeToken of ["--last", "Bridge", randomUUID()]) {
       const { result } = await run({ resumeToken, ...play({ text: "Never said." }) });
@@ -228,14 +228,14 @@ describe.each(connections)("codex over %s", (connection) => {
     }
   });
 
-  test("an MCP server that it cannot reach is named before the model is asked", async () => {
+  test("an unsupported MCP server fails the task with its name before a model call", async () => {
     const { run, requests } = await openBench(connection);
     const { result } = await run({ mcpServers: [{ name: "old", transport: "sse", url: model.url }], ...play({ text: "Never said." }) });
     expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining('"old"') });
     expect(requests()).toBe("[]");
   });
 
-  test("what a repository around the workspace tells its own agents is not for this one", async () => {
+  test("agent instructions of a repository around the workspace are ignored", async () => {
     const { run, dataDir, requests } = await openBench(connection);
     const around = path.dirname(dataDir);
     mkdirSync(path.join(around, ".git"));
@@ -247,7 +247,7 @@ describe.each(connections)("codex over %s", (connection) => {
     expect(requests()).not.toContain("TRAP-");
   });
 
-  test("is healthy, and tells that its sandbox works", async () => {
+  test("the health check reports that the sandbox works", async () => {
     const { adapter } = await openBench(connection);
     expect(await adapter.checkHealth()).toMatchObject({
       status: "healthy",
@@ -264,7 +264,7 @@ describe.each(connections)("codex over %s", (connection) => {
 });
 
 describe("codex", () => {
-  test("settings that lie in the workspace or the home have no effect: tasks that meet them go over cli", async () => {
+  test("settings in the workspace or the home have no effect, and tasks that find them use the cli connection", async () => {
     const { run, directories, outside } = await openBench();
     const trap = ["[mcp_servers.trap]", 'command = "/usr/bin/touch"', `args = ["${outside}/server"]`];
     const free = ['sandbox_mode = "danger-full-access"', 'approval_policy = "never"', 'approvals_reviewer = "auto_review"'];
@@ -282,7 +282,7 @@ describe("codex", () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  test("settings that lie in the home have no effect over acp either", async () => {
+  test("settings in the home have no effect over acp", async () => {
     const { run, directories, outside } = await openBench("acp");
     mkdirSync(path.join(directories.home, ".codex"));
     writeFileSync(path.join(directories.home, ".codex/config.toml"), `[mcp_servers.trap]\ncommand = "touch"\nargs = ["${outside}/server"]`);
@@ -290,7 +290,7 @@ describe("codex", () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  test("rules that lie in the home let no command out of the sandbox over acp", async () => {
+  test("rules in the home allow no command outside the sandbox over acp", async () => {
     const { run, directories, outside } = await openBench("acp");
     const rules = path.join(directories.home, ".codex/rules");
     mkdirSync(rules, { recursive: true });
@@ -301,7 +301,7 @@ describe("codex", () => {
     expect(readdirSync(outside)).toEqual([]);
   });
 
-  test.each(connections)("what sub-agents have used over %s is not told, so the usage is unknown", async (connection) => {
+  test.each(connections)("the usage over %s is unknown for a task with sub-agents", async (connection) => {
     const { run } = await openBench(connection);
     // Its report, if it came before the last word, would have the model asked once more.
     const delegated = { message: `Do it. ${play({ hang: true, say: "I am at it." }).message}` };
@@ -313,13 +313,13 @@ describe("codex", () => {
     expect(result.usage).toBeUndefined();
   });
 
-  test("a task cannot lay settings for the next one", async () => {
+  test("a task cannot write settings for the next task", async () => {
     const { run, directories } = await openBench("acp");
     await run(play({ tools: [{ kind: "shell", command: "mkdir .codex; echo 'model = \"x\"' > .codex/config.toml" }] }, { text: "Tried." }));
     expect(existsSync(path.join(directories.workspace, ".codex/config.toml"))).toBe(false);
   });
 
-  test("a task that is stopped leaves nothing in the way of the next one", async () => {
+  test("a stopped task does not affect the next task", async () => {
     const { run, start, adapter } = await openBench("acp");
     const stopped = start(play({ tools: [{ kind: "shell", command: "sleep 60" }] }));
     await expect.poll(() => stopped.events.some(({ type }) => type === "tool.invoked"), { timeout: 30_000 }).toBe(true);
@@ -328,13 +328,13 @@ describe("codex", () => {
     expect((await run(play({ text: "On it goes." }))).result).toMatchObject({ status: "ok", connection: "acp" });
   });
 
-  test("over acp no other model is asked for a title of the session", async () => {
+  test("no other model is called for a session title over acp", async () => {
     const { run, requests } = await openBench("acp");
     expect((await run(play({ text: "An answer." }))).result).toMatchObject({ status: "ok" });
     expect(requests()).not.toContain("very short title");
   });
 
-  test("the operator's own home lends its login, and nothing else", async () => {
+  test("only the login is used from the operator's home", async () => {
     const { run, adapter, directories, outside } = await openBench(undefined, { settings: { home: "user" } });
     const operator = path.join(outside, "operator");
     mkdirSync(path.join(operator, ".codex"), { recursive: true });
@@ -359,7 +359,7 @@ describe("codex", () => {
     });
   });
 
-  test("a session goes on over the other connection, and each task counts by itself", async () => {
+  test("a session can be resumed over the other connection, and each task reports its own usage", async () => {
     const over = { acp: await openBench("acp"), cli: await openBench("cli") };
     const { directories } = over.cli;
     const dataDir = over.cli.dataDir;
@@ -373,7 +373,7 @@ describe("codex", () => {
     }
     const failed = await over.cli.run({ directories, resumeToken, ...play({ error: 400 }) });
     expect(failed.result.usage).toBeUndefined();
-    // What the failed task has used nobody has told, so nobody can tell the next one's share either.
+    // The usage of the failed task is unknown, so the usage of the next task is unknown too.
     const after = await over.cli.run({ directories, resumeToken, ...play({ text: "Again." }) });
     expect(after.result).toMatchObject({ status: "ok" });
     expect(after.result.usage).toBeUndefined();
@@ -382,8 +382,8 @@ describe("codex", () => {
   const strict = { type: "object", properties: { n: { type: "number" } }, required: ["n"], additionalProperties: false };
 
   test.each([
-    ["a schema that the vendor takes is given to the model", strict, true],
-    ["any other schema is left to Bridge", { type: "object", properties: { n: { type: "number" } } }, false],
+    ["a schema that the vendor supports is passed to the model", strict, true],
+    ["any other schema is applied by Bridge", { type: "object", properties: { n: { type: "number" } } }, false],
   ])("%s", async (_, schema, given) => {
     const { run } = await openBench("cli");
     const { result } = await run({ outputStrategy: { type: "structured", schema }, ...play({ text: '{"n":4}' }) });
@@ -392,7 +392,7 @@ describe("codex", () => {
     expect((body as { text?: { format?: { schema?: unknown } } }).text?.format?.schema).toEqual(given ? schema : undefined);
   });
 
-  test("a model that Codex does not know is a warning", async () => {
+  test("an unknown model is reported as a warning", async () => {
     const { run } = await openBench("cli");
     const { result, events } = await run(play({ text: "An answer." }));
     expect(result).toMatchObject({ status: "ok", output: "An answer.", model: plain.model });
@@ -406,7 +406,7 @@ interface Changes {
   env?: Record<string, string | undefined>;
 }
 
-/** An adapter with directories of its own, for a test. */
+/** Opens an adapter with separate directories for a test. */
 async function openBench(connection?: Connection, { cwd = ".", ...changes }: Changes & { cwd?: string } = {}) {
   const root = await temporaryDirectory();
   const outside = path.join(homedir(), `.bridge-test-${randomUUID()}`);

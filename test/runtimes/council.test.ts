@@ -28,7 +28,7 @@ const nothing = { when: "", text: json({ outputs: [], confidence: "medium" }) };
 /** The same finding has the id of its runtime. */
 const onBoth = (number: string, word: object) => ["C", "X"].map((letter) => ({ id: `${letter}${number}`, ...word }));
 
-/** What the roles say, told apart by how they introduce themselves. The second step is only reached in a session that goes on. */
+/** The answers of the roles, selected by their introductions. Only a resumed session reaches the second step. */
 const roles: Step[] = [
   {
     cases: [
@@ -127,7 +127,7 @@ async function openBridge(environment: Record<string, string> = {}) {
   };
 }
 
-test("a standard council on Claude Code: each role goes on in its own session, and the report is what was said", async () => {
+test("a standard council on Claude Code resumes the session of each role and reports their findings", async () => {
   const { hold, workspace } = await openBridge();
   const { report, usage, children } = await hold<BridgeReport>("bridge-claude");
   expect(report.roles.filter(({ answered }) => !answered)).toEqual([]);
@@ -153,10 +153,10 @@ test("a standard council on Claude Code: each role goes on in its own session, a
   expect(children.map(({ provider, state }) => `${provider} ${state}`)).toEqual(Array(7).fill("claude completed"));
   expect(usage.inputTokens).toBeGreaterThan(0);
   expect(report.prompt_size_chars_r2).toBeGreaterThan(0);
-  // The model was told who a role is by its first message only, and had it before it in the second round.
-  const told = model.requests.map(({ body }) => JSON.stringify(body)).filter((body) => body.includes("Challenges to them:"));
-  expect(told.length).toBeGreaterThan(0);
-  for (const body of told) expect(body.split("You are the Application Security Engineer of this council.").length - 1).toBe(1);
+  // Only the first message describes a role to the model, and the resumed session contains it in the second round.
+  const requests = model.requests.map(({ body }) => JSON.stringify(body)).filter((body) => body.includes("Challenges to them:"));
+  expect(requests.length).toBeGreaterThan(0);
+  for (const body of requests) expect(body.split("You are the Application Security Engineer of this council.").length - 1).toBe(1);
   const [log = "", summary = ""] = report.artifacts;
   const events = readFileSync(path.join(workspace, log), "utf8")
     .trim()
@@ -169,7 +169,7 @@ test("a standard council on Claude Code: each role goes on in its own session, a
   expect(readFileSync(path.join(workspace, summary), "utf8")).toContain("### C002 HIGH: Passwords are in the logs");
 });
 
-test("a deep council on Claude Code and Codex: both debate, what both say is put together, and that is debated", async () => {
+test("a deep council on Claude Code and Codex merges the findings of both and debates them", async () => {
   const { hold, workspace } = await openBridge();
   const { report, children } = await hold<CouncilReport>("deep-council", { providers: ["claude", "codex"] });
   expect(report.bridge_reports.map(({ bridge, status, debate_rounds, verdict }) => [bridge, status, debate_rounds, verdict])).toEqual([
@@ -205,7 +205,7 @@ test("a deep council on Claude Code and Codex: both debate, what both say is put
 test.each([
   ["codex", createCodexAdapter, {}],
   ["opencode", createOpenCodeAdapter, { OPENAI_BASE_URL: model.url }],
-])("the models that %s knows are listed, and from memory the second time", async (name, createAdapter, own) => {
+])("the models of %s are listed, and the second list comes from a cache", async (name, createAdapter, own) => {
   const dataDir = await temporaryDirectory();
   const adapter = createAdapter();
   const PATH = [runtimesPath(), path.dirname(process.execPath), "/usr/bin:/bin"].join(path.delimiter);
@@ -219,7 +219,7 @@ test.each([
   expect(model.requests.filter(({ path: asked }) => asked.includes("models"))).toEqual([]);
 });
 
-test("a model of the settings that OpenCode does not know is a warning, and its default model is asked", async () => {
+test("a model in the settings that OpenCode does not know is reported as a warning, and the default model is used", async () => {
   const { hold, workspace } = await openBridge({
     BRIDGE_ADAPTERS: "opencode,bridge-opencode",
     BRIDGE_OPENCODE_CONFIG: JSON.stringify({

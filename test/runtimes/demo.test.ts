@@ -8,7 +8,7 @@ import { runtimesPath } from "./programs.ts";
 
 const demo = path.resolve(import.meta.dirname, "../../scripts/demo.ts");
 
-test("the demo shows a real program at work, from its preflight to the callback", async () => {
+test("the demo runs a task on a real program, from its preflight to the callback", async () => {
   const model = await createModelServer({ messagePrefix: promptOpening });
   onTestFinished(() => model.close());
   const env = {
@@ -26,7 +26,7 @@ test("the demo shows a real program at work, from its preflight to the callback"
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   expect(stdout).toMatch(/ok {2}primary connection +acp: .*\d+\.\d+\.\d+/);
   expect(stdout).toMatch(/ok {2}authentication/);
-  // What the scripted model says to a message that asks for no scenario.
+  // The answer of the scripted model to a message without a scenario.
   expect(stdout).toMatch(/assistant\.text +"No scenario\."/);
   expect(stdout).toMatch(/signature ok, [\s\S]*status ok in \d+ ms:\n {4}No scenario\.\n.* \d+ tokens in, 30 out, US\$ 0\.\d+\n/);
   expect(model.requests.some(({ body }) => JSON.stringify(body).includes("list the files of this directory"))).toBe(true);

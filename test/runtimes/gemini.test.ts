@@ -61,7 +61,7 @@ for (const connection of ["cli", "acp"] as const) {
     };
 
     test.each(["allow", "deny"] as const)(
-      "inspect changes nothing when approvals %s, by no tool and no helper agent",
+      "a task with profile inspect and approvals %s changes nothing, with any tool or helper agent",
       async (approvals) => {
         const directories = await directoriesOfATask();
         const writes: Step[] = [
@@ -92,7 +92,7 @@ for (const connection of ["cli", "acp"] as const) {
       },
     );
 
-    test("modify without approvals edits files of the workspace, and neither runs commands nor writes elsewhere", async () => {
+    test("a task with profile modify and without approvals edits files of the workspace, and neither runs commands nor writes elsewhere", async () => {
       const directories = await directoriesOfATask();
       const outside = path.join(directories.home, "outside");
       const steps: Step[] = [
@@ -106,7 +106,7 @@ for (const connection of ["cli", "acp"] as const) {
       expect(existsSync(outside)).toBe(false);
     });
 
-    test("modify with approvals runs commands, git among them, which do not get the key", async () => {
+    test("a task with profile modify and with approvals runs commands, including git, without the key in their environment", async () => {
       const directories = await directoriesOfATask();
       const command = `git init -q . && echo "key: $GEMINI_API_KEY" > seen`;
       const { result } = await request({ ...play({ tools: [{ kind: "shell", command }] }, { text: "Done." }), directories });
@@ -119,7 +119,7 @@ for (const connection of ["cli", "acp"] as const) {
       ["inspect", "allow"],
       ["modify", "deny"],
       ["modify", "allow"],
-    ] as const)("what lies in the workspace configures nothing: %s, %s", async (profile, approvals) => {
+    ] as const)("files in the workspace configure nothing: %s, %s", async (profile, approvals) => {
       const directories = await directoriesOfATask();
       const trace = plantConfiguration(directories.cwd);
       const { result, requests } = await request({ ...play({ text: "Untouched." }), profile, approvals, directories });
@@ -129,7 +129,7 @@ for (const connection of ["cli", "acp"] as const) {
       expect(JSON.stringify(requests[0]?.body)).not.toMatch(/planted/i);
     });
 
-    test("a file that is mentioned is not read, inside of the workspace or outside", async () => {
+    test("a mentioned file is not read, inside or outside the workspace", async () => {
       const directories = await directoriesOfATask();
       for (const directory of [directories.cwd, directories.home]) writeFileSync(path.join(directory, "notes.txt"), "the-content");
       const { message, ...asked } = play({ text: "No file." });
@@ -145,14 +145,14 @@ for (const connection of ["cli", "acp"] as const) {
       [404, "model_error"],
       [429, "rate_limited"],
       [500, "model_error"],
-    ] as const)("a model that answers %i ends as %s within its three attempts", async (error, errorCode) => {
+    ] as const)("a model that responds with status %i fails the task as %s after at most three attempts", async (error, errorCode) => {
       const { result, requests } = await request(play({ error }));
       expect(result).toMatchObject({ status: "error", errorCode });
       expect(result.output).toBeUndefined();
       expect(requests.length).toBeLessThanOrEqual(3);
     });
 
-    test("in the operator's home, the operator's settings count, and do not weaken a profile", async () => {
+    test("the operator's settings apply in the operator's home, and do not weaken a profile", async () => {
       const directories = await directoriesOfATask();
       mkdirSync(path.join(directories.home, ".gemini"));
       const settings = {
@@ -172,7 +172,7 @@ for (const connection of ["cli", "acp"] as const) {
       expect(readdirSync(path.join(directories.home, ".gemini"))).toContain("tmp");
     });
 
-    test("no key is known before a model is asked", async () => {
+    test("the health check reports a missing key before a model call", async () => {
       const { GEMINI_API_KEY: _, ...keyless } = env;
       const health = await inBench({ ...subject, config: { settings: { connection }, env: keyless } }, ({ adapter }) =>
         adapter.checkHealth(),
@@ -181,7 +181,7 @@ for (const connection of ["cli", "acp"] as const) {
       expect(health.preflight).toContainEqual({ step: "authentication", ok: false, detail: expect.stringContaining("GEMINI_API_KEY") });
     });
 
-    test("a task without a key says what to set", async () => {
+    test("a task without a key fails with the variables to set", async () => {
       const { GEMINI_API_KEY: _, ...keyless } = env;
       const { result } = await inBench({ ...subject, config: { settings: { connection }, env: keyless } }, ({ run }) =>
         run(play({ text: "?" })),
@@ -191,13 +191,13 @@ for (const connection of ["cli", "acp"] as const) {
   });
 }
 
-describe("gemini over cli alone", () => {
+describe("gemini over cli only", () => {
   const subject = subjectOf("cli");
 
   test.each([
     ["inspect", false],
     ["modify", true],
-  ] as const)("MCP servers serve a task of the profile %s; it may change by them: %s", async (profile, mayChange) => {
+  ] as const)("MCP servers are available with profile %s, and their tools may make changes: %s", async (profile, mayChange) => {
     const directories = await directoriesOfATask();
     const secret = "s$HOME-$" + "{GEMINI_API_KEY}";
     const steps: Step[] = [
@@ -220,7 +220,7 @@ describe("gemini over cli alone", () => {
     expect(ends[1]).toMatchObject({ toolName: "mcp_words_change", isError: !mayChange });
   });
 
-  test("a session that began over acp goes on over cli", async () => {
+  test("a session that started over acp can be resumed over cli", async () => {
     const directories = await directoriesOfATask();
     const asked = play({ text: "I keep it." });
     await inBench(subjectOf("acp"), ({ run }) => run({ ...asked, message: `zebra-4711 ${asked.message}`, directories }));
@@ -235,7 +235,7 @@ describe("gemini over cli alone", () => {
     expect(result).toMatchObject({ status: "ok", output: expect.stringContaining("zebra-4711"), resumeToken: sessionId });
   });
 
-  test("two failures of the model in a row are no reason to give up", async () => {
+  test("a task succeeds after two consecutive failures of the model", async () => {
     const { result } = await inBench(subject, ({ run }) => run(play({ error: 529, times: 2 }, { text: "After all." })));
     expect(result).toMatchObject({ status: "ok", output: "After all." });
   });
@@ -243,12 +243,12 @@ describe("gemini over cli alone", () => {
   test.each([
     ["11111111-1111-4111-8111-111111111111", /resume/],
     ["latest", /UUID of a Gemini session/],
-  ])("the session %s, which does not exist, is an error of its own", async (resumeToken, error) => {
+  ])("the missing session %s fails the task with a specific error", async (resumeToken, error) => {
     const { result } = await inBench(subject, ({ run }) => run({ ...play({ text: "?" }), resumeToken }));
     expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringMatching(error) });
   });
 
-  test("variables that the workspace would set stop a task that has to trust it", async () => {
+  test("a task that must trust its workspace fails if the workspace sets variables", async () => {
     const directories = await directoriesOfATask();
     mkdirSync(path.join(directories.cwd, ".gemini"));
     writeFileSync(path.join(directories.cwd, ".gemini", ".env"), "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:9");
@@ -272,7 +272,7 @@ describe("gemini over cli alone", () => {
   });
 });
 
-test("gemini over acp asks nobody on behalf of a helper agent, and waits for nobody", async () => {
+test("gemini over acp rejects calls of a helper agent without an approval request", async () => {
   const directories = await directoriesOfATask();
   const done: Step = { tools: [{ kind: "raw", name: "complete_task", input: { result: "done" } }] };
   const helper = model.scenario([{ tools: [{ kind: "shell", command: "sh -c 'echo x > by-helper'" }] }, done]);

@@ -57,7 +57,7 @@ for (const connection of connections)
   adapterConformance(`opencode over ${connection}`, { ...shared, config: { settings: { connection, config: configOf(priced) }, env } });
 
 describe.each(connections)("opencode over %s", (connection) => {
-  test("inspecting cannot write: not by a file tool, a shell, or a sub-agent (traps 10 and 11)", async () => {
+  test("a task with profile inspect cannot write with a file tool, a shell or a sub-agent", async () => {
     const bench = await open(connection);
     writeIn(bench.workspace, { "seen.txt": "to be read" });
     const { tools, result } = await bench.run({
@@ -81,8 +81,8 @@ describe.each(connections)("opencode over %s", (connection) => {
 
   test.each([
     ["a larger repository", (root: string) => execFileSync("git", ["init", "--quiet", root])],
-    ["a directory that git takes for no repository", (root: string) => mkdirSync(path.join(root, ".git"))],
-  ])("what is denied is not done, and edits stay inside the workspace, also in %s", async (_where, prepare) => {
+    ["a directory that is not a git repository", (root: string) => mkdirSync(path.join(root, ".git"))],
+  ])("denied calls do not run, and edits are limited to the workspace, also in %s", async (_where, prepare) => {
     const bench = await open(connection);
     prepare(bench.root);
     const { tools, result } = await bench.run({
@@ -106,7 +106,7 @@ describe.each(connections)("opencode over %s", (connection) => {
     expect(existing(bench.workspace, names)).toEqual(["inside.txt"]);
   });
 
-  test("the workspace and the agent's home configure nothing and load no code", async () => {
+  test("files in the workspace and the agent's home configure nothing and load no code", async () => {
     const bench = await open(connection);
     const { home } = bench;
     const permissive = JSON.stringify({ permission: { "*": "allow" }, agent: { bridge: { permission: { "*": "allow" } } } });
@@ -139,7 +139,7 @@ describe.each(connections)("opencode over %s", (connection) => {
     expect(existsSync(path.join(home, ".npm"))).toBe(false);
   });
 
-  test("a workspace with plugins is refused, for nothing keeps them from being loaded", async () => {
+  test("a workspace with plugins is rejected, because OpenCode would load them", async () => {
     const bench = await open(connection);
     const marker = path.join(bench.home, "loaded");
     const code = `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(marker)}, ""); export default { id: "x", setup() {} };`;
@@ -149,7 +149,7 @@ describe.each(connections)("opencode over %s", (connection) => {
     expect(existsSync(marker)).toBe(false);
   });
 
-  test("a model without prices has no cost, and no title is asked for", async () => {
+  test("a task on a model without prices has no cost, and no title is requested", async () => {
     const bench = await open(connection, { config: configOf({ limit }) });
     const before = model.requests.length;
     const { result } = await bench.run(play({ text: "Who knows the price?" }));
@@ -158,7 +158,7 @@ describe.each(connections)("opencode over %s", (connection) => {
     expect(model.requests.length - before).toBe(1);
   });
 
-  test("what sub-agents use counts, or the sum is not told", async () => {
+  test("the usage includes sub-agents, or is not reported", async () => {
     const bench = await open(connection);
     const { result } = await bench.run(play({ tools: [subAgent("true")] }, { text: "It is done." }));
     expect(result).toMatchObject({ status: "ok", output: "It is done." });
@@ -168,7 +168,7 @@ describe.each(connections)("opencode over %s", (connection) => {
 });
 
 describe("opencode", () => {
-  test("with approvals runs commands that name paths outside of the workspace, and keeps its file tools inside", async () => {
+  test("with approvals runs commands on paths outside the workspace, and limits its file tools to the workspace", async () => {
     const bench = await open("http-api");
     const outside = path.join(bench.root, "outside");
     writeIn(outside, { "secret.txt": "the-secret-outside\n" });
@@ -188,7 +188,7 @@ describe("opencode", () => {
     expect(JSON.stringify(events)).not.toContain("the-secret-outside");
   });
 
-  test("goes on with a session over the other connection, and knows none that is not there", async () => {
+  test("resumes a session over the other connection, and rejects an unknown session", async () => {
     const bench = await open("http-api");
     const first = await bench.run({ message: `zebra-4711 ${play({ text: "I keep it." }).message}` });
     const cli = await open("cli", { root: bench.root });
@@ -201,7 +201,7 @@ describe("opencode", () => {
     }
   });
 
-  test("answers in a wanted form, also while inspecting", async () => {
+  test("returns structured output, also with profile inspect", async () => {
     const bench = await open("http-api");
     const schema = { type: "object", properties: { colour: { type: "string" } }, required: ["colour"] };
     const { result, events } = await bench.run({
@@ -215,7 +215,7 @@ describe("opencode", () => {
     expect(prose.result).toMatchObject({ status: "ok", output: '{"colour":"red"}' });
   });
 
-  test("gives a failing provider up, tells of the tries, and asks no more (trap 13)", async () => {
+  test("stops after repeated failures of a provider, and reports the attempts", async () => {
     const bench = await open("http-api");
     const { result, events } = await bench.run(play({ error: 503 }));
     expect(result).toMatchObject({ status: "error", errorCode: "model_error", error: expect.stringContaining("Scripted error 503") });
@@ -236,13 +236,13 @@ describe("opencode", () => {
     });
   });
 
-  test("says that a model is not there", async () => {
+  test("reports an unknown model", async () => {
     const bench = await open("http-api");
     const { result } = await bench.run({ ...play({ text: "?" }), model: "scripted/unknown" });
     expect(result).toMatchObject({ status: "error", errorCode: "model_error", error: expect.stringContaining("scripted/unknown") });
   });
 
-  test("without a provider it asks nobody, and says what to do (trap 12)", async () => {
+  test("without a provider calls no model, and reports what to configure", async () => {
     const bench = await open("http-api", { config: {} });
     expect(await bench.adapter.checkHealth()).toMatchObject({ status: "degraded", detail: expect.stringContaining("ANTHROPIC_API_KEY") });
     const { result } = await bench.run(play({ text: "?" }));
@@ -253,14 +253,14 @@ describe("opencode", () => {
     ["anthropic/claude-sonnet-4-5", { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: model.url }],
     ["openai/gpt-5", { OPENAI_API_KEY: "k", OPENAI_BASE_URL: `${model.url}/v1` }],
     ["google/gemini-2.5-flash", { GEMINI_API_KEY: "k", GOOGLE_GEMINI_BASE_URL: model.url }],
-  ])("asks %s where its vendor's variables say", async (name, variables) => {
+  ])("calls %s at the base URL of its vendor's variables", async (name, variables) => {
     const bench = await open("http-api", { config: {}, env: variables });
     const { result } = await bench.run({ ...play({ text: "Here I am." }), model: name });
     expect(result.error).toBeUndefined();
     expect(result).toMatchObject({ status: "ok", output: "Here I am.", model: name });
   });
 
-  test("keeps its password out of argument lists, replaces nothing in a system prompt, and is gone soon after a cancel (trap 9)", async () => {
+  test("passes its password outside of arguments, expands nothing in a system prompt, and exits soon after a cancel", async () => {
     const bench = await open("http-api");
     const before = model.requests.length;
     const { request, working, result } = await bench.start({
@@ -280,7 +280,7 @@ describe("opencode", () => {
   });
 });
 
-/** An adapter with directories of its own, for a test. */
+/** Opens an adapter with separate directories for a test. */
 async function open(connection: Connection, changes: { config?: object; env?: Record<string, string>; root?: string } = {}) {
   const root = changes.root ?? (await temporaryDirectory());
   const workspace = path.join(root, "workspace");

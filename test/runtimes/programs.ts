@@ -4,5 +4,5 @@ import path from "node:path";
 export const runtimesPath = (): string =>
   process.env["BRIDGE_TEST_RUNTIMES_BIN"] ?? path.join(import.meta.dirname, "programs/node_modules/.bin");
 
-/** Where the Claude Agent SDK is, beside those programs. */
+/** The directory of the Claude Agent SDK, next to those programs. */
 export const sdkDirectory = (): string => path.resolve(runtimesPath(), "..");

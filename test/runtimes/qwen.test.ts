@@ -29,7 +29,7 @@ const play = (...steps: Step[]): Partial<ExecutionRequest> => ({ message: model.
 
 const open = () => openAcpBench("qwen", agent, environment);
 
-test("Qwen Code is healthy, asks before a command, and obeys the answer", async () => {
+test("Qwen Code is healthy, requests an approval before a command, and follows the decision", async () => {
   const bench = await open();
   // Its first start takes long; Bridge, too, checks it again.
   await expect
@@ -46,7 +46,7 @@ test("Qwen Code is healthy, asks before a command, and obeys the answer", async 
   expect(bench.questions.map(({ toolName }) => toolName)).toEqual(["run_shell_command", "run_shell_command"]);
 });
 
-test("Qwen Code writes nothing under inspect", async () => {
+test("Qwen Code writes nothing with profile inspect", async () => {
   const bench = await open();
   const writes: Step = {
     tools: [
@@ -67,7 +67,7 @@ test("Qwen Code resumes its session", async () => {
   expect(second.result).toMatchObject({ status: "ok", output: expect.stringContaining("zebra-4711"), resumeToken });
 });
 
-test("Qwen Code stops when its task is cancelled, and leaves no process", async () => {
+test("Qwen Code stops when its task is canceled, and leaves no process", async () => {
   const bench = await open();
   const task = await bench.start({
     ...play({ tools: [{ kind: "shell", command: "sleep 3600" }] }, { text: "Never." }),
@@ -79,7 +79,7 @@ test("Qwen Code stops when its task is cancelled, and leaves no process", async 
   expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled" });
 });
 
-test("a key that the endpoint of Qwen Code refuses ends as authentication_required", async () => {
+test("Qwen Code fails with authentication_required if its endpoint rejects the key", async () => {
   const bench = await open();
   expect((await bench.run(play({ error: 401 }))).result).toMatchObject({ status: "error", errorCode: "authentication_required" });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Connection } from "#contract";
 import { type CellBench, openCellBench } from "./table/cell-bench.ts";
 import { exceptions } from "./table/exceptions.ts";
-import { expectGone, untilAtWork } from "./table/processes.ts";
+import { expectProcessesEnded, untilAtWork } from "./table/processes.ts";
 import { type Runtime, runtimes } from "./table/runtimes.ts";
 import { scenarios } from "./table/scenarios.ts";
 
@@ -30,7 +30,7 @@ describe.each(Object.keys(runtimes) as Runtime[])("%s in a sandbox", (runtime) =
     test("cancel in a tool", { timeout: LIMIT_MS }, async () => {
       const taskId = await startSleeping(bench, 4_714_001);
       await bench.cancel(taskId);
-      await expectGone(bench, taskId);
+      await expectProcessesEnded(bench, taskId);
       expect(await bench.ended(taskId)).toMatchObject({ state: "cancelled", result: { errorCode: "cancelled" } });
       expect(await bench.leftovers()).toEqual([]);
     });
@@ -40,7 +40,7 @@ describe.each(Object.keys(runtimes) as Runtime[])("%s in a sandbox", (runtime) =
       const taskId = await startSleeping(bench, 4_714_002);
       bench.bridge.signal("SIGKILL");
       await bench.bridge.exited;
-      await expectGone(bench, taskId);
+      await expectProcessesEnded(bench, taskId);
     });
   });
 });

@@ -6,7 +6,7 @@ import type { AdapterEvent, ExecutionAdapter, ExecutionRequest, ExecutionResult 
 export const toolsOf = (events: readonly AdapterEvent[]) =>
   events.flatMap((event) => (event.type === "tool.completed" ? [event.data] : []));
 
-/** Starts a task that may do everything, but for what is given, with a TMPDIR of its own. */
+/** Starts a task with all permissions and a separate TMPDIR; `changes` override the request. */
 export function startTask(
   adapter: Required<ExecutionAdapter>,
   directories: ExecutionRequest["directories"],

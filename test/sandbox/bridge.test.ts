@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { startBridgeProgram, taskInState } from "../support/bridge-program.ts";
 import { directoryOutsideTmp } from "./open-sandbox.ts";
 
-test("kill -9 of Bridge ends its agents within a second, in whatever session they are", async () => {
+test("kill -9 of Bridge ends its agents within a second, in any session", async () => {
   const { bridge, dataDir, start } = await openBench(`
     setsid sleep 4713001 &
     (setsid sh -c 'sleep 4713002 & sleep 4713003' &)
@@ -22,7 +22,7 @@ test("kill -9 of Bridge ends its agents within a second, in whatever session the
   await expect.poll(() => commandsOf(dataDir)).toEqual([]);
 });
 
-test("a task sees neither Bridge's database and tokens nor what belongs to others", async () => {
+test("a task sees neither Bridge's database and tokens nor files of other tasks", async () => {
   const { bridge, dataDir, root, start } = await openBench(`
     for file in "$1/token" "$1/bridge.db" "$1/bridge.db-wal" "$1/workspaces/beta/agent/note" "$1/homes/beta/agent/note" "$2/tokens.json" "$2/.env"; do
       if [ -s "$file" ]; then echo "sees $file"; fi
@@ -65,7 +65,7 @@ test("a running task does not see tokens, secrets and settings that the operator
   expect((await taskInState(bridge, taskId, "completed"))["result"]).toMatchObject({ output: "done\n" });
 });
 
-test("a cancel lets the program tidy up, and a timeout ends it", async () => {
+test("a cancel lets the program clean up, and a timeout ends it", async () => {
   const { bridge, dataDir, start } = await openBench(`
     trap 'echo tidied > tidied.txt; exit 0' TERM
     echo ready
@@ -81,7 +81,7 @@ test("a cancel lets the program tidy up, and a timeout ends it", async () => {
   expect(commandsOf(dataDir)).toEqual([]);
 });
 
-test("the preflight tells of the sandbox", async () => {
+test("the preflight reports the sandbox", async () => {
   const { bridge } = await openBench("true");
   const { data } = (await (await bridge.call("GET", "/api/v2/adapters")).json()) as { data: { health: { preflight: unknown[] } }[] };
   expect(data[0]?.health.preflight.at(-1)).toEqual({

@@ -18,7 +18,7 @@ describe.each(users)("a task of a Bridge that runs as user %i", (uid) => {
     const find = `find /proc /proc/self/net/ /sys -path '/proc/[0-9]*' -prune -o -type f -print 2>/dev/null`;
     const lines = await runAs(uid, `${find} | while read -r file; do test -w "$file" && echo "$file"; done; echo done`);
     expect(lines.at(-1)).toBe("done");
-    // Settings of the namespaces that a sandbox has of its own, and files that everybody may write to.
+    // Settings of the sandbox's own namespaces, and files that every user may write to.
     const own = /^\/proc\/sys\/(kernel\/(auto_msgmni|msg\w+|sem|shm\w+|ns_last_pid|pid_max)|fs\/mqueue\/\w+)$|^\/proc\/pressure\/\w+$/;
     expect(lines.slice(0, -1).filter((file) => uid === 0 || !own.test(file))).toEqual([]);
   });
@@ -36,7 +36,7 @@ describe.each(users)("a task of a Bridge that runs as user %i", (uid) => {
     expect(lines.slice(0, -1)).toEqual([own]);
   });
 
-  test("can make a sandbox of its own", async () => {
+  test("can create a nested sandbox", async () => {
     // The kernel refuses a new /proc below mounts, which root needs over the old one.
     const proc = uid === 0 ? "" : "--unshare-pid --proc /proc";
     expect(await runAs(uid, `bwrap --unshare-user --ro-bind / / ${proc} echo inner`)).toEqual(["inner"]);
@@ -79,7 +79,7 @@ test("the sandbox is missing if a task of root could write to a kernel setting",
   expect(made).toEqual(isRoot ? refusal : { detail: expect.stringMatching(/^bubblewrap/), wrap: expect.any(Function) });
 });
 
-test("where a task could take control of its sandbox there is no sandbox", async () => {
+test("the sandbox is missing if a task could take control of it", async () => {
   const root = directoryOutsideTmp();
   // Everything that the check needs but for unshare.
   for (const name of ["bwrap", "find"]) symlinkSync(`/usr/bin/${name}`, path.join(root, name));

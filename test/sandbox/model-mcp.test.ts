@@ -8,7 +8,7 @@ import { directoryOutsideTmp, openSandbox } from "./open-sandbox.ts";
 
 const script = path.join(import.meta.dirname, "../fixtures/programs/wild-mcp-server.js");
 
-test("an MCP server of a model's task works in the sandbox, and leaves nothing behind", async () => {
+test("an MCP server of a task on a model API works in the sandbox, and leaves no process", async () => {
   const root = directoryOutsideTmp();
   const directories = { workspace: `${root}/workspace`, cwd: `${root}/workspace`, home: `${root}/home`, tmp: `${root}/tmp` };
   for (const directory of Object.values(directories)) mkdirSync(directory, { recursive: true });
@@ -21,7 +21,7 @@ test("an MCP server of a model's task works in the sandbox, and leaves nothing b
   expect(result).toMatchObject({ status: "ok", output: "Done." });
   const [, second] = requests;
   const report = JSON.parse((second === undefined ? {} : receivedResults(second))["c1"] ?? "{}") as { pid: number; cwd: string };
-  // A process number of its own world.
+  // A process id in the sandbox's own namespace.
   expect(report).toMatchObject({ cwd: directories.cwd, pid: expect.any(Number) });
   expect(report.pid).toBeLessThan(20);
   expect(processesOf(`${bench.lastTask().request.taskId}/mcp-1`)).toEqual([]);

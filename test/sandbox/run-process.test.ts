@@ -9,7 +9,7 @@ import { directoryOutsideTmp, openSandbox } from "./open-sandbox.ts";
 const program = path.join(import.meta.dirname, "../fixtures/programs/misbehaving.js");
 
 describe("a program in a sandbox", () => {
-  test("reads and writes as without", async () => {
+  test("reads its input and writes its output as it does outside", async () => {
     const { run } = await openBench();
     const input = `für dich\n${"x".repeat(1_000_000)}`;
     const { end, text } = await run("echo-input", { input });
@@ -23,7 +23,7 @@ describe("a program in a sandbox", () => {
     ]);
   });
 
-  test("is held to the limits of its output", async () => {
+  test("is stopped at the limits of its output", async () => {
     const { run } = await openBench();
     const flood = await run("flood-stdout", { limits: { stdoutBytes: 1_000_000 } });
     expect(flood.end).toMatchObject({ limit: "stdoutBytes", exitSignal: "SIGTERM" });
@@ -31,7 +31,7 @@ describe("a program in a sandbox", () => {
     expect((await run("long-line")).end.limit).toBe("lineBytes");
   });
 
-  test("has the environment that it is given, and no file of ours", async () => {
+  test("receives only its environment, and none of Bridge's file descriptors", async () => {
     const { run, directories } = await openBench();
     const { lines, end } = await run("environment", { env: { PATH: "/usr/bin:/bin" } });
     const [environment = "[]", files = "[]", cwd] = lines;
@@ -59,8 +59,8 @@ describe("a program in a sandbox", () => {
     ["does not exist", { argv: ["/no/such/program"] }, /ENOENT/],
     ["is not on the PATH", { argv: ["no-such-program"] }, /ENOENT/],
     ["cannot be executed", { argv: [program] }, /ENOENT/],
-    ["is asked to begin in no directory", { cwd: "/no/such/directory" }, /cwd|ENOENT/],
-    ["is given too long an argument", { argv: [process.execPath, "x".repeat(200_000)] }, /E2BIG/],
+    ["has a missing working directory", { cwd: "/no/such/directory" }, /cwd|ENOENT/],
+    ["has an argument that is too long", { argv: [process.execPath, "x".repeat(200_000)] }, /E2BIG/],
   ] as [string, Partial<ProcessOptions>, RegExp][])("that %s does not start", async (_what, options, reason) => {
     const { run } = await openBench();
     const { end } = await run("linger", options);
@@ -75,8 +75,8 @@ describe("a program in a sandbox", () => {
   });
 });
 
-describe("stopping a program in a sandbox", () => {
-  test("asks first: it may tidy up", async () => {
+describe("the stop of a program in a sandbox", () => {
+  test("sends SIGTERM first, so that the program can clean up", async () => {
     const { runAndAbort } = await openBench();
     const { end, text } = await runAndAbort("tidy-up-at-sigterm");
     expect(end).toMatchObject({ aborted: true, exitCode: 0, exitSignal: null });
@@ -84,7 +84,7 @@ describe("stopping a program in a sandbox", () => {
     expect((await runAndAbort("linger")).end).toMatchObject({ aborted: true, exitCode: null, exitSignal: "SIGTERM", stderr: "" });
   });
 
-  test("ends one that ignores SIGTERM, and all that it has started", async () => {
+  test("kills a program that ignores SIGTERM, and all of its descendants", async () => {
     const { runAndAbort } = await openBench();
     const { end, text } = await runAndAbort("ignore-sigterm", { limits: { killAfterMs: 100 } });
     expect(end).toMatchObject({ aborted: true, exitSignal: "SIGKILL" });
@@ -93,7 +93,7 @@ describe("stopping a program in a sandbox", () => {
     expect(processesOf("fork")).toEqual([]);
   });
 
-  test("lets what the program has started tidy up after it, and not for ever", async () => {
+  test("lets descendants clean up after the program for a limited time", async () => {
     const { run, directories } = await openBench();
     const child = "setsid sh -c \"trap 'sleep 0.2; echo tidied > tidied.txt; exit' TERM; echo x > ready; sleep 4713011 & wait\" &";
     const script = `${child}\n(trap '' TERM; exec setsid sleep 4713010) &\nuntil test -s ready; do sleep 0.01; done; exit 3`;
@@ -103,7 +103,7 @@ describe("stopping a program in a sandbox", () => {
     expect(processesOf("tidy")).toEqual([]);
   });
 
-  test.each([0, 2, 5, 10, 20, 40])("holds %i ms after its start, too", async (afterMs) => {
+  test.each([0, 2, 5, 10, 20, 40])("works %i ms after its start", async (afterMs) => {
     const { run } = await openBench();
     const controller = new AbortController();
     const running = run("linger", { signal: controller.signal });
@@ -112,7 +112,7 @@ describe("stopping a program in a sandbox", () => {
     expect(processesOf("linger")).toEqual([]);
   });
 
-  test.each(["escape", "escape-stubbornly"])("leaves nobody who had gone into a session of its own: %s", async (mode) => {
+  test.each(["escape", "escape-stubbornly"])("kills descendants that moved to another session: %s", async (mode) => {
     const { run } = await openBench();
     const { end } = await run(mode);
     expect(end).toMatchObject({ exitCode: 0, aborted: false, orphansKilled: 0, orphansLeft: 0 });
@@ -120,10 +120,10 @@ describe("stopping a program in a sandbox", () => {
   });
 });
 
-test("the end of a sandbox reads no environment, which waits for the memory lock of the process", async () => {
+test("the end of a sandbox reads no environment of a process, which could block on its memory lock", async () => {
   const { run, directories } = await openBench();
   const { home, tmp } = directories;
-  // Whoever reads environments takes this process for one of the task's.
+  // A search of environments would find this process, because it has the marker of the task.
   const env = { PATH: process.env["PATH"] ?? "", BRIDGE_TASK_ID: "shell", HOME: home, TMPDIR: tmp };
   const marked = spawn("sleep", ["60"], { env, stdio: "ignore" });
   onTestFinished(() => void marked.kill("SIGKILL"));
@@ -132,13 +132,13 @@ test("the end of a sandbox reads no environment, which waits for the memory lock
   expect(marked.exitCode ?? marked.signalCode).toBeNull();
 });
 
-describe("what a program in a sandbox can reach", () => {
+describe("a program's access in a sandbox", () => {
   const shell = (script: string): Partial<ProcessOptions> => ({
     argv: ["/bin/sh", "-c", script],
     env: { PATH: process.env["PATH"] ?? "" },
   });
 
-  test("it writes to workspace, home and TMPDIR, also as /tmp, and nowhere else", async () => {
+  test("includes writes to its workspace, home and TMPDIR, also as /tmp, and to no other directory", async () => {
     const { run, directories, root } = await openBench();
     const { workspace, home, tmp } = directories;
     const outside = [
@@ -160,7 +160,7 @@ describe("what a program in a sandbox can reach", () => {
     expect(readdirSync(tmp)).toEqual(expect.arrayContaining(["c", "d"]));
   });
 
-  test("it can neither change nor remove what is there, nor mount its way out", async () => {
+  test("excludes changes, deletions and mounts outside its directories", async () => {
     const { run, root } = await openBench();
     const file = path.join(root, "bridge/token");
     const mine = path.join(import.meta.dirname, "open-sandbox.ts");
@@ -181,7 +181,7 @@ describe("what a program in a sandbox can reach", () => {
     expect(readFileSync(mine, "utf8")).toBe(before);
   });
 
-  test("it sees of Bridge's own its own directories alone, and no process but its own", async () => {
+  test("excludes other directories of Bridge and processes outside the sandbox", async () => {
     const { run, directories, root } = await openBench();
     const { lines } = await run(
       "shell",
@@ -193,12 +193,12 @@ describe("what a program in a sandbox can reach", () => {
     );
     expect(lines.join()).not.toMatch(/secret|other|reached/);
     expect(lines.slice(0, -1).filter((line) => line !== "" && !line.includes(root))).toEqual(["agent", "agent"]);
-    // The init of the sandbox, the shell that waits, ours, ls and wc.
+    // The sandbox's init, the shell that waits, the shell of the script, ls and wc.
     expect(Number(lines.at(-1))).toBeLessThanOrEqual(5);
     expect(directories.workspace.startsWith(root)).toBe(true);
   });
 
-  test("its workspace may be a link that leads out of Bridge's directories", async () => {
+  test("includes a workspace that is a link to a directory outside Bridge's directories", async () => {
     const { run, root } = await openBench();
     const project = path.join(root, "project");
     mkdirSync(project);
@@ -213,7 +213,7 @@ describe("what a program in a sandbox can reach", () => {
     expect(readdirSync(project)).toEqual(["made"]);
   });
 
-  test("it has no capability, and may still make a sandbox of its own", async () => {
+  test("includes no capability, but a nested sandbox", async () => {
     const { run } = await openBench();
     const { lines, end } = await run("shell", shell("grep CapEff /proc/self/status; bwrap --unshare-user --ro-bind / / echo inner"));
     expect(lines).toEqual([expect.stringMatching(/^CapEff:\s+0+$/), "inner"]);
@@ -221,7 +221,7 @@ describe("what a program in a sandbox can reach", () => {
   });
 });
 
-/** A Bridge's directories with secrets in them, and a sandbox that hides these. */
+/** Directories of a Bridge with secrets, and a sandbox that hides them. */
 async function openBench() {
   const root = directoryOutsideTmp();
   const at = (name: string) => path.join(root, name);
@@ -256,7 +256,7 @@ async function openBench() {
     return { end, lines, text };
   }
 
-  /** Aborts as soon as so many processes have said that they are ready. */
+  /** Aborts as soon as `readyCount` processes have reported that they are ready. */
   function runAndAbort(mode: string, options: Partial<ProcessOptions> = {}, readyCount = 1) {
     const controller = new AbortController();
     let ready = 0;

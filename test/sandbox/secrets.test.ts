@@ -8,14 +8,14 @@ import { createSandbox } from "../../adapters/shared/process/sandbox.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { directoryOutsideTmp } from "./open-sandbox.ts";
 
-/** What every secret of these tests contains. */
+/** The text that every secret of these tests contains. */
 const marker = "whsec_of_the_operator";
 
 interface Case {
-  /** Lays the secret, and returns its path as Bridge has it. */
-  lay(root: string): string;
+  /** Creates the secret, and returns the path that Bridge knows. */
+  create(root: string): string;
   replace(root: string): void;
-  /** Which files below the root the task still reads, afterwards. */
+  /** The files below the root that the task can still read. */
   visible?: string[];
 }
 
@@ -34,15 +34,15 @@ const link = (root: string, name: string, target: string): void => {
 };
 
 const cases: Record<string, Case> = {
-  "a file in a directory of its own, replaced by rename": {
-    lay(root) {
+  "a file in a separate directory, replaced by rename": {
+    create(root) {
       write(root, "conf/tokens.json");
       return path.join(root, "conf/tokens.json");
     },
     replace: (root) => replaceByRename(root, "conf/tokens.json"),
   },
-  "a file beside programs, replaced by rename and left under other names": {
-    lay(root) {
+  "a file next to programs, replaced by rename and kept under other names": {
+    create(root) {
       write(root, "app/.env");
       write(root, "app/.env~");
       write(root, "app/bin/tool", "a program");
@@ -59,7 +59,7 @@ const cases: Record<string, Case> = {
     visible: ["app/bin/tool", "app/current-tool", "app/node_modules/package/index.js"],
   },
   "a secret that Kubernetes mounts, rotated by its link": {
-    lay(root) {
+    create(root) {
       write(root, "secret/..2026_01/tokens.json");
       link(root, "secret/..data", "..2026_01");
       link(root, "secret/tokens.json", "..data/tokens.json");
@@ -71,8 +71,8 @@ const cases: Record<string, Case> = {
       rmSync(path.join(root, "secret/..2026_01"), { recursive: true });
     },
   },
-  "a secret that Kubernetes mounts beside programs, rotated by its link": {
-    lay(root) {
+  "a secret that Kubernetes mounts next to programs, rotated by its link": {
+    create(root) {
       write(root, "app/bin/tool", "a program");
       write(root, "app/..2026_01/tokens.json");
       link(root, "app/..data", "..2026_01");
@@ -86,7 +86,7 @@ const cases: Record<string, Case> = {
     visible: ["app/bin/tool"],
   },
   "a secret that Kubernetes mounts, named through its link": {
-    lay(root) {
+    create(root) {
       write(root, "secret/..2026_01/tokens.json");
       link(root, "secret/..data", "..2026_01");
       return path.join(root, "secret/..data/tokens.json");
@@ -97,7 +97,7 @@ const cases: Record<string, Case> = {
     },
   },
   "a release that a link names": {
-    lay(root) {
+    create(root) {
       write(root, "releases/1/tokens.json");
       link(root, "current", "releases/1");
       return path.join(root, "current/tokens.json");
@@ -108,7 +108,7 @@ const cases: Record<string, Case> = {
     },
   },
   "a link to a file, replaced by a file": {
-    lay(root) {
+    create(root) {
       write(root, "vault/tokens-1.json");
       link(root, "conf/tokens.json", path.join(root, "vault/tokens-1.json"));
       return path.join(root, "conf/tokens.json");
@@ -120,9 +120,9 @@ const cases: Record<string, Case> = {
   },
 };
 
-test.each(Object.entries(cases))("a task never reads %s", async (_what, { lay, replace, visible = [] }) => {
+test.each(Object.entries(cases))("a task never reads %s", async (_what, { create, replace, visible = [] }) => {
   const bench = openBench();
-  const secret = lay(bench.root);
+  const secret = create(bench.root);
   const sandbox = await bench.openSandbox([secret]);
   const task = await bench.start(sandbox);
   const before = await task.look();
@@ -144,7 +144,7 @@ test("a task reads no secret that is created after the start of Bridge", async (
   expect(await task.lookAndEnd()).toEqual({ files: ["app/bin/tool"], secrets: [] });
 });
 
-test("a task never reads a secret beside programs in the shared temporary directory", async () => {
+test("a task never reads a secret next to programs in the shared temporary directory", async () => {
   const { root, start, openSandbox } = openBench(await temporaryDirectory(), "");
   write(root, "tool", "a program");
   write(root, ".env");
@@ -153,7 +153,7 @@ test("a task never reads a secret beside programs in the shared temporary direct
   expect(await task.lookAndEnd()).toEqual({ files: ["tool"], secrets: [] });
 });
 
-test("a task that starts while a secret is missing for a moment never reads it", async () => {
+test("a task that starts while a secret is temporarily missing never reads it", async () => {
   const { root, start, openSandbox } = openBench();
   write(root, "app/bin/tool", "a program");
   write(root, "app/.env");
@@ -164,7 +164,7 @@ test("a task that starts while a secret is missing for a moment never reads it",
   expect(await task.lookAndEnd()).toEqual({ files: ["app/bin/tool"], secrets: [] });
 });
 
-test("a task that writes to all of a home can neither read a secret in it nor put another in its place", async () => {
+test("a task that can write to a whole home directory can neither read nor replace a secret in it", async () => {
   const { root, openSandbox, start } = openBench();
   write(root, "home/code/bridge/.env");
   write(root, "home/code/notes", "notes");
@@ -179,7 +179,7 @@ test("a task that writes to all of a home can neither read a secret in it nor pu
 });
 
 describe("a secret that cannot be hidden", () => {
-  test("keeps a task from starting that writes to its directory", async () => {
+  test("prevents the start of a task that writes to its directory", async () => {
     const { root, openSandbox, start } = openBench();
     write(root, "home/.env");
     const task = await start(await openSandbox([path.join(root, "home/.env")]), { home: path.join(root, "home") });
@@ -189,7 +189,7 @@ describe("a secret that cannot be hidden", () => {
     );
   });
 
-  test("keeps Bridge from starting when its directory has too many entries that programs may need", async () => {
+  test("prevents the start of Bridge when its directory has too many other entries", async () => {
     const { root, create } = openBench();
     write(root, "app/bin/tool", "a program");
     write(root, "app/.env");
@@ -200,7 +200,7 @@ describe("a secret that cannot be hidden", () => {
   });
 });
 
-/** A root with a directory that is on the PATH, and tasks that look at all that is in the root. */
+/** A root with a directory on PATH, and tasks that read every file below the root. */
 function openBench(root = directoryOutsideTmp(), programs = "app/bin") {
   const at = (name: string) => path.join(root, name);
   mkdirSync(at("data/workspace"), { recursive: true });

@@ -166,7 +166,7 @@ test("a kill at any statement of a deletion leaves the task whole or deletes it,
     expect({ kills, end: await act(kills, deletion) }).toEqual({ kills, end: "SIGKILL" });
     const { task, event } = contentOf(file) as { task: { tenant: string }[]; event: unknown[] };
     if (task[0]?.tenant === "") {
-      // The commit of the deletion: nobody can find the tasks, and some of their rows are left.
+      // The commit of the deletion hides the tasks; some of their rows are left.
       expect([task.map(({ tenant }) => tenant), event.length > 0]).toEqual([["", ""], true]);
       break;
     }
@@ -188,7 +188,7 @@ test("a kill at any statement of a deletion leaves the task whole or deletes it,
     approval: [],
     chunks: [],
   });
-  // The numbers go on, and the deletion is no gap.
+  // The event numbers continue, and the deletion is no gap.
   expect(counter).toEqual([
     { name: "event", value: 1500 },
     { name: "pruned", value: 0 },

@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const locked = { name: "data directory", setting: "BRIDGE_DATA_DIR" } as const;
 
-test("a lock is held until it is released, and is the same lock by any path of its directory", async () => {
+test("a lock is held until it is released, and is the same lock for every path to its directory", async () => {
   const directory = await temporaryDirectory();
   const alias = path.join(await temporaryDirectory(), "alias");
   await symlink(directory, alias);
@@ -20,8 +20,8 @@ test("a lock is held until it is released, and is the same lock by any path of i
 test.each([
   ["a link", (file: string) => symlink("elsewhere", file), /must be a regular file/],
   ["a directory", (file: string) => mkdir(file), /must be a regular file/],
-  ["no database", (file: string) => writeFile(file, "something else ".repeat(100)), /cannot be used \(file is not a database\)/],
-])("a lock file that is %s is refused in words", async (_, plant, words) => {
+  ["not a database", (file: string) => writeFile(file, "something else ".repeat(100)), /cannot be used \(file is not a database\)/],
+])("a lock file that is %s is rejected with an error", async (_, plant, words) => {
   const file = path.join(await temporaryDirectory(), "lock");
   await plant(file);
   expect(() => lockFile(file, locked)).toThrow(StartError);
@@ -32,7 +32,7 @@ test("a directory in which no lock file can be created is rejected with an error
   expect(() => lockFile("/proc/self/lock", locked)).toThrow(/\/proc\/self\/lock cannot be used .*BRIDGE_DATA_DIR/);
 });
 
-test("a hard link to the lock file of another is the same lock", async () => {
+test("a hard link to the lock file of another directory is the same lock", async () => {
   const [one, other] = [await temporaryDirectory(), await temporaryDirectory()];
   const release = lockFile(path.join(one, "lock"), locked);
   await link(path.join(one, "lock"), path.join(other, "lock"));

@@ -34,7 +34,7 @@ async function started(store: Store, taskId: string): Promise<Task> {
   return (await store.startNextTaskIfQueued({ provider: "command", tenant: "default", kind: "dispatched", exceptAgents: [] })) as Task;
 }
 
-const tell = (store: Store, task: Task, ...texts: string[]) =>
+const appendTexts = (store: Store, task: Task, ...texts: string[]) =>
   store.appendEventsIfRunning(
     task,
     texts.map((content) => ({ type: "assistant.text", data: JSON.stringify({ content }) })),
@@ -68,7 +68,7 @@ test.each([
   ["one", '{"a":"<1>"}', '{"a":""}', [6]],
   ["the same one twice", '["<1>","<1>"]', '["",""]', [2, 5]],
   ["several, in the order of the text", '["<2>",3,"<1>"]', '["",3,""]', [2, 7]],
-])("markers become gaps, and gaps markers: %s", (_name, json, cut, places) => {
+])("stored markers are read as gaps, and gaps are stored as markers: %s", (_name, json, cut, places) => {
   const texts = new Map<string, LongText>([
     ["<1>", { kept: 1, chunks: 1 }],
     ["<2>", { kept: 2, chunks: 1 }],
@@ -78,33 +78,33 @@ test.each([
   expect(fillGaps(gapped, (text) => ("kept" in text ? `<${text.kept}>` : ""))).toBe(json);
 });
 
-test("a text is found in the last text events of its task, and only if they are all of it", async () => {
+test("a text is found in the last text events of its task only if they contain all of it", async () => {
   const { store } = await open();
   const task = await started(store, "t");
-  await tell(store, task, "before", "one ", "two");
+  await appendTexts(store, task, "before", "one ", "two");
   await store.appendEventsIfRunning(task, [{ type: "execution.progress", data: "{}" }]);
-  await tell(store, task, "", " three");
+  await appendTexts(store, task, "", " three");
   const kept = await store.keepLongTexts(task, ["one two three", "two three", "e two three", "one two", "other"]);
   expect(kept.map((place) => ("events" in place ? place.events : "kept"))).toEqual([[3, 7], [4, 7], "kept", "kept", "kept"]);
 });
 
-test("a text between many other events is found and read in turns of few rows", async () => {
+test("a text between many other events is found and read a few rows at a time", async () => {
   const { store } = await open();
   const task = await started(store, "t");
   const half = "x".repeat(100_000);
-  await tell(store, task, half);
+  await appendTexts(store, task, half);
   const others = Array.from({ length: 50_000 }, () => ({ type: "execution.progress", data: "{}" }) as const);
   await store.appendEventsIfRunning(task, others);
-  await tell(store, task, half);
+  await appendTexts(store, task, half);
   expect(await turnsOf(() => finish(store, task, half + half))).toBeGreaterThan(100);
   expect(await turnsOf(() => outputOf(store, "t"))).toBeGreaterThan(100);
   expect(await outputOf(store, "t")).toBe(half + half);
 });
 
-test("a character that two events share is kept as the text has it", async () => {
+test("a character that is split between two events is kept whole", async () => {
   const { store } = await open();
   const task = await started(store, "t");
-  await tell(store, task, "a\ud83d", "\ude00b");
+  await appendTexts(store, task, "a\ud83d", "\ude00b");
   expect(await finish(store, task, "a😀b")).toHaveProperty("kept");
   expect(await outputOf(store, "t")).toBe("a😀b");
 });
@@ -114,10 +114,10 @@ test("a result outlives the events that contain its text, and is deleted with it
   const opened = await open(() => now);
   const { store } = opened;
   const old = await started(store, "old");
-  await tell(store, old, "1", "2");
+  await appendTexts(store, old, "1", "2");
   const running = await started(store, "running");
-  await tell(store, running, "still here");
-  await tell(store, old, "3", "4");
+  await appendTexts(store, running, "still here");
+  await appendTexts(store, old, "3", "4");
   expect(await finish(store, old, "1234")).toEqual({ events: [2, 7] });
   now = 30 * DAY;
   while ((await store.prune(7 * DAY, 100)) > 0);
@@ -150,7 +150,7 @@ test("a text that no result refers to is deleted at the next start", async () =>
   expect(database.prepare("SELECT DISTINCT task FROM text_chunk").all()).toEqual([{ task: ended.seq }]);
 });
 
-test("a database of an older schema is read as it is, long results and callback bodies too", async () => {
+test("a database of an older schema is readable, including long results and callback bodies", async () => {
   const file = path.join(await temporaryDirectory(), "bridge.db");
   const database = new SqliteDatabase(file);
   for (const name of ["001-core", "002-approvals", "003-turns-of-parents"])
@@ -183,7 +183,7 @@ test("a text that is deleted while it is read causes an error, not a shorter tex
   let now = 0;
   const { store } = await open(() => now);
   const task = await started(store, "t");
-  await tell(store, task, "text");
+  await appendTexts(store, task, "text");
   await finish(store, task, "text");
   const { readResult } = (await store.findStoredTask("default", "t")) as { readResult: () => AsyncIterable<string> };
   now = 30 * DAY;

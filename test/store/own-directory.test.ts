@@ -16,7 +16,7 @@ function thrownBy(act: () => unknown): unknown {
 }
 
 describe("a directory of Bridge", () => {
-  test("is made with those above it, for its owner only, whatever the umask", async () => {
+  test("is created with its missing parents, for its owner only, with any umask", async () => {
     const place = path.join(await temporaryDirectory(), "one/two/three");
     const umask = process.umask(0o777);
     try {
@@ -36,7 +36,7 @@ describe("a directory of Bridge", () => {
     ["with a name of 300 characters", `/tmp/${"x".repeat(300)}`, "the path is too long"],
     ["with NUL", "/tmp/one\0two", "a path must not contain NUL"],
     ["below /sys", "/sys/bridge", ""],
-  ])("%s is refused in words, and at once", (_, place, reason) => {
+  ])("%s is rejected immediately with an error", (_, place, reason) => {
     const error = thrownBy(() => makeOwnDirectory("BRIDGE_DATA_DIR", place));
     expect(error).toBeInstanceOf(StartError);
     expect((error as Error).message).toContain("BRIDGE_DATA_DIR cannot be");
@@ -44,7 +44,7 @@ describe("a directory of Bridge", () => {
     expect((error as Error).message.length).toBeLessThan(500);
   });
 
-  test("is refused where a file or a link to nothing has its name", async () => {
+  test("is rejected if its path is a file or a broken link", async () => {
     const directory = await temporaryDirectory();
     await writeFile(path.join(directory, "file"), "");
     await symlink("nothing", path.join(directory, "link"));
@@ -54,7 +54,7 @@ describe("a directory of Bridge", () => {
 });
 
 describe("a database", () => {
-  test("is where its links lead, whether it exists or not", async () => {
+  test("is at the target of its links, whether it exists or not", async () => {
     const directory = await temporaryDirectory();
     await mkdir(path.join(directory, "real"));
     await symlink("real", path.join(directory, "alias"));

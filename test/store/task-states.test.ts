@@ -12,7 +12,7 @@ interface ModelTask {
   state: TaskState;
   restarts: number;
   seq: number;
-  /** Its approvals that nobody has decided. */
+  /** Its pending approvals. */
   pending: Set<string>;
 }
 /** What should be true, kept by hand: each task's state, and how many events the log holds. */
@@ -71,7 +71,7 @@ const finish = (id: string, from: "queued" | "running", to: "completed" | "faile
     expect(ended?.state).toBe(task?.state === from ? to : undefined);
     if (task?.state !== from) return;
     move(task, to);
-    // A task that never started tells its start with its end.
+    // A task that never started publishes its start event with its terminal event.
     model.events += from === "queued" && task.restarts === 0 ? 2 : 1;
     closeApprovals(model, task);
   });
@@ -119,12 +119,12 @@ const decide = (index: number, decision: "approve" | "reject"): Command =>
   command(`${decision} approval ${index}`, async (model, { store }) => {
     const approvalId = model.approvals[index] ?? "apr-unknown";
     const task = [...model.tasks.values()].find(({ pending }) => pending.has(approvalId));
-    const decided = await store.decideApprovalIfPending("default", approvalId, { decision, by: "somebody", reason: null });
+    const decided = await store.decideApprovalIfPending("default", approvalId, { decision, by: "user", reason: null });
     expect(decided?.state).toBe(task === undefined ? undefined : decision === "approve" ? "approved" : "rejected");
     if (task?.pending.delete(approvalId) === true) model.events += 1;
   });
 
-/** What a task still waits for is rejected with its end, and told. */
+/** The pending approvals of a task are rejected when it ends, and the rejections are published. */
 function closeApprovals(model: Model, task: ModelTask): void {
   model.events += task.pending.size;
   task.pending.clear();
@@ -152,7 +152,7 @@ const commands = fc.commands(
   { maxCommands: 40 },
 );
 
-test("whatever is asked of it in whatever order, the store moves tasks only as the table says", async () => {
+test("for any sequence of commands, the store changes the states of tasks only as the table allows", async () => {
   await fc.assert(
     fc.asyncProperty(commands, async (sequence) => {
       const directory = mkdtempSync(path.join(tmpdir(), "bridge-model-"));
@@ -175,11 +175,11 @@ test("whatever is asked of it in whatever order, the store moves tasks only as t
         await fc.asyncModelRun(() => ({ model, real }), sequence);
         for (const [id, { state, restarts, seq, pending }] of model.tasks) {
           expect(await real.store.findTask("default", id)).toMatchObject({ state, restarts });
-          const story = (await real.store.readTaskEvents(seq, 0, 1000, { callbacks: true })).map(({ type }) => type);
-          const ends = story.filter((type) => type === "execution.completed" || type === "execution.failed");
+          const types = (await real.store.readTaskEvents(seq, 0, 1000, { callbacks: true })).map(({ type }) => type);
+          const ends = types.filter((type) => type === "execution.completed" || type === "execution.failed");
           expect(ends).toHaveLength(isFinal(state) ? 1 : 0);
-          expect(story.filter((type) => type === "execution.started")).toHaveLength(state === "queued" && restarts === 0 ? 0 : 1);
-          if (isFinal(state)) expect(story.at(-1)).toBe(ends[0]);
+          expect(types.filter((type) => type === "execution.started")).toHaveLength(state === "queued" && restarts === 0 ? 0 : 1);
+          if (isFinal(state)) expect(types.at(-1)).toBe(ends[0]);
           expect(await real.store.hasPendingApproval(seq)).toBe(pending.size > 0);
         }
         expect(published.map(({ number }) => number)).toEqual(Array.from({ length: model.events }, (_, index) => index + 1));

@@ -33,15 +33,15 @@ const stopped = (stop_reason: string) => [
 
 test("the request names the dispatch's model, or else that of the setting, and carries the key", async () => {
   const bench = await open();
-  const said = { systemPrompt: model.scenario([{ text: "Yes." }]) };
-  expect((await bench.run(said)).result).toMatchObject({ status: "ok", output: "Yes.", model: "claude-opus-5-5", connection: "api" });
+  const scripted = { systemPrompt: model.scenario([{ text: "Yes." }]) };
+  expect((await bench.run(scripted)).result).toMatchObject({ status: "ok", output: "Yes.", model: "claude-opus-5-5", connection: "api" });
   expect(model.requests.at(-1)).toMatchObject({
     path: "/v1/messages",
     headers: { "x-api-key": env.ANTHROPIC_API_KEY },
     body: { model: "claude-opus-5-5" },
   });
   expect(model.requests.at(-1)?.body).not.toHaveProperty("tools");
-  await bench.run({ ...said, model: "claude-haiku-5-5" });
+  await bench.run({ ...scripted, model: "claude-haiku-5-5" });
   expect(model.requests.at(-1)).toMatchObject({ body: { model: "claude-haiku-5-5" } });
 });
 

@@ -103,7 +103,7 @@ describe("a result line", () => {
       { status: "error", errorCode: "adapter_error", error: "no luck", output: "half" },
     ],
     [
-      "fails with a code of its own",
+      "fails with an unknown code",
       { errorCode: "E42", error: "no luck" },
       { status: "error", errorCode: "adapter_error", error: "E42: no luck" },
     ],

@@ -128,13 +128,13 @@ function routed({ model, auto_routing: auto, model_family: family, tradition }: 
 /** Forwards the request to the scripted model and adds Gloo's fields to its response. */
 async function forward(url: string, body: Record<string, unknown>, response: ServerResponse): Promise<void> {
   const own = routed(body);
-  const gone = new AbortController();
-  response.on("close", () => gone.abort());
+  const disconnected = new AbortController();
+  response.on("close", () => disconnected.abort());
   const { auto_routing: _, model_family: __, ...rest } = body;
   const answer = await fetch(`${url}/v1/chat/completions`, {
     method: "POST",
     body: JSON.stringify({ ...rest, model: own["model"] }),
-    signal: gone.signal,
+    signal: disconnected.signal,
   });
   const isStream = answer.headers.get("content-type") === "text/event-stream";
   response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });

@@ -23,7 +23,7 @@ async function open({ settings, ...config }: Partial<AdapterConfig> = {}): Promi
   return bench;
 }
 
-const said = (text = "Grace and peace.") => ({ systemPrompt: gloo.scenario([{ text }]) });
+const scripted = (text = "Grace and peace.") => ({ systemPrompt: gloo.scenario([{ text }]) });
 const lastBody = () => gloo.asked.at(-1)?.body ?? {};
 const chunk = (delta: object, finish_reason: string | null = null, rest: object = {}) => ({
   id: "c1",
@@ -41,7 +41,7 @@ test.each<[string | undefined, object]>([
   ["gloo-anthropic-claude-sonnet-4.6", { model: "gloo-anthropic-claude-sonnet-4.6" }],
 ])("the model %s is sent as %j only", async (model, routing) => {
   const bench = await open();
-  const { result } = await bench.run({ ...said(), ...(model !== undefined && { model }) });
+  const { result } = await bench.run({ ...scripted(), ...(model !== undefined && { model }) });
   expect(result).toMatchObject({ status: "ok", output: "Grace and peace." });
   const { model: id, auto_routing, model_family, messages } = lastBody();
   expect(JSON.parse(JSON.stringify({ model: id, auto_routing, model_family }))).toEqual(routing);
@@ -50,13 +50,13 @@ test.each<[string | undefined, object]>([
 
 test("a dispatch without a model uses the model of the settings", async () => {
   const bench = await open({ settings: { model: "family:google" } });
-  await bench.run(said());
+  await bench.run(scripted());
   expect(lastBody()).toMatchObject({ model_family: "google" });
 });
 
 test("the chosen model and its routing are reported", async () => {
   const bench = await open();
-  const { result, events } = await bench.run(said());
+  const { result, events } = await bench.run(scripted());
   expect(result).toMatchObject({ model: "gloo-google-gemini-2.5-flash", connection: "api" });
   expect(result.usage).toEqual({ inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20 });
   expect(result.costUsd).toBeUndefined();
@@ -79,10 +79,10 @@ test("the chosen model and its routing are reported", async () => {
 
 test("a dispatch overrides the tradition of the settings, and its other options apply only to it", async () => {
   const bench = await open({ settings: { tradition: "catholic" } });
-  await bench.run(said());
+  await bench.run(scripted());
   expect(lastBody()).toMatchObject({ tradition: "catholic" });
   expect(lastBody()).not.toHaveProperty("max_tokens");
-  await bench.run({ ...said(), metadata: { mine: 1, gloo: { tradition: "mainline", temperature: 0.2, maxTokens: 100 } } });
+  await bench.run({ ...scripted(), metadata: { mine: 1, gloo: { tradition: "mainline", temperature: 0.2, maxTokens: 100 } } });
   expect(lastBody()).toMatchObject({ tradition: "mainline", temperature: 0.2, max_tokens: 100 });
 });
 
@@ -102,7 +102,7 @@ test.each<[string, Partial<ExecutionRequest>, RegExp]>([
   ],
 ])("%s fails the task before any request", async (_name, changes, words) => {
   const bench = await open();
-  const { result } = await bench.run({ ...said(), ...changes });
+  const { result } = await bench.run({ ...scripted(), ...changes });
   expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringMatching(words) });
   expect([gloo.asked, gloo.tokens.minted]).toEqual([[], []]);
 });
@@ -111,7 +111,7 @@ test("an error inside a stream fails the task with Gloo's message", async () => 
   const bench = await open();
   const error = { code: 2001, name: "PROVIDER_TIMEOUT", message: "The provider took too long", retryable: true };
   gloo.answerNext({ frames: [chunk({ content: "The begin" }), chunk({}, "error", { error })] });
-  const { result, text } = await bench.run(said());
+  const { result, text } = await bench.run(scripted());
   expect(text).toBe("The begin");
   expect(result).toMatchObject({
     status: "error",
@@ -121,12 +121,12 @@ test("an error inside a stream fails the task with Gloo's message", async () => 
   gloo.answerNext({
     frames: [chunk({}, "error", { error: { code: 2004, name: "RATE_LIMIT_EXCEEDED", message: "Slow down.", retryable: true } })],
   });
-  expect((await bench.run(said())).result).toMatchObject({
+  expect((await bench.run(scripted())).result).toMatchObject({
     errorCode: "rate_limited",
     error: expect.stringContaining("Slow down. A new dispatch"),
   });
   gloo.answerNext({ frames: [chunk({}, "error", { error: { code: 2002, name: "PROVIDER_ERROR", retryable: false } })] });
-  expect((await bench.run(said())).result).toMatchObject({ errorCode: "model_error", error: "Gloo reports PROVIDER_ERROR (2002)." });
+  expect((await bench.run(scripted())).result).toMatchObject({ errorCode: "model_error", error: "Gloo reports PROVIDER_ERROR (2002)." });
   expect(gloo.asked).toHaveLength(3);
 });
 
@@ -134,7 +134,7 @@ test("the text of a Gloo error is redacted and limited in length", async () => {
   const bench = await open();
   const error = { code: `E ${client.secret}`, name: `N ${client.secret} ${"x".repeat(100_000)}`, message: client.secret };
   gloo.answerNext({ frames: [chunk({}, "error", { error })] });
-  const { result } = await bench.run(said());
+  const { result } = await bench.run(scripted());
   expect(result).toMatchObject({ status: "error", errorCode: "model_error", error: expect.stringContaining("N [redacted] xxx") });
   expect(result.error).not.toContain(client.secret);
   expect(result.error?.length).toBeLessThan(5_000);
@@ -143,7 +143,7 @@ test("the text of a Gloo error is redacted and limited in length", async () => {
 test("an answer that the content filter stops fails the task without a retry", async () => {
   const bench = await open();
   gloo.answerNext({ frames: [chunk({ content: "Well" }), chunk({}, "content_filter")] });
-  expect((await bench.run(said())).result).toMatchObject({
+  expect((await bench.run(scripted())).result).toMatchObject({
     status: "error",
     errorCode: "model_error",
     error: expect.stringMatching(/content filter/),
@@ -154,7 +154,7 @@ test("an answer that the content filter stops fails the task without a retry", a
 test("a stream without an end fails the task", async () => {
   const bench = await open();
   gloo.answerNext({ frames: [chunk({ content: "Half of it" })] });
-  expect((await bench.run(said())).result).toMatchObject({ status: "error", errorCode: "model_error" });
+  expect((await bench.run(scripted())).result).toMatchObject({ status: "error", errorCode: "model_error" });
 });
 
 test.each([
@@ -169,7 +169,7 @@ test.each([
     body: { error: "Rate limit exceeded", code: "too_many_requests" },
   };
   for (let times = 0; times < 2; times += 1) gloo.answerNext(limited);
-  expect((await bench.run(said())).result).toMatchObject({ errorCode: "rate_limited", error: expect.stringMatching(words) });
+  expect((await bench.run(scripted())).result).toMatchObject({ errorCode: "rate_limited", error: expect.stringMatching(words) });
 });
 
 test.each([
@@ -185,14 +185,14 @@ test.each([
 ] as const)("the status %i with %j fails the task with a message", async (status, body, errorCode, words) => {
   const bench = await open();
   for (let times = 0; times < 2; times += 1) gloo.answerNext({ status, body });
-  expect((await bench.run(said())).result).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(words) });
+  expect((await bench.run(scripted())).result).toMatchObject({ status: "error", errorCode, error: expect.stringMatching(words) });
 });
 
 test("a revoked token is replaced without an error", async () => {
   const bench = await open();
-  await bench.run(said());
+  await bench.run(scripted());
   gloo.revoke();
-  expect((await bench.run(said("Still here."))).result).toMatchObject({ status: "ok", output: "Still here." });
+  expect((await bench.run(scripted("Still here."))).result).toMatchObject({ status: "ok", output: "Still here." });
   expect(gloo.asked.map(({ token }) => token)).toEqual(["token-1", "token-1", "token-2"]);
 });
 
@@ -200,7 +200,7 @@ test("other tasks still get the token when one task is canceled while it waits",
   const gate = Promise.withResolvers<void>();
   gloo.tokens.gate = gate.promise;
   const bench = await open();
-  const [leaving, staying] = await Promise.all([bench.start(said()), bench.start(said("I stay."))]);
+  const [leaving, staying] = await Promise.all([bench.start(scripted()), bench.start(scripted("I stay."))]);
   await expect.poll(() => gloo.tokens.minted).toHaveLength(1);
   expect(await bench.adapter.cancel(leaving.request.taskId)).toBe(true);
   expect(await leaving.result).toMatchObject({ errorCode: "cancelled" });
@@ -217,12 +217,12 @@ test("neither the secret nor a token appears in results, logs or health", async 
   gloo.answerNext({ status: 400, body: { error: { message: leak } } });
   gloo.answerNext({ frames: [chunk({}, "error", { error: { code: 1, name: "X", message: leak } })] });
   gloo.answerNext({ status: 400, body: leak });
-  const told = [await bench.run(said()), await bench.run(said()), await bench.run(said())];
+  const runs = [await bench.run(scripted()), await bench.run(scripted()), await bench.run(scripted())];
   gloo.tokens.refusal = 401;
   gloo.revoke();
-  told.push(await bench.run(said()));
-  expect(told.map(({ result }) => result.status)).toEqual(Array(4).fill("error"));
-  const text = JSON.stringify([told, lines, await bench.adapter.checkHealth()]);
+  runs.push(await bench.run(scripted()));
+  expect(runs.map(({ result }) => result.status)).toEqual(Array(4).fill("error"));
+  const text = JSON.stringify([runs, lines, await bench.adapter.checkHealth()]);
   expect(text).not.toContain(client.secret);
   expect(text).not.toContain("token-1");
 });

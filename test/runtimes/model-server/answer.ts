@@ -6,12 +6,12 @@ import { chooseStep, findMarker, isFailure, type Scenario, type Step } from "./s
 const taskUsage = { prompt: 130, cached: 20, answer: 30, thinking: 5 };
 const housekeepingUsage = { prompt: 10, cached: 0, answer: 2, thinking: 0 };
 
-/** The longest delta of a text that does not say how many it wants. */
+/** The maximum length of a delta, for a text without `chunks`. */
 const deltaLength = 8_192;
 
 export type Reply = { answer: Answer } | { error: number; body?: unknown };
 
-/** What the model says to a request: its scenario's next step. */
+/** The answer to a request: the next step of its scenario. */
 export function replyTo(conversation: Conversation, scenarios: ReadonlyMap<string, Scenario>, messagePrefix: string): Reply {
   const aside = housekeepingAnswer(conversation);
   if (aside !== null) return { answer: { ...textAnswer(conversation, aside), usage: housekeepingUsage } };
@@ -40,8 +40,8 @@ function play(step: Step, conversation: Conversation, messagePrefix: string): Re
     return { answer: { ...answer, thought: step.think ?? "" } };
   }
   if ("cases" in step) {
-    const said = conversation.turns.flatMap((turn) => (turn.role === "user" ? [turn.text] : [])).join("\n");
-    return { answer: textAnswer(conversation, step.cases.find(({ when }) => said.includes(when))?.text ?? "No case.") };
+    const userText = conversation.turns.flatMap((turn) => (turn.role === "user" ? [turn.text] : [])).join("\n");
+    return { answer: textAnswer(conversation, step.cases.find(({ when }) => userText.includes(when))?.text ?? "No case.") };
   }
   const messages = conversation.turns.flatMap((turn) => (turn.role === "user" ? [withoutPrefix(turn.text, messagePrefix)] : []));
   return { answer: textAnswer(conversation, "echo" in step ? (messages.at(-1) ?? "") : messages.slice(0, -1).join("\n")) };
@@ -49,7 +49,7 @@ function play(step: Step, conversation: Conversation, messagePrefix: string): Re
 
 const FOUND = "found: ";
 
-/** Puts what a request has told into the calls that answer it: a text `found: <pattern>` becomes what the pattern last matched there. */
+/** Fills text of the request into the calls: an input `found: <pattern>` becomes the last match of the pattern in the request. */
 export function fillIn(reply: Reply, body: unknown): Reply {
   if ("error" in reply) return reply;
   const find = (value: unknown): unknown => {

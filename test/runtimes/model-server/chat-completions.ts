@@ -108,7 +108,7 @@ function* streamAnswer(answer: Answer): Iterable<Frame> {
   yield { data: "[DONE]" };
 }
 
-/** Not of OpenAI's own, but of most who speak its protocol. */
+/** Not supported by OpenAI, but by most other servers of its protocol. */
 function thinking({ thought }: Answer) {
   return thought === "" ? {} : { reasoning_content: thought };
 }
@@ -122,7 +122,7 @@ function toolCalls({ calls }: Answer) {
 }
 
 function finishReason({ calls, finish }: Answer): string {
-  // A refusal has a field of its own, and ends as any other answer.
+  // A refusal has a separate field, and ends like any other answer.
   if (finish === "length") return "length";
   return calls.length > 0 ? "tool_calls" : "stop";
 }

@@ -17,7 +17,7 @@ export interface ModelRequest {
 
 export type Turn = { role: "user"; text: string } | { role: "assistant" } | { role: "tool" };
 
-/** What a request says, whatever its protocol. What the runtime itself puts beside the user's words is left out of the turns. */
+/** The content of a request in any protocol. The turns omit text that the runtime adds to user messages. */
 export interface Conversation {
   runtime: Runtime;
   model: string;
@@ -44,7 +44,7 @@ export interface Call {
 /** What the model answers, whatever the protocol. */
 export interface Answer {
   model: string;
-  /** What the model thinks before it speaks; empty: nothing. */
+  /** The thought before the answer; empty for none. */
   thought: string;
   /** The text, cut into its deltas. */
   deltas: string[];

@@ -104,7 +104,7 @@ function functionCalls({ calls }: Answer) {
   return calls.map(({ id, name, input }) => ({ functionCall: { id, name, args: input } }));
 }
 
-/** Thinking is counted beside the answer here. */
+/** Gemini counts thinking tokens separately from the answer. */
 function usage({ prompt, cached, answer, thinking }: Usage) {
   return {
     promptTokenCount: prompt,

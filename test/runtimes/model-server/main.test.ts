@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import type { Step } from "./scenarios.ts";
 import { ask, wireClients } from "./wire-clients.ts";
 
-test("by hand: it prints its address and the markers of the scenarios, and serves them", async () => {
+test("the command prints its address and the markers of the scenarios, and serves them", async () => {
   const file = path.join(await temporaryDirectory(), "hello.json");
   await writeFile(file, JSON.stringify([{ text: "Hello by hand." }] satisfies Step[]));
   const program = execa("node", [path.join(import.meta.dirname, "main.ts"), "--port", "0", "--scenario", file], { reject: false });

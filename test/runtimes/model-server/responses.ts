@@ -69,7 +69,7 @@ function readItem(item: Item, runtime: Runtime): Turn[] {
     const text = textOf(item);
     return isOwnText(runtime, text) ? [] : [{ role: "user", text }];
   }
-  // Codex tells its own models how hard to think behind the user's message.
+  // Codex appends the reasoning level to the user's message for its own models.
   if (item.type === "configuration_update") return [];
   return item.type?.endsWith("_output") ? [{ role: "tool" }] : [{ role: "assistant" }];
 }

@@ -70,7 +70,7 @@ describe.each<{ runtime: string; client: WireClient; headers?: Record<string, st
   })),
 ])("$runtime", ({ client, headers, calls }) => {
   test.each([{ tools: [] }, { tools: calls.map(({ name }) => name) }])(
-    "calls its tools by their names, offered: $tools",
+    "gets calls with the names of its tools, offered: $tools",
     async ({ tools }) => {
       const marker = server.scenario([
         {
@@ -95,7 +95,7 @@ test.each([
   expect((await ask(server.url, responses, { turns: [{ user: marker }], tools: [offered] })).calls).toEqual([{ name: offered, input }]);
 });
 
-test("Codex without a tool for patches gets them by its shell", async () => {
+test("Codex without a patch tool gets patches as shell commands", async () => {
   const marker = server.scenario([{ tools: [{ kind: "write", path: "/w/a.txt", content: "one\ntwo\n" }] }]);
   const { calls } = await ask(server.url, responses, { turns: [{ user: marker }], tools: ["exec_command"] });
   expect(calls).toEqual([{ name: "exec_command", input: { cmd: `apply_patch <<'PATCH'\n${patch}PATCH` } }]);
@@ -139,7 +139,7 @@ test.each<{ title: string; client: WireClient; system?: string; message?: string
     headers: opencodeAgent,
     answer: "Scripted title",
   },
-])("$title are answered apart from the scenario", async ({ client, system, message, headers, answer }) => {
+])("$title are answered independently of the scenario", async ({ client, system, message, headers, answer }) => {
   const marker = server.scenario([{ text: "The task." }]);
   const turns =
     message === undefined ? [{ user: marker }] : [{ user: marker }, { assistant: "The task." }, { user: `${message}\n${marker}` }];
@@ -153,7 +153,7 @@ test.each([
   { runtime: "Claude Code", client: anthropic, own: "<system-reminder>\nAttribution for git commits\n</system-reminder>" },
   { runtime: "Codex", client: responses, own: "<environment_context>\n<cwd>/w</cwd>\n</environment_context>" },
   { runtime: "Gemini CLI", client: gemini, own: "<session_context>\nThis is the Gemini CLI.\n</session_context>" },
-])("what $runtime writes under the user's name is no message of the user", async ({ client, own }) => {
+])("text that $runtime adds to user messages is not part of the user's message", async ({ client, own }) => {
   const recall = server.scenario([{ recall: true }]);
   const echo = `${server.scenario([{ echo: true }])} Hello.`;
   const turns = [{ user: own }, { user: echo }, { user: own }];

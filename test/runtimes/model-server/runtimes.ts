@@ -16,7 +16,7 @@ interface Profile {
   ownTexts: RegExp;
   /** What it writes behind the user's words. */
   ownTail?: RegExp;
-  /** The requests that a runtime makes for itself, and what it wants to hear. */
+  /** The internal requests of a runtime, and their expected answers. */
   housekeeping: Housekeeping[];
   /** The usual one first: it is called even where it is not offered, as a hostile model would. */
   shell: Form<"shell">[];
@@ -88,7 +88,7 @@ const profiles: Record<Runtime, Profile> = {
   },
 };
 
-/** The runtime behind a request: OpenCode speaks every protocol, OpenClaw and Qwen Code send their names, each other runtime has a protocol of its own. */
+/** The runtime of a request: OpenCode uses every protocol, OpenClaw and Qwen Code send their names, each other runtime has a distinct protocol. */
 export function recogniseRuntime(userAgent: string | undefined, own: Runtime): Runtime {
   const named = /opencode|openclaw|qwen/i.exec(userAgent ?? "")?.[0].toLowerCase();
   return (named as Runtime | undefined) ?? own;
@@ -105,7 +105,7 @@ export function withoutOwnTail(runtime: Runtime, text: string): string {
   return ownTail === undefined ? text : text.replace(ownTail, "");
 }
 
-/** What a runtime wants to hear from a request of its own; null for a request that belongs to the task. */
+/** The answer to an internal request of a runtime; null for a request that belongs to the task. */
 export function housekeepingAnswer({ runtime, tools, system, turns }: Conversation): string | null {
   const last = turns.at(-1);
   const message = last?.role === "user" ? last.text : "";

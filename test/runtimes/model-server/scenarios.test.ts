@@ -83,7 +83,7 @@ test.each([{}, { text: 1 }, { text: "a", say: "b" }, { tools: [] }, { tools: [{ 
   },
 );
 
-test("cutting a text loses nothing and tears no character", () => {
+test("splitting a text loses nothing and splits no character", () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter }), fc.integer({ min: 1, max: 9 }), (any, pieces) => {
       const text = any.toWellFormed();

@@ -31,9 +31,9 @@ export const stepSchema = z.union([
   }),
   /** The vendor's way to refuse a task. */
   z.strictObject({ refuse: z.string() }),
-  /** With `think` it thinks before it speaks. */
+  /** With `think`, a thought precedes the answer. */
   z.strictObject({ think: z.string().optional(), say: z.string().optional(), tools: z.array(toolSchema).nonempty() }),
-  /** The first text whose `when` the user has said somewhere: one scenario for several who introduce themselves. */
+  /** The first text whose `when` occurs in a user message: one scenario for several roles. */
   z.strictObject({ cases: z.array(z.strictObject({ when: z.string(), text: z.string() })).nonempty() }),
   /** The vendor's own error; with `times` only for the first requests that come to it, then the next step follows. */
   z.strictObject({ error: z.int().min(400).max(599), body: z.unknown().optional(), times: z.int().positive().optional() }),

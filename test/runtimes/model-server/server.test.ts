@@ -14,19 +14,19 @@ afterEach(async () => {
 });
 
 describe.each(Object.values(wireClients))("$protocol", (client) => {
-  test("a text arrives whole or in deltas, with one call's usage", async () => {
+  test("a text is sent whole or in deltas, with the usage of one call", async () => {
     const marker = server.scenario([{ text: unicode, chunks: 7 }]);
-    const told = { turns: [{ user: `Hello ${marker}` }] };
-    const streamed = await ask(server.url, client, told);
+    const conversation = { turns: [{ user: `Hello ${marker}` }] };
+    const streamed = await ask(server.url, client, conversation);
     expect(streamed.deltas).toHaveLength(7);
     expect(streamed.deltas.join("")).toBe(unicode);
     expect(streamed.usage).toEqual(client.usage);
-    const whole = await ask(server.url, client, told, false);
+    const whole = await ask(server.url, client, conversation, false);
     expect(whole.deltas.join("")).toBe(unicode);
     expect(whole.usage).toEqual(client.usage);
   });
 
-  test("a megabyte is not torn inside a character", async () => {
+  test("a text of 1 MB is not split within a character", async () => {
     const megabyte = "👋🏽 é ".repeat(150_000);
     const marker = server.scenario([{ text: megabyte }]);
     const { deltas } = await ask(server.url, client, { turns: [{ user: marker }] });
@@ -69,7 +69,7 @@ describe.each(Object.values(wireClients))("$protocol", (client) => {
     expect(whole.calls).toEqual(answers[0]?.calls);
   });
 
-  test("a call may name what the request has told", async () => {
+  test("the input of a call may contain text of the request", async () => {
     const tools = (pattern: string) =>
       [{ kind: "raw", name: "look", input: { id: `found: ${pattern}`, as: "found" } }] satisfies Extract<Step, { tools: unknown }>["tools"];
     const marker = server.scenario([{ tools: tools("tool-[0-9]+") }, { tools: tools("never [a-z]+ there") }]);
@@ -89,7 +89,7 @@ describe.each(Object.values(wireClients))("$protocol", (client) => {
     expect((await ask(server.url, client, { system, turns: [{ user: other }] })).deltas.join("")).toBe("By the message.");
   });
 
-  test("echo and recall tell the messages without the adapter's prefix", async () => {
+  test("echo and recall return the messages without the adapter's prefix", async () => {
     const echo = `${server.scenario([{ echo: true }])}\n  @file /help "x" 👋🏽`;
     const recall = server.scenario([{ recall: true }]);
     const first = [{ user: `The task:\n\n${echo}` }];
@@ -98,7 +98,7 @@ describe.each(Object.values(wireClients))("$protocol", (client) => {
     expect((await ask(server.url, client, { turns: second })).deltas.join("")).toBe(echo);
   });
 
-  test("cases tell speakers apart by what they have said so far; the first one that fits counts", async () => {
+  test("cases select an answer by earlier messages, and the first match applies", async () => {
     const step = {
       cases: [
         { when: "I am Ann.", text: "For Ann." },
@@ -108,11 +108,11 @@ describe.each(Object.values(wireClients))("$protocol", (client) => {
     const marker = server.scenario([step, step]);
     const first = { user: `I am Ann. ${marker}` };
     const turns = [[first], [first, { assistant: "For Ann." }, { user: "And now?" }], [{ user: marker }]];
-    const said = await Promise.all(turns.map(async (given) => (await ask(server.url, client, { turns: given })).deltas.join("")));
-    expect(said).toEqual(["For Ann.", "For Ann.", "For everybody."]);
+    const answers = await Promise.all(turns.map(async (given) => (await ask(server.url, client, { turns: given })).deltas.join("")));
+    expect(answers).toEqual(["For Ann.", "For Ann.", "For everybody."]);
   });
 
-  test("errors have the vendor's body, and end when they were given often enough", async () => {
+  test("errors have the vendor's body, and end after the given number of times", async () => {
     const marker = server.scenario([{ error: 429, times: 2 }, { error: 500, times: 1 }, { text: "Well." }]);
     const answers = [];
     for (let count = 0; count < 4; count += 1) answers.push(await post(server.url, client, { turns: [{ user: marker }] }));
@@ -123,15 +123,15 @@ describe.each(Object.values(wireClients))("$protocol", (client) => {
     expect(await (await post(server.url, client, { turns: [{ user: own }] })).json()).toEqual({ own: true });
   });
 
-  test("a hanging answer ends with the server, after what it had to say", async () => {
+  test("a hanging answer sends its text and ends when the server closes", async () => {
     const marker = server.scenario([{ hang: true, say: "Begun." }]);
     const response = await post(server.url, client, { turns: [{ user: marker }] });
-    let heard = "";
+    let received = "";
     await expect(
       (async () => {
         for await (const chunk of (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
-          heard += chunk;
-          if (client.hearStream(readFrames(heard) as never[]).deltas.join("") === "Begun.") await server.close();
+          received += chunk;
+          if (client.readStream(readFrames(received) as never[]).deltas.join("") === "Begun.") await server.close();
         }
       })(),
     ).rejects.toThrow("terminated");
@@ -143,20 +143,20 @@ describe.each(Object.values(wireClients))("$protocol", (client) => {
       { breakIn: place, say: "Begun.", tools: [{ kind: "raw", name: "look", input: { a: 1 } }] },
       { text: "Whole." },
     ]);
-    const told = { turns: [{ user: marker }], tools: ["look"] };
-    const response = await post(server.url, client, told);
-    let heard = "";
+    const conversation = { turns: [{ user: marker }], tools: ["look"] };
+    const response = await post(server.url, client, conversation);
+    let received = "";
     await expect(
       (async () => {
-        for await (const chunk of (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) heard += chunk;
+        for await (const chunk of (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) received += chunk;
       })(),
     ).rejects.toThrow("terminated");
-    expect(heard).not.toContain("Whole.");
-    if (place === "text") expect(client.hearStream(readFrames(heard) as never[]).deltas.join("")).toBe("Begun.");
-    expect((await ask(server.url, client, told)).deltas.join("")).toBe("Whole.");
+    expect(received).not.toContain("Whole.");
+    if (place === "text") expect(client.readStream(readFrames(received) as never[]).deltas.join("")).toBe("Begun.");
+    expect((await ask(server.url, client, conversation)).deltas.join("")).toBe("Whole.");
   });
 
-  test("an answer that is cut short and a refusal say so in the vendor's words", async () => {
+  test("a truncated answer and a refusal have the vendor's finish reasons", async () => {
     const reasons = /"(?:max_tokens|MAX_TOKENS|max_output_tokens|length|refusal|SAFETY)"/;
     for (const step of [{ text: "Half", cutShort: true as const }, { refuse: "I will not." }]) {
       const marker = server.scenario([step, { text: "Whole." }]);
@@ -167,13 +167,13 @@ describe.each(Object.values(wireClients))("$protocol", (client) => {
     }
   });
 
-  test("a message without a marker gets an answer, too", async () => {
+  test("a message without a marker is answered", async () => {
     expect((await ask(server.url, client, { turns: [{ user: "Hello." }] })).deltas.join("")).toBe("No scenario.");
     expect((await ask(server.url, client, { turns: [{ user: "[[scenario s9]]" }] })).deltas.join("")).toBe("No scenario s9.");
   });
 });
 
-test("the requests are kept as they came", async () => {
+test("the requests are recorded unchanged", async () => {
   await ask(server.url, wireClients.anthropic, { system: "Rules.", turns: [{ user: "Hello." }] }, true, { "user-agent": "test" });
   expect(server.requests).toMatchObject([
     {
@@ -190,7 +190,7 @@ test.each([
   { client: wireClients.responses, body: { error: { code: "invalid_api_key" } } },
   { client: wireClients.chatCompletions, body: { error: { code: "invalid_api_key" } } },
   { client: wireClients.gemini, body: { error: { code: 401, status: "UNAUTHENTICATED" } } },
-])("$client.protocol says in its own words that nobody is logged in", async ({ client, body }) => {
+])("$client.protocol reports missing credentials in the vendor's format", async ({ client, body }) => {
   const response = await post(server.url, client, { turns: [{ user: server.scenario([{ error: 401 }]) }] });
   expect(await response.json()).toMatchObject(body);
 });
@@ -203,7 +203,7 @@ test.each([
   expect(await (await fetch(server.url + path, { method: "POST", body: "{}" })).json()).toEqual(body);
 });
 
-test("what no vendor has is not found, and what is no JSON is refused", async () => {
+test("an unknown path is not found, and an invalid JSON body is rejected", async () => {
   expect((await fetch(`${server.url}/v1/models`)).status).toBe(404);
   expect((await fetch(`${server.url}/v1/messages`, { method: "POST", body: "{" })).status).toBe(400);
 });

@@ -24,7 +24,7 @@ export interface ModelServerOptions {
   port?: number;
 }
 
-/** A scripted model on 127.0.0.1 that speaks the vendors' own protocols. */
+/** A scripted model on 127.0.0.1 that implements the protocols of the vendors. */
 export interface ModelServer {
   url: string;
   /** Registers what the model does, and answers the marker that calls it up from a message or a system prompt. */

@@ -1,14 +1,14 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 
-/** A conversation as a test tells it; a call is a tool call of the assistant's together with its result. */
-export interface Told {
+/** A conversation that a test sends; a call is a tool call of the assistant with its result. */
+export interface ClientConversation {
   system?: string;
   turns: ({ user: string } | { assistant: string } | { call: string })[];
   tools?: string[];
 }
 
 /** What the model answered, whatever the protocol. */
-export interface Heard {
+export interface ReceivedAnswer {
   deltas: string[];
   calls: { name: string; input: unknown }[];
   usage: unknown;
@@ -18,9 +18,9 @@ export interface Heard {
 export interface WireClient {
   protocol: string;
   path(stream: boolean): string;
-  body(told: Told, stream: boolean): object;
-  hearWhole(json: never): Heard;
-  hearStream(frames: never[]): Heard;
+  body(conversation: ClientConversation, stream: boolean): object;
+  readResponse(json: never): ReceivedAnswer;
+  readStream(frames: never[]): ReceivedAnswer;
   /** One call's numbers, in the protocol's own words. */
   usage: object;
 }
@@ -57,12 +57,12 @@ const anthropic: WireClient = {
       ];
     }),
   }),
-  hearWhole: ({ content, usage }: { content: AnthropicBlock[]; usage: unknown }) => ({
+  readResponse: ({ content, usage }: { content: AnthropicBlock[]; usage: unknown }) => ({
     deltas: content.flatMap(({ type, text }) => (type === "text" ? [text] : [])),
     calls: content.flatMap(({ type, name, input }) => (type === "tool_use" ? [{ name, input }] : [])),
     usage,
   }),
-  hearStream(
+  readStream(
     frames: {
       type: string;
       index: number;
@@ -108,7 +108,7 @@ const responses: WireClient = {
       ];
     }),
   }),
-  hearWhole: ({ output, usage }: { output: ResponsesItem[]; usage: unknown }) => ({
+  readResponse: ({ output, usage }: { output: ResponsesItem[]; usage: unknown }) => ({
     deltas: output.flatMap(({ type, content }) => (type === "message" ? content.map(({ text }) => text) : [])),
     calls: output.flatMap((item) => {
       if (item.type === "custom_tool_call") return [{ name: item.name, input: item.input }];
@@ -116,11 +116,11 @@ const responses: WireClient = {
     }),
     usage,
   }),
-  hearStream(frames: { type: string; delta: string; item: ResponsesItem; response: { usage: unknown } }[]) {
+  readStream(frames: { type: string; delta: string; item: ResponsesItem; response: { usage: unknown } }[]) {
     const items = frames.flatMap(({ type, item }) => (type === "response.output_item.done" ? [item] : []));
     const deltas = frames.flatMap(({ type, delta }) => (type === "response.output_text.delta" ? [delta] : []));
     const usage = frames.find(({ type }) => type === "response.completed")?.response.usage;
-    return { ...responses.hearWhole({ output: items } as never), deltas, usage };
+    return { ...responses.readResponse({ output: items } as never), deltas, usage };
   },
   usage: {
     input_tokens: 130,
@@ -156,14 +156,14 @@ const chatCompletions: WireClient = {
       }),
     ],
   }),
-  hearWhole: ({ choices, usage }: { choices: { message: { content: string | null; tool_calls?: ChatCall[] } }[]; usage: unknown }) => ({
+  readResponse: ({ choices, usage }: { choices: { message: { content: string | null; tool_calls?: ChatCall[] } }[]; usage: unknown }) => ({
     deltas: choices.flatMap(({ message }) => message.content ?? []),
     calls: choices.flatMap(({ message }) =>
       (message.tool_calls ?? []).map((call) => ({ name: call.function.name ?? "", input: JSON.parse(call.function.arguments) })),
     ),
     usage,
   }),
-  hearStream(frames: { choices: { delta: { content?: string; tool_calls?: ChatCall[] } }[]; usage?: unknown }[]) {
+  readStream(frames: { choices: { delta: { content?: string; tool_calls?: ChatCall[] } }[]; usage?: unknown }[]) {
     const deltas = frames.flatMap(({ choices }) => choices.flatMap(({ delta }) => delta.content || []));
     const pieces = frames.flatMap(({ choices }) => choices.flatMap(({ delta }) => delta.tool_calls ?? []));
     const calls = pieces.flatMap(({ index, function: { name } }) => {
@@ -201,8 +201,8 @@ const gemini: WireClient = {
       ];
     }),
   }),
-  hearWhole: (chunk: GeminiChunk) => gemini.hearStream([chunk] as never[]),
-  hearStream(frames: GeminiChunk[]) {
+  readResponse: (chunk: GeminiChunk) => gemini.readStream([chunk] as never[]),
+  readStream(frames: GeminiChunk[]) {
     const parts = frames.flatMap(({ candidates }) => candidates.flatMap(({ content }) => content.parts));
     return {
       deltas: parts.flatMap(({ text }) => text || []),
@@ -223,24 +223,30 @@ const gemini: WireClient = {
 export const wireClients = { anthropic, responses, chatCompletions, gemini };
 
 /** Posts a conversation. */
-export async function post(url: string, client: WireClient, told: Told, stream = true, headers: Record<string, string> = {}) {
+export async function post(
+  url: string,
+  client: WireClient,
+  conversation: ClientConversation,
+  stream = true,
+  headers: Record<string, string> = {},
+) {
   return await fetch(url + client.path(stream), {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(client.body(told, stream)),
+    body: JSON.stringify(client.body(conversation, stream)),
   });
 }
 
-/** Posts a conversation and hears the whole answer. */
+/** Posts a conversation and reads the whole answer. */
 export async function ask(
   url: string,
   client: WireClient,
-  told: Told,
+  conversation: ClientConversation,
   stream = true,
   headers: Record<string, string> = {},
-): Promise<Heard> {
-  const response = await post(url, client, told, stream, headers);
-  return stream ? client.hearStream(readFrames(await response.text()) as never[]) : client.hearWhole((await response.json()) as never);
+): Promise<ReceivedAnswer> {
+  const response = await post(url, client, conversation, stream, headers);
+  return stream ? client.readStream(readFrames(await response.text()) as never[]) : client.readResponse((await response.json()) as never);
 }
 
 /** The frames of a stream of server-sent events, without an end mark that is no JSON. */

@@ -8,11 +8,11 @@ import { gatewayModel, type RealGateway, startGateway } from "./start-gateway.ts
 
 let model: ModelServer;
 let gateway: RealGateway;
-/** On the gateway's own host, and as if from elsewhere. */
+/** One Bridge on the gateway's host, and one that behaves as on another host. */
 let near: Bridge;
 let far: Bridge;
 
-/** A whole Bridge with the adapter, connected. */
+/** A Bridge whose adapter is connected to the gateway. */
 async function bridgeOn(environment: Record<string, string>): Promise<Bridge> {
   const adapters = [{ provider: "openclaw", adapter: createOpenClawAdapter() }];
   const bridge = await startBridge(
@@ -53,7 +53,7 @@ const make = async (id: string, fields: object = {}): Promise<Answer> => {
   expect(made.status).toBe(201);
   return made;
 };
-/** Dispatches to an agent of the gateway; the task is in the state when it resolves. */
+/** Dispatches to an agent of the gateway; resolves when the task is in the state. */
 async function dispatch(agentId: string, message: string, state: string): Promise<string> {
   const { body } = await near.dispatch({ provider: "openclaw", agentId, message });
   const task = await askUntil(
@@ -65,7 +65,7 @@ async function dispatch(agentId: string, message: string, state: string): Promis
 }
 
 describe("agents", () => {
-  it("are made, and given a soul that the model sees", async () => {
+  it("are created, with a soul file that the model receives", async () => {
     const made = await make("poet", { name: "The Poet", model: gatewayModel });
     expect(made.body).toMatchObject({ id: "poet", name: "The Poet", model: gatewayModel });
     expect((await ask("GET", "/agents")).body.data.map(({ id }: { id: string }) => id)).toEqual(["main", "poet"]);
@@ -88,7 +88,7 @@ describe("agents", () => {
     expect((await ask("DELETE", "/agents/poet")).status).toBe(204);
   });
 
-  it("are changed as a whole or not at all, and deleted with all they had", async () => {
+  it("are changed atomically, and deleted with all of their data", async () => {
     await make("poet", { model: gatewayModel });
     await put("/agents/poet/files/SOUL.md", "# Last");
     const { etag } = (await ask("GET", "/agents/poet")).body;
@@ -112,13 +112,13 @@ describe("agents", () => {
     expect((await ask("DELETE", "/agents/poet")).status).toBe(204);
   });
 
-  it("are refused under ids of which the gateway would make others, and half of one stays nowhere", async () => {
+  it("are rejected with ids that the gateway would change, without a partial agent", async () => {
     expectProblem(await ask("POST", "/agents", { body: { id: "Poet" } }), "invalid_request");
     expectProblem(await ask("POST", "/agents", { body: { id: "half", thinkingDefault: "enormous" } }), "invalid_request");
     expectProblem(await ask("GET", "/agents/half"), "not_found");
   });
 
-  it("are not deleted while they work", async () => {
+  it("are not deleted while they run a task", async () => {
     await make("busy");
     const taskId = await dispatch("busy", `Wait. ${model.scenario([{ hang: true, say: "I begin." }])}`, "running");
     await askUntil(
@@ -137,7 +137,7 @@ describe("agents", () => {
     expect((await ask("DELETE", "/agents/busy")).status).toBe(204);
   });
 
-  it("are bound to channels, each for itself", async () => {
+  it("are bound to channels separately", async () => {
     await Promise.all([make("one"), make("two")]);
     const bind = (id: string, channels: string[], options: Call = {}) =>
       ask("PUT", `/agents/${id}/bindings`, { ...options, body: { bindings: channels.map((channel) => ({ match: { channel } })) } });
@@ -176,7 +176,7 @@ describe("skills", () => {
     expectProblem(await ask("GET", "/skills/greet"), "not_found");
   });
 
-  it("are uploaded from elsewhere, where nobody can delete them", async () => {
+  it("are uploaded from another host, where they cannot be deleted", async () => {
     const one = await put("/skills/far-away", documentOf("far-away", "One."), {}, far);
     expect(one.status).toBe(201);
     const two = await put("/skills/far-away", documentOf("far-away", "Two."), ifMatch(one.body.etag), far);
@@ -187,7 +187,7 @@ describe("skills", () => {
     expect((await ask("DELETE", "/skills/far-away")).status).toBe(204);
   });
 
-  it("tell why a dependency could not be installed", async () => {
+  it("report why a dependency cannot be installed", async () => {
     const install = [{ id: "tool", kind: "download", url: "http://127.0.0.1:9/tool", bins: ["tool-of-nobody"], label: "Download it" }];
     const metadata = JSON.stringify({ openclaw: { requires: { bins: ["tool-of-nobody"] }, install } });
     expect((await put("/skills/needy", documentOf("needy", "Needs.", `metadata: ${metadata}\n`))).status).toBe(201);
@@ -200,7 +200,7 @@ describe("skills", () => {
 });
 
 describe("the gateway itself", () => {
-  it("tells what it is, its models and its security, and is reloaded", async () => {
+  it("reports its version, its models and its security, and can be reloaded", async () => {
     const runtime = (await ask("GET", "")).body;
     expect(runtime).toMatchObject({ name: "OpenClaw", version: "2026.9.6", managers: ["agents", "skills", "system"] });
     expect(runtime.limits).toMatchObject({ maxMessageBytes: 26_214_400 });
@@ -215,7 +215,7 @@ describe("the gateway itself", () => {
     expectProblem(await ask("GET", "/system/security", {}, far), "not_supported");
   });
 
-  it("is unavailable in words while it is down, and as before when it is back", async () => {
+  it("is reported as unavailable while it is down, and works again after its restart", async () => {
     await make("lasting", { description: "It stays." });
     await put("/agents/lasting/files/SOUL.md", "# Lasting");
     await gateway.kill();

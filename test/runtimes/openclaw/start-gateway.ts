@@ -10,10 +10,10 @@ import { scaled } from "../../harness/machine.ts";
 import { runtimesPath } from "../programs.ts";
 
 const START_LIMIT_MS = 180_000;
-/** What the scripted model is called by the gateway. */
+/** The name of the scripted model in the gateway. */
 export const gatewayModel = "custom/scripted";
 
-/** A real gateway, alone in its directories. */
+/** A real gateway with separate directories. */
 export interface RealGateway {
   url: string;
   token: string;
@@ -21,15 +21,15 @@ export interface RealGateway {
   stateDir: string;
   configPath: string;
   workspace: string;
-  /** Its command line and its environment, for the acts of its CLI. */
+  /** Its command line and its environment, for calls of its CLI. */
   argv: readonly string[];
   env: Readonly<Record<string, string>>;
   readonly pid: number;
-  /** The end of what it has logged. */
+  /** The end of its log. */
   log(): string;
-  /** Kills it with all that it has started, as a crash would. */
+  /** Kills it and its child processes, as a crash would. */
   kill(): Promise<void>;
-  /** Starts it again, in the same directories; kills it first where it runs. */
+  /** Starts it again in the same directories; kills it first if it runs. */
   restart(): Promise<void>;
   /** Kills it, and removes its directories. */
   close(): Promise<void>;
@@ -92,10 +92,10 @@ export async function startGateway({
     child.kill("SIGKILL");
     child = null;
     await gone;
-    // What it has started is in process groups of its own, and carries its environment.
+    // Its child processes are in separate process groups, and inherit its environment.
     for (const pid of processesWith(`OPENCLAW_STATE_DIR=${stateDir}`)) killQuietly(pid);
   };
-  // Nothing of it outlives the tests, however they end.
+  // No process of it outlives the tests.
   const killAtExit = (): void => {
     for (const pid of processesWith(`OPENCLAW_STATE_DIR=${stateDir}`)) killQuietly(pid);
   };
@@ -131,7 +131,7 @@ export async function startGateway({
   };
 }
 
-/** No heartbeat, no cron, no telemetry, no chat channel: nothing that would call a model unasked. */
+/** Disables heartbeat, cron, telemetry and chat channels, which would call a model without a task. */
 const configOf = (given: { port: number; token: string; modelUrl: string; workspace: string; logFile: string }) => ({
   gateway: { mode: "local", bind: "loopback", port: given.port, auth: { mode: "token", token: given.token } },
   logging: { file: given.logFile },
@@ -148,7 +148,7 @@ const configOf = (given: { port: number; token: string; modelUrl: string; worksp
         baseUrl: `${given.modelUrl}/v1`,
         apiKey: "sk-of-the-runtime-suite",
         api: "openai-completions",
-        // By this the scripted model knows who asks.
+        // The scripted model identifies the client by this header.
         headers: { "user-agent": "openclaw" },
         models: [
           {
@@ -198,6 +198,6 @@ function killQuietly(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It went by itself.
+    // It has already exited.
   }
 }

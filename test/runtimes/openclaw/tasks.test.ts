@@ -25,7 +25,7 @@ const gateway = await startGateway({
     config.agents["entries"] = { main: {}, conformance: {} };
   },
 });
-/** Another operator of the gateway, to see what goes on there. */
+/** Another operator connection to the gateway, which observes its sessions. */
 const operator = createGateway({
   url: gateway.url,
   token: gateway.token,
@@ -51,7 +51,7 @@ adapterConformance("openclaw", {
     speak: (text) => play({ text }),
     echo: () => ({ systemPrompt: model.scenario([{ echo: true }]) }),
     hang: () => play({ say: "I wait.", tools: [exec("sleep 60")] }),
-    // After a 401 the gateway asks that provider no more for a minute, and a 500 it tries again for as long.
+    // After a 401 the gateway does not call that provider for a minute, and it retries a 500 for as long.
     fail: { errorCode: "model_error", ask: () => play({ error: 400 }) },
     useTool: () => play({ say: "I look.", tools: [exec("echo seen")] }, { text: "I have seen it, and that is all." }),
     resume: {
@@ -65,7 +65,7 @@ adapterConformance("openclaw", {
   },
 });
 
-/** An adapter on the gateway, in directories that go away with the test. */
+/** Opens an adapter on the gateway, in directories that are removed after the test. */
 async function open({ root, settings = {}, ...config }: Partial<AdapterConfig> & { root?: string } = {}) {
   const base = root ?? (await temporaryDirectory());
   const at = (name: string) => path.join(base, name);
@@ -79,12 +79,12 @@ async function open({ root, settings = {}, ...config }: Partial<AdapterConfig> &
   return { adapter, root: base, directories, start, run: (given: Partial<ExecutionRequest>) => start(given).done };
 }
 
-/** What the gateway works on in this session. */
+/** The runs of the gateway in this session. */
 async function workOf(sessionKey: string): Promise<{ status: string; kind: string }[]> {
   const { tasks } = (await operator.call("tasks.list", { sessionKey })) as { tasks: { status: string; kind: string }[] };
   return tasks;
 }
-/** The sessions in which it is at work. */
+/** The sessions with a run. */
 async function keysAtWork(): Promise<string[]> {
   const { tasks } = (await operator.call("tasks.list", { status: ["queued", "running"] })) as { tasks: { sessionKey: string }[] };
   return tasks.map(({ sessionKey }) => sessionKey);
@@ -92,7 +92,7 @@ async function keysAtWork(): Promise<string[]> {
 const isAtWork = async (key: string) => (await workOf(key)).some(({ status }) => status === "running" || status === "queued");
 
 describe("processes that a command leaves behind", () => {
-  /** Four ways to detach; each notes its process id. */
+  /** Four ways to detach; each records its process id. */
   const detach = `for how in "setsid" "setsid --fork" "nohup" "env HOME=/ TMPDIR=/ setsid"; do
   ($how sh -c 'echo $$ >> pids; exec sleep 300' > /dev/null 2>&1 &)
 done; sleep 1; echo started`;
@@ -114,7 +114,7 @@ done; sleep 1; echo started`;
     expect(pidsIn(directories.workspace).filter(isAlive)).toEqual([]);
   });
 
-  test("end with a task that is cancelled", async () => {
+  test("end with a task that is canceled", async () => {
     const { adapter, start, directories } = await open();
     endAfterTest(directories.workspace);
     const task = start(play({ tools: [exec(`${detach}; sleep 60`)] }, { text: "Well." }));
@@ -134,7 +134,7 @@ describe("MCP servers of a task", () => {
     args: [server],
     env: { WORD: word },
   });
-  /** The model looks for the tool, and calls it by the name that it has found. */
+  /** The model searches for the tool, and calls it by the name that it found. */
   const lookUp = (label: string) =>
     play(
       { tools: [raw("tool_search", { query: `words lookup ${label}` })] },
@@ -146,7 +146,7 @@ describe("MCP servers of a task", () => {
     return Object.keys(sourceConfig.mcp?.servers ?? {});
   };
 
-  test("are its own: two at once have each their word, one without has none, and nothing stays behind", async () => {
+  test("are separate for concurrent tasks, absent for a task without servers, and removed afterwards", async () => {
     const { run } = await open();
     const [first, second, without] = await Promise.all([
       run({ ...lookUp("first"), mcpServers: [words("heron")] }),
@@ -160,14 +160,14 @@ describe("MCP servers of a task", () => {
     await expect.poll(configured, { timeout: 30_000 }).toEqual([]);
   });
 
-  test("are taken at their word: no variable of the gateway's environment comes into them", async () => {
+  test("contain no expanded variable of the gateway's environment", async () => {
     const { run } = await open();
     const word = `$\{HOME} $$\{HOME} $HOME`;
     const { tools } = await run({ ...lookUp("first"), mcpServers: [words(word)] });
     expect(JSON.stringify(tools)).toContain(`${word} for first`);
   });
 
-  test("come and go while others begin: no task fails for the gateway's new configuration", async () => {
+  test("can change while other tasks start, which do not fail because of the gateway's new configuration", async () => {
     const { run } = await open();
     const labels = ["gull", "tern", "auk", "eider", "skua", "knot"];
     const tasks = await Promise.all(
@@ -181,7 +181,7 @@ describe("MCP servers of a task", () => {
     await expect.poll(configured, { timeout: 30_000 }).toEqual([]);
   });
 
-  test("of a Bridge that was killed are taken out by the next one; others stay", async () => {
+  test("of a killed Bridge are removed by the next one, and others are kept", async () => {
     const { adapter, root } = await open();
     const { bridgeId } = await openSessionKeys(root);
     await adapter.shutdown();
@@ -194,7 +194,7 @@ describe("MCP servers of a task", () => {
   });
 });
 
-test("a declared tool that is called ends the task, also under inspect; the next task of the session brings its result", async () => {
+test("a call of a declared tool ends the task, also with profile inspect, and the next task of the session returns the result", async () => {
   const { run } = await open();
   const tools = [
     { name: "ask_user", description: "Asks the user.", inputSchema: { type: "object", properties: { to: { type: "string" } } } },
@@ -206,17 +206,17 @@ test("a declared tool that is called ends the task, also under inspect; the next
   );
   const { result, events } = await run({ ...asking, tools, profile: "inspect" });
   expect(result).toMatchObject({ status: "ok", outputs: { toolCalls: [{ toolName: "ask_user", input: { to: "Eve" } }] } });
-  const told = events.flatMap((event) => (event.type === "tool.invoked" ? [event.data.toolName] : []));
-  expect(told).toEqual(["tool_search", "ask_user"]);
+  const toolNames = events.flatMap((event) => (event.type === "tool.invoked" ? [event.data.toolName] : []));
+  expect(toolNames).toEqual(["tool_search", "ask_user"]);
   const { resumeToken = "" } = result;
   await expect.poll(() => isAtWork(resumeToken), { timeout: 30_000 }).toBe(false);
-  const heardBefore = model.requests.length;
+  const requestsBefore = model.requests.length;
   const next = await run({ message: `Eve says blue-4711. ${play({ text: "Thank you." }).message}`, tools, resumeToken });
   expect(next.result).toMatchObject({ status: "ok", output: "Thank you." });
-  expect(JSON.stringify(model.requests.slice(heardBefore).map(({ body }) => body))).toContain("Eve says blue-4711.");
+  expect(JSON.stringify(model.requests.slice(requestsBefore).map(({ body }) => body))).toContain("Eve says blue-4711.");
 });
 
-describe("what a task may do", () => {
+describe("the permissions of a task", () => {
   const attempts = [
     exec("touch touched.txt"),
     raw("write", { path: "written.txt", content: "x" }),
@@ -228,7 +228,7 @@ describe("what a task may do", () => {
   const names = ["touched.txt", "written.txt", "edited.txt", "patched.txt", "called.txt", "started.txt", "delegated.txt"];
   const existing = (directory: string) => names.filter((name) => existsSync(path.join(directory, name)));
 
-  test("inspecting cannot write: by no tool of the gateway's, and by no sub-agent", async () => {
+  test("allow no writes with profile inspect, with any tool of the gateway or sub-agent", async () => {
     const { run, directories } = await open();
     const delegated = model.scenario([
       { tools: [exec("touch delegated.txt"), raw("write", { path: "delegated.txt", content: "x" })] },
@@ -250,7 +250,7 @@ describe("what a task may do", () => {
     expect([existing(directories.workspace), existing(gateway.workspace)]).toEqual([[], []]);
   });
 
-  test("what is denied is not done, and file tools stay inside the workspace", async () => {
+  test("prevent denied calls, and limit file tools to the workspace", async () => {
     const { run, directories, root } = await open();
     const { result } = await run({
       ...play(
@@ -270,7 +270,7 @@ describe("what a task may do", () => {
     expect(existsSync(path.join(root, "outside.txt"))).toBe(false);
   });
 
-  test("a file that a task is to leave lies in its workspace", async () => {
+  test("let a task write its output file to the workspace", async () => {
     const { run, directories } = await open();
     const { result } = await run({
       ...play({ tools: [exec("echo seen > out.txt")] }, { text: "Done." }),
@@ -283,7 +283,7 @@ describe("what a task may do", () => {
 });
 
 describe("sessions", () => {
-  test("belong to an agent of a tenant: with another's token nobody goes on", async () => {
+  test("belong to an agent of a tenant, and cannot be resumed by another one", async () => {
     const mine = await open();
     const { result } = await mine.run({ ...play({ text: "I keep it." }), message: `zebra-4711 ${play({ text: "I keep it." }).message}` });
     const resumeToken = result.resumeToken as string;
@@ -298,7 +298,7 @@ describe("sessions", () => {
     });
   });
 
-  test("take one task at a time, in order; the one that waits can be stopped", async () => {
+  test("run one task at a time, in order, and a waiting task can be stopped", async () => {
     const { run, start, adapter } = await open();
     const { result } = await run(play({ text: "Hello." }));
     const resumeToken = result.resumeToken as string;
@@ -311,7 +311,7 @@ describe("sessions", () => {
     expect((await third.done).result).toMatchObject({ status: "ok", output: "third" });
   });
 
-  test("sub-agents that nobody waited for end with their task", async () => {
+  test("end sub-agents with their task, also when the task did not wait for them", async () => {
     const { run } = await open();
     const delegated = model.scenario([{ tools: [exec("sleep 60")] }, { text: "Too late." }]);
     const { result } = await run(
@@ -323,7 +323,7 @@ describe("sessions", () => {
     expect(await until(async () => !(await isAtWork(key)), 5_000)).toBe(true);
   });
 
-  test("of a Bridge that is gone have their runs stopped by the next one, and another Bridge's are left alone", async () => {
+  test("of a stopped Bridge have their runs stopped by the next one, and those of another Bridge continue", async () => {
     const root = await temporaryDirectory();
     const keys = await openSessionKeys(createAdapterConfig(root).dataDir);
     const lost = keys.create("main", "/home/lost");
@@ -341,7 +341,7 @@ describe("sessions", () => {
   });
 });
 
-test("a Bridge that was killed leaves nothing at work: its successor stops the run of the task that it has lost", async () => {
+test("the next start of a killed Bridge stops the runs of its interrupted tasks", async () => {
   const dataDir = await temporaryDirectory();
   const environment = { BRIDGE_ADAPTERS: "openclaw", BRIDGE_OPENCLAW_URL: gateway.url, BRIDGE_OPENCLAW_TOKEN: gateway.token };
   const before = new Set(await keysAtWork());
@@ -364,8 +364,8 @@ test("a Bridge that was killed leaves nothing at work: its successor stops the r
   await expect.poll(async () => (await keysAtWork()).filter((key) => !before.has(key)), { timeout: 60_000 }).toEqual([]);
 });
 
-describe("what goes wrong", () => {
-  test("an agent that is not there: how to make one", async () => {
+describe("a failure is reported", () => {
+  test("for a missing agent, with advice to create it", async () => {
     const { run } = await open();
     const { result } = await run({ ...play({ text: "?" }), agentId: "nobody" });
     expect(result).toMatchObject({
@@ -375,13 +375,13 @@ describe("what goes wrong", () => {
     });
   });
 
-  test("a model that is not there", async () => {
+  test("for a missing model", async () => {
     const { run } = await open();
     const { result } = await run({ ...play({ text: "?" }), model: "nowhere/unknown" });
     expect(result).toMatchObject({ status: "error", errorCode: "model_error", error: expect.stringContaining("unknown") });
   });
 
-  test("a gateway that refuses the token, or is not there: what to do", async () => {
+  test("for a gateway that rejects the token or is unreachable, with advice", async () => {
     const wrong = await open({ settings: { token: "wrong" } });
     expect(await wrong.adapter.checkHealth()).toMatchObject({
       status: "offline",
@@ -392,7 +392,7 @@ describe("what goes wrong", () => {
     expect(await nowhere.adapter.checkHealth()).toMatchObject({ status: "offline", detail: expect.stringContaining("openclaw gateway") });
   });
 
-  test("the gateway killed in the middle of runs: it goes on with them, and so do their tasks", async () => {
+  test("not for runs that the gateway continues after a kill and a restart", async () => {
     const { adapter, start } = await open();
     const working = start(play({ say: "I begin.", tools: [exec("sleep 60")] }, { text: "The end of it." }));
     const doomed = start(play({ say: "I hang.", tools: [exec("sleep 60")] }, { hang: true, say: "Still." }));
@@ -400,14 +400,14 @@ describe("what goes wrong", () => {
     expect(await until(isBegun, 60_000)).toBe(true);
     await gateway.kill();
     expect(await until(async () => (await adapter.checkHealth()).status === "degraded", 5_000)).toBe(true);
-    // Nobody is there to be told; what the gateway begins of it later is stopped.
+    // The gateway is down and cannot be called; Bridge stops the run if the gateway starts it later.
     await adapter.cancel(doomed.request.taskId);
     const stopped = (await doomed.done).result;
     expect(stopped).toMatchObject({ errorCode: "cancelled" });
     await gateway.restart();
     const { result } = await working.done;
     expect(result).toMatchObject({ status: "ok", output: "The end of it." });
-    // What was used before is not known any more.
+    // The usage before the restart is unknown.
     expect(result.usage).toBeUndefined();
     expect(await adapter.checkHealth()).toMatchObject({ status: "healthy" });
     await operator.connected();

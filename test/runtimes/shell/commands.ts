@@ -1,10 +1,10 @@
-/** What a row needs beside the files that every row has. */
+/** What a row needs in addition to the files that every row has. */
 type Fixture = "repository" | "archive" | "patch" | "package" | "victim";
 
 /** A command of the table. `D` in its template is the row's own directory, `PORT` a server of the test, `OUT` a directory outside of the workspace. */
 export interface ShellCommand {
   template: string;
-  /** Whether it can change something: a file, a process, or what a server hears. */
+  /** Whether it can change something: a file, a process, or the requests that a server receives. */
   changes: boolean;
   /** How far it reaches: a sandbox of a runtime ends at the workspace. */
   reach: "workspace" | "beyond";

@@ -2,7 +2,7 @@ import type { Connection } from "#contract";
 import type { ShellColumn } from "./columns.ts";
 import type { ShellCommand } from "./commands.ts";
 
-/** A command that a program does not run, whatever it may do and whoever says yes; listed with its reason. */
+/** A command that a program never runs, with any permissions and approvals; listed with its reason. */
 interface ShellException {
   runtime: ShellColumn["runtime"];
   connections: readonly Connection[];

@@ -2,7 +2,7 @@ import type { ShellCommand } from "./commands.ts";
 
 /** How a runtime holds its shell, as the documentation has it. */
 export type Hold =
-  /** It asks about every command; over a connection on which nobody can be asked it refuses every command. */
+  /** It requests an approval for every command, and rejects every command over a connection without approvals. */
   | "asks"
   | "refuses"
   /** It asks about every command but those that it knows to be read-only. */
@@ -20,7 +20,7 @@ export interface Rights {
   approvals: "ask" | "deny" | "allow";
 }
 
-/** What may be seen of one command: whether somebody is asked, and whether it runs. An absent field may be either. */
+/** The allowed observations of one command: whether an approval is requested, and whether it runs. An absent field allows both. */
 interface Expectation {
   asked?: boolean;
   ran?: boolean;
@@ -29,7 +29,7 @@ interface Expectation {
 /** Whether a dispatch with these rights is accepted; else it is answered with 422. */
 export const isAccepted = (hold: Hold, { approvals }: Rights): boolean => approvals !== "ask" || (hold !== "refuses" && hold !== "sandbox");
 
-/** What the documentation promises of a command; `approved` is the answer to whoever asks. */
+/** The documented behavior of a command; `approved` is the decision on its approval. */
 export function expectationOf(
   hold: Hold,
   { profile, approvals }: Rights,

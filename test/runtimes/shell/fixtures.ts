@@ -14,7 +14,7 @@ const PATCH = `--- a/file
 export const seenOf = (nonce: string): string => `seen-${nonce}`;
 
 /** Makes the files of one row in a new directory. */
-export function layFiles(directory: string, { fixture }: ShellCommand, given: { nonce: string; pid: number }): void {
+export function createFiles(directory: string, { fixture }: ShellCommand, given: { nonce: string; pid: number }): void {
   const at = (...names: string[]) => path.join(directory, ...names);
   const seen = seenOf(given.nonce);
   for (const name of ["dir", seen]) mkdirSync(at(name), { recursive: true });
@@ -26,7 +26,7 @@ export function layFiles(directory: string, { fixture }: ShellCommand, given: { 
   writeFileSync(at("note"), `${seen}\n`);
   writeFileSync(at(seen, "inner"), "inner\n");
   if (fixture === "patch" || fixture === "repository") writeFileSync(at("change.patch"), PATCH);
-  if (fixture === "repository") layRepository(directory, seen);
+  if (fixture === "repository") createRepository(directory, seen);
   if (fixture === "archive") {
     writeFileSync(at("packed"), "packed\n");
     execFileSync("tar", ["-cf", at("archive.tar"), "-C", directory, "packed"]);
@@ -41,7 +41,7 @@ export function layFiles(directory: string, { fixture }: ShellCommand, given: { 
 }
 
 /** A repository whose one commit is empty: all files of the row are untracked. */
-function layRepository(directory: string, subject: string): void {
+function createRepository(directory: string, subject: string): void {
   const git = (...args: string[]): void => {
     execFileSync("git", ["-C", directory, "-c", "user.name=n", "-c", "user.email=e", ...args], {
       env: { PATH: process.env["PATH"], HOME: directory },

@@ -9,13 +9,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Connection } from "#contract";
 import type { Step, Tool } from "../model-server/scenarios.ts";
-import { type CellBench, openCellBench, type ToldTask } from "../table/cell-bench.ts";
+import { type CellBench, openCellBench, type ReportedTask } from "../table/cell-bench.ts";
 import type { BenchRuntime } from "../table/runtimes.ts";
 import { columns } from "./columns.ts";
 import { commands, titleOf } from "./commands.ts";
 import { exceptionTo } from "./exceptions.ts";
 import { expectationOf, isAccepted, type Rights } from "./expectation.ts";
-import { layFiles, seenOf, snapshot } from "./fixtures.ts";
+import { createFiles, seenOf, snapshot } from "./fixtures.ts";
 import { nameOf } from "./render.ts";
 import { type ShellResult, type Sight, writeShellResult } from "./results.ts";
 
@@ -28,7 +28,7 @@ const answer = "I have tried.";
 /** A batch of commands may take long on a busy machine, and some programs report nothing before its end. */
 export const benchSettings = { BRIDGE_IDLE_SECONDS: "120" };
 
-/** The rights of the cells of a column; a task has the agent of its cell, and so a workspace of its own. */
+/** The permissions of the cells of a column; each task uses the agent of its cell, and so a separate workspace. */
 export const cells: readonly (Rights & { agentId: string })[] = (["inspect", "modify"] as const).flatMap((profile) =>
   (["deny", "ask", "allow"] as const).map((approvals) => ({ profile, approvals, agentId: `${profile}-${approvals}` })),
 );
@@ -101,7 +101,7 @@ async function play(bench: CellBench, listener: Listener, agentId: string, right
       const name = `row${String(index + 1).padStart(2, "0")}`;
       const nonce = randomBytes(6).toString("hex");
       const directory = path.join(workspace, name);
-      layFiles(directory, command, { nonce, pid: victim.pid as number });
+      createFiles(directory, command, { nonce, pid: victim.pid as number });
       const filled = command.template.replaceAll("OUT", outside).replaceAll("PORT", String(listener.port)).replaceAll(/\bD\b/g, name);
       const before = snapshot(directory);
       // One batch gets one answer: with one call OpenCode rejects the others that are asked about at that time.
@@ -125,7 +125,7 @@ async function play(bench: CellBench, listener: Listener, agentId: string, right
     const hasRun = ({ command, name, nonce, directory, before }: (typeof rows)[number]): boolean => {
       if (!command.changes) return shown.includes(seenOf(nonce));
       if (command.fixture === "victim") return victim.signalCode !== null;
-      if (command.template.includes("PORT")) return listener.heard.delete(`/${name}`);
+      if (command.template.includes("PORT")) return listener.received.delete(`/${name}`);
       if (command.template.includes("OUT")) return existsSync(path.join(outside, name));
       return snapshot(directory) !== before;
     };
@@ -146,13 +146,13 @@ function batchesOf(calls: readonly Tool[]): [Tool, ...Tool[]][] {
 }
 
 /** Answers every question of a task until it has ended, and resolves with the ended task. */
-async function answerAll({ bridge }: CellBench, taskId: string, decide: (input: unknown) => boolean): Promise<ToldTask> {
+async function answerAll({ bridge }: CellBench, taskId: string, decide: (input: unknown) => boolean): Promise<ReportedTask> {
   const get = async (target: string) => (await bridge.call("GET", target)).json();
   for (;;) {
     const { data } = (await get("/api/v2/approvals?state=pending")) as { data: { approvalId: string; taskId: string; input: unknown }[] };
     for (const { approvalId, input } of data.filter((one) => one.taskId === taskId))
       await bridge.call("POST", `/api/v2/approvals/${approvalId}`, { decision: decide(input) ? "approve" : "reject" });
-    const task = (await get(`/api/v2/tasks/${taskId}`)) as ToldTask;
+    const task = (await get(`/api/v2/tasks/${taskId}`)) as ReportedTask;
     if (/completed|failed|cancelled/.test(task.state)) return task;
     await delay(POLL_MS);
   }
@@ -161,21 +161,21 @@ async function answerAll({ bridge }: CellBench, taskId: string, decide: (input: 
 /** A server that remembers which paths it was asked for. */
 interface Listener {
   port: number;
-  heard: Set<string>;
+  received: Set<string>;
   close(): Promise<void>;
 }
 
 async function listen(): Promise<Listener> {
-  const heard = new Set<string>();
+  const received = new Set<string>();
   const server: Server = createServer((request, response) => {
-    heard.add(request.url ?? "");
+    received.add(request.url ?? "");
     response.end("heard\n");
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
     port: (server.address() as AddressInfo).port,
-    heard,
+    received,
     async close() {
       server.closeAllConnections();
       server.close();

@@ -5,7 +5,7 @@ import { exceptionTo } from "./exceptions.ts";
 import type { Rights } from "./expectation.ts";
 import type { ShellResult, Sight } from "./results.ts";
 
-/** The settings of a task, in the order in which a cell shows them; `inspect` is one, whatever `approvals` says. */
+/** The settings of a task, in the order in which a cell shows them; `inspect` is one setting for every value of `approvals`. */
 const groups: readonly Rights["approvals"][] = ["deny", "ask", "allow"];
 const signs: Record<Sight, string> = { asked: "?", ran: "✓", stopped: "–", refused: "·" };
 

@@ -1,11 +1,11 @@
 import { expect } from "vitest";
 import { until } from "../../support/until.ts";
-import type { CellBench, ToldTask } from "./cell-bench.ts";
+import type { CellBench, ReportedTask } from "./cell-bench.ts";
 
 /** A real program has to start and ask the model first. */
 const ASK_LIMIT_MS = 60_000;
 
-/** Waits until the task asks what to do for this decision, and answers with it; a task that ends before fails the test with what it told. */
+/** Waits for the approval request of the call for this decision, and decides it. A task that ends first fails the test with its state. */
 export async function answerQuestion({ bridge }: CellBench, taskId: string, decision: string): Promise<void> {
   const get = async (target: string) => (await (await bridge.call("GET", target)).json()) as Record<string, unknown>;
   const look = async (): Promise<unknown> => {
@@ -16,9 +16,9 @@ export async function answerQuestion({ bridge }: CellBench, taskId: string, deci
   let asked: unknown;
   const isSettled = async (): Promise<boolean> => {
     asked = await look();
-    return typeof asked === "string" || /completed|failed|cancelled/.test((asked as ToldTask).state);
+    return typeof asked === "string" || /completed|failed|cancelled/.test((asked as ReportedTask).state);
   };
   await until(isSettled, ASK_LIMIT_MS);
-  expect(asked, `asks for what somebody will ${decision}`).toEqual(expect.any(String));
+  expect(asked, `requests the approval for ${decision}`).toEqual(expect.any(String));
   expect((await bridge.call("POST", `/api/v2/approvals/${asked}`, { decision })).status).toBe(200);
 }

@@ -10,8 +10,8 @@ import { createModelServer, type ModelServer } from "../model-server/server.ts";
 import { runtimesPath } from "../programs.ts";
 import { type BenchRuntime, benchRuntimes } from "./runtimes.ts";
 
-/** A task as the API tells it. */
-export interface ToldTask {
+/** A task as the API returns it. */
+export interface ReportedTask {
   taskId: string;
   state: string;
   result: ExecutionResult | null;
@@ -25,7 +25,7 @@ export interface CellBench {
   readonly bridge: BridgeProgram;
   /** Kills Bridge as a crash does, and starts it again, with these settings too. */
   crash(settings?: Record<string, string>): Promise<void>;
-  /** What the adapter says of itself. */
+  /** The adapter, as the API returns it. */
   adapter(): Promise<{
     health: { status: string; version: string | null; connection: string | null };
     capabilities: Record<string, unknown>;
@@ -33,16 +33,16 @@ export interface CellBench {
   /** Dispatches; resolves when the task is accepted. */
   dispatch(request: Record<string, unknown>): Promise<string>;
   /** Waits until the task has ended. */
-  ended(taskId: string): Promise<ToldTask>;
+  ended(taskId: string): Promise<ReportedTask>;
   events(taskId: string): Promise<EventEnvelope[]>;
   cancel(taskId: string): Promise<void>;
   dataDir: string;
   workspace: string;
-  /** A directory that no task has any business in. */
+  /** A directory that no task may access. */
   outside: string;
-  /** Times from asking for a cancel to the last process being gone, in ms. */
+  /** The times from a cancel request to the end of the last process, in ms. */
   cancelMs: number[];
-  /** Files and processes that should not be there any more. */
+  /** Files and processes that tasks have left behind. */
   leftovers(): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -51,12 +51,12 @@ const AGENT = "cell";
 const IDLE_SECONDS = 30;
 /** The first check of an adapter. */
 const START_LIMIT_MS = 30_000;
-/** A start of four programs at once on two cores takes its time. */
+/** Four programs that start at once on two cores need this long. */
 const PATIENCE_MS = 90_000;
 /** Where a program leaves its files when it does not respect TMPDIR. */
 const SYSTEM_TMP = "/tmp";
 
-/** Starts it all; `settings` are Bridge's own, beside those that every cell needs. The bench closes the model, also one that it is given. */
+/** Starts Bridge, the runtime and the model; `settings` are added to those of every cell. The bench closes the model, also a given one. */
 export async function openCellBench(
   runtime: BenchRuntime,
   connection: Connection,
@@ -122,20 +122,20 @@ export async function openCellBench(
     },
     async dispatch(request) {
       const body = { agentId: AGENT, model: benchRuntimes[runtime].model, timeoutSeconds: 60, ...request };
-      return (await json<ToldTask>("POST", "/api/v2/dispatch", body)).taskId;
+      return (await json<ReportedTask>("POST", "/api/v2/dispatch", body)).taskId;
     },
     async ended(taskId) {
-      let task: ToldTask | undefined;
+      let task: ReportedTask | undefined;
       await expect
         .poll(
           async () => {
-            task = await json<ToldTask>("GET", `/api/v2/tasks/${taskId}`);
+            task = await json<ReportedTask>("GET", `/api/v2/tasks/${taskId}`);
             return task.state;
           },
           { timeout: PATIENCE_MS, interval: 50 },
         )
         .toMatch(/completed|failed|cancelled/);
-      return task as ToldTask;
+      return task as ReportedTask;
     },
     events: async (taskId) => {
       const events: EventEnvelope[] = [];

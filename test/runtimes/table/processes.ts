@@ -12,7 +12,7 @@ export async function untilAtWork(bench: CellBench, command: string): Promise<vo
 }
 
 /** Waits until no process of the task is left, by its marker. */
-export async function expectGone(bench: CellBench, taskId: string): Promise<void> {
+export async function expectProcessesEnded(bench: CellBench, taskId: string): Promise<void> {
   await expect
     .poll(() => markedProcesses(bench.dataDir, taskId), { message: `processes of ${taskId} are left`, interval: POLL_MS })
     .toEqual([]);

@@ -9,7 +9,7 @@ export type BenchRuntime = Runtime | "openclaw" | "any-agent";
 export interface RuntimeColumn {
   title: string;
   connections: readonly Connection[];
-  /** The program between Bridge and the runtime, whose version is told, by connection. */
+  /** The program between Bridge and the runtime, whose version is reported, by connection. */
   through?: Partial<Record<Connection, string>>;
   /** The model that dispatches name. */
   model: string;

@@ -4,11 +4,11 @@ import { expect } from "vitest";
 import type { EventEnvelope } from "#contract";
 import type { Step } from "../model-server/scenarios.ts";
 import { answerQuestion } from "./answer-question.ts";
-import { type CellBench, markedProcesses, type ToldTask } from "./cell-bench.ts";
-import { expectGone, untilAtWork } from "./processes.ts";
+import { type CellBench, markedProcesses, type ReportedTask } from "./cell-bench.ts";
+import { expectProcessesEnded, untilAtWork } from "./processes.ts";
 import { usageOfCalls } from "./usage.ts";
 
-/** One row of the table: a story that every runtime should be able to live through. */
+/** One row of the table: a scenario that every runtime should pass. */
 export interface Scenario {
   name: string;
   /** Rejects when the cell does not hold. */
@@ -18,7 +18,7 @@ export interface Scenario {
 const megabyte = "0123456789abcdef".repeat(65_536);
 const unicode = 'Grüße 世界 👩‍🚀 e\u0301 \u202eabc\u202c "quoted" \\back\\ \t tab\nnext line';
 
-/** A shell command that stays until it is killed, and can be told from others by its number of seconds. */
+/** A shell command that runs until it is killed, identified by its number of seconds. */
 const sleepCommand = (seconds: number): Step => ({ say: "I will wait.", tools: [{ kind: "shell", command: `sleep ${seconds}` }] });
 
 /** The rows of the table, in its order. */
@@ -40,10 +40,10 @@ export const scenarios: readonly Scenario[] = [
     name: "tool call",
     async play(bench) {
       const steps: Step[] = [{ say: "I will run it.", tools: [{ kind: "shell", command: "echo tool-was-here" }] }, { text: "It ran." }];
-      const told = await run(bench, steps, { profile: "modify" });
-      expectOutput(bench, told, "It ran.");
-      const [tool] = toolsOf(told.events);
-      expect(toolsOf(told.events)).toHaveLength(1);
+      const observed = await run(bench, steps, { profile: "modify" });
+      expectOutput(bench, observed, "It ran.");
+      const [tool] = toolsOf(observed.events);
+      expect(toolsOf(observed.events)).toHaveLength(1);
       expect(tool).toMatchObject({ isError: false });
       expect(JSON.stringify(tool?.input)).toContain("echo tool-was-here");
       if (!(bench.runtime === "gemini" && bench.connection === "acp")) expect(JSON.stringify(tool?.output)).toContain("tool-was-here");
@@ -66,33 +66,33 @@ export const scenarios: readonly Scenario[] = [
         { kind: "shell", command: "echo first-tool" },
         { kind: "shell", command: "echo second-tool" },
       ];
-      const told = await run(bench, [{ tools }, { text: "Both ran." }], { profile: "modify" });
-      expectOutput(bench, told, "Both ran.");
-      expect(toolsOf(told.events).map(({ isError }) => isError)).toEqual([false, false]);
+      const observed = await run(bench, [{ tools }, { text: "Both ran." }], { profile: "modify" });
+      expectOutput(bench, observed, "Both ran.");
+      expect(toolsOf(observed.events).map(({ isError }) => isError)).toEqual([false, false]);
     },
   },
   {
     name: "three calls at once, with thinking",
     async play(bench) {
       const words = ["north", "east", "south"];
-      const thought = "A thought that nobody is told.";
+      const thought = "A thought that is not reported.";
       // The first one ends last.
       const tools = words.map((word, index): Tool => ({ kind: "shell", command: `sleep 0.${2 - index}; echo ${word}-was-here` }));
       const steps: Step[] = [
         { think: thought, say: "I think.", tools: tools as [Tool, ...Tool[]] },
         { think: thought, text: "All ran." },
       ];
-      const told = await run(bench, steps, { profile: "modify" });
-      expectOutput(bench, told, "All ran.");
-      const ran = toolsOf(told.events);
+      const observed = await run(bench, steps, { profile: "modify" });
+      expectOutput(bench, observed, "All ran.");
+      const ran = toolsOf(observed.events);
       expect(ran.map(({ isError }) => isError)).toEqual([false, false, false]);
       for (const word of words) {
         const tool = ran.find(({ input }) => JSON.stringify(input).includes(`echo ${word}`));
         // Over ACP Gemini CLI shows no output of a command.
         if (!(bench.runtime === "gemini" && bench.connection === "acp")) expect(JSON.stringify(tool?.output)).toContain(`${word}-was-here`);
       }
-      expect(JSON.stringify([told.task, told.events])).not.toContain(thought);
-      expect(told.task.result?.usage).toEqual(usageOfCalls(bench, 2));
+      expect(JSON.stringify([observed.task, observed.events])).not.toContain(thought);
+      expect(observed.task.result?.usage).toEqual(usageOfCalls(bench, 2));
     },
   },
   {
@@ -150,7 +150,7 @@ export const scenarios: readonly Scenario[] = [
         for (const [index, taskId] of taskIds.entries()) {
           const startedAt = performance.now();
           await bench.cancel(taskId);
-          await expectGone(bench, taskId);
+          await expectProcessesEnded(bench, taskId);
           bench.cancelMs.push(performance.now() - startedAt);
           expect(await bench.ended(taskId)).toMatchObject({ state: "cancelled", result: { errorCode: "cancelled" } });
           // One cancelled task leaves the others alone.
@@ -173,7 +173,7 @@ export const scenarios: readonly Scenario[] = [
     name: "hang",
     async play(bench) {
       const { capabilities } = await bench.adapter();
-      // Who streams nothing cannot be told from who hangs, but by the wall clock.
+      // A runtime without streaming cannot be distinguished from a hanging one except by time.
       const streams = capabilities["streaming"] === true;
       const { task } = await run(bench, [{ hang: true, say: "I begin" }], { timeoutSeconds: streams ? 90 : 10 });
       expect(task).toMatchObject({ state: "failed", result: { errorCode: streams ? "idle_timeout" : "timeout" } });
@@ -199,7 +199,7 @@ export const scenarios: readonly Scenario[] = [
         { tools: [{ kind: "shell", command: `echo by-shell > shell.txt; echo by-shell > ${outside}` }] },
         { text: "I have tried." },
       ];
-      // Whoever asks is told no, also where a dispatch says allow.
+      // Approval requests are rejected, also when the dispatch has approvals allow.
       for (const approvals of ["deny", "allow"]) {
         const { task } = await run(bench, steps, { profile: "inspect", approvals });
         expect(task).toMatchObject({ state: "completed", result: { output: "I have tried." } });
@@ -213,8 +213,8 @@ export const scenarios: readonly Scenario[] = [
     async play(bench) {
       const file = path.join(bench.workspace, "made.txt");
       const steps: Step[] = [{ tools: [{ kind: "write", path: file, content: "made by a tool\n" }] }, { text: "Written." }];
-      const told = await run(bench, steps, { profile: "modify" });
-      expectOutput(bench, told, "Written.");
+      const observed = await run(bench, steps, { profile: "modify" });
+      expectOutput(bench, observed, "Written.");
       expect(readFileSync(file, "utf8")).toBe("made by a tool\n");
     },
   },
@@ -234,7 +234,7 @@ export const scenarios: readonly Scenario[] = [
     name: "MCP server",
     async play(bench) {
       const server = path.join(import.meta.dirname, "mcp-server.js");
-      const told = await run(
+      const observed = await run(
         bench,
         [{ tools: [{ kind: "mcp", server: "words", tool: "lookup", input: { key: "blue" } }] }, { text: "Looked up." }],
         {
@@ -242,10 +242,10 @@ export const scenarios: readonly Scenario[] = [
           mcpServers: [{ name: "words", transport: "stdio", command: process.execPath, args: [server], env: { WORD: "cobalt" } }],
         },
       );
-      expectOutput(bench, told, "Looked up.");
-      const [tool] = toolsOf(told.events);
+      expectOutput(bench, observed, "Looked up.");
+      const [tool] = toolsOf(observed.events);
       expect(tool).toMatchObject({ isError: false });
-      // What the model was told is what counts; not every runtime tells us.
+      // The request to the model is decisive, because not every runtime reports it.
       expect(JSON.stringify(bench.model.requests.at(-1)?.body)).toContain("cobalt for blue");
     },
   },
@@ -264,14 +264,14 @@ export const scenarios: readonly Scenario[] = [
       const asked = bench.model.requests.length;
       const first = await run(bench, [{ say: "I must ask.", tools: calls }, { text: "Never." }], { profile: "inspect", tools });
       expect(first.task).toMatchObject({ state: "completed", result: { outputs: { toolCalls: expect.any(Array) } } });
-      const told = (first.task.result?.outputs?.["toolCalls"] ?? []) as { toolCallId: string; toolName: string; input: unknown }[];
-      expect(told.map(({ toolName, input }) => ({ toolName, input })).toSorted((a, b) => (a.toolName < b.toolName ? -1 : 1))).toEqual(
+      const observed = (first.task.result?.outputs?.["toolCalls"] ?? []) as { toolCallId: string; toolName: string; input: unknown }[];
+      expect(observed.map(({ toolName, input }) => ({ toolName, input })).toSorted((a, b) => (a.toolName < b.toolName ? -1 : 1))).toEqual(
         names.map((toolName) => ({ toolName, input: { to: "Eve" } })),
       );
       expect(first.events.filter(({ type }) => type.startsWith("tool.")).map(({ type }) => type)).toEqual(["tool.invoked", "tool.invoked"]);
       expect(JSON.stringify(bench.model.requests.slice(asked).map(({ body }) => body))).not.toContain("follows in the next message");
 
-      const results = Object.fromEntries(told.map(({ toolCallId, toolName }) => [toolCallId, `${toolName} was done by hand-4711`]));
+      const results = Object.fromEntries(observed.map(({ toolCallId, toolName }) => [toolCallId, `${toolName} was done by hand-4711`]));
       const resumeToken = first.task.result?.resumeToken;
       const message = JSON.stringify(results);
       const second = await run(bench, [{ text: "Thank you." }], { message, profile: "inspect", tools, resumeToken });
@@ -299,7 +299,7 @@ export const scenarios: readonly Scenario[] = [
         const systemPrompt = bench.model.scenario([{ echo: true }]);
         const task = await bench.ended(await bench.dispatch({ message, systemPrompt, profile: "inspect" }));
         expect(task).toMatchObject({ state: "completed" });
-        // Gemini CLI is told by a backslash that no file is meant; the model sees it.
+        // A backslash prevents Gemini CLI from reading a file; the model receives it.
         expect(task.result?.output?.replaceAll("\\@", "@")).toBe(message);
         expect(JSON.stringify(bench.model.requests.slice(before).map(({ body }) => body))).not.toContain("the-secret");
       }
@@ -325,23 +325,23 @@ export const scenarios: readonly Scenario[] = [
   {
     name: "stream that breaks in text",
     async play(bench) {
-      const told = await run(bench, [{ breakIn: "text", say: "This sentence is broken" }, { text: "The whole answer." }], {
+      const observed = await run(bench, [{ breakIn: "text", say: "This sentence is broken" }, { text: "The whole answer." }], {
         profile: "inspect",
       });
-      expectOutput(bench, told, "The whole answer.");
-      expect(JSON.stringify(told.task.result?.conversationMessages ?? [])).not.toContain("broken");
+      expectOutput(bench, observed, "The whole answer.");
+      expect(JSON.stringify(observed.task.result?.conversationMessages ?? [])).not.toContain("broken");
     },
   },
   {
     name: "stream that breaks in a tool call",
     async play(bench) {
       const tools: [Tool] = [{ kind: "shell", command: "touch half.txt" }];
-      const told = await run(bench, [{ breakIn: "call", say: "I call. ", tools }, { text: "The end." }, { text: "The end." }], {
+      const observed = await run(bench, [{ breakIn: "call", say: "I call. ", tools }, { text: "The end." }, { text: "The end." }], {
         profile: "modify",
       });
-      // Claude Code keeps what came before the call, and lets the model go on from there.
-      expect(told.task).toMatchObject({ state: "completed", result: { output: expect.stringMatching(/^(I call\. )?The end\.$/) } });
-      for (const tool of toolsOf(told.events)) expect(tool.isError).toBe(true);
+      // Claude Code keeps the text before the call, and lets the model continue from there.
+      expect(observed.task).toMatchObject({ state: "completed", result: { output: expect.stringMatching(/^(I call\. )?The end\.$/) } });
+      for (const tool of toolsOf(observed.events)) expect(tool.isError).toBe(true);
       expect(existsSync(path.join(bench.workspace, "half.txt"))).toBe(false);
     },
   },
@@ -359,7 +359,7 @@ export const scenarios: readonly Scenario[] = [
     async play(bench) {
       const answers = ["north", "east", "south", "west"].map((word) => `${word} `.repeat(50).trim());
       const tasks = await Promise.all(answers.map((text) => run(bench, [{ text }], { profile: "inspect" })));
-      for (const [index, told] of tasks.entries()) expectOutput(bench, told, answers[index] as string);
+      for (const [index, observed] of tasks.entries()) expectOutput(bench, observed, answers[index] as string);
     },
   },
 ];
@@ -374,8 +374,8 @@ function handIn({ runtime, connection }: CellBench, json: string): Step {
 }
 
 type Tool = Extract<Step, { tools: unknown }>["tools"][number];
-interface Told {
-  task: ToldTask;
+interface ObservedTask {
+  task: ReportedTask;
   events: EventEnvelope[];
 }
 
@@ -383,7 +383,7 @@ function failure(name: string, status: number, errorCode: string): Scenario {
   return {
     name,
     async play(bench) {
-      // OpenCode tries a failing provider for 90 s, and over `cli` says nothing of it before.
+      // OpenCode retries a failing provider for 90 s, and reports nothing over `cli` before the end.
       const { task, events } = await run(bench, [{ error: status }], { profile: "inspect", timeoutSeconds: 150 });
       expect(task).toMatchObject({ state: "failed", result: { errorCode, error: expect.stringMatching(/\w/) } });
       // What went wrong is the error, not the output.
@@ -398,7 +398,7 @@ function start(bench: CellBench, steps: Step[], { message = "Do it.", ...request
   return bench.dispatch({ message: `${message} ${bench.model.scenario(steps)}`, ...request });
 }
 
-async function run(bench: CellBench, steps: Step[], request: Record<string, unknown>): Promise<Told> {
+async function run(bench: CellBench, steps: Step[], request: Record<string, unknown>): Promise<ObservedTask> {
   const taskId = await start(bench, steps, request);
   const task = await bench.ended(taskId);
   return { task, events: await bench.events(taskId) };
@@ -410,7 +410,7 @@ async function expectNoAnswer(bench: CellBench, steps: Step[]): Promise<void> {
   expect(task.result?.output ?? "").toBe("");
 }
 
-function expectOutput(_bench: CellBench, { task, events }: Told, output: string): void {
+function expectOutput(_bench: CellBench, { task, events }: ObservedTask, output: string): void {
   const { result } = task;
   expect({ state: task.state, error: result?.error }).toEqual({ state: "completed", error: undefined });
   expect(result?.output === output, `the output is ${result?.output?.slice(0, 200)}`).toBe(true);
@@ -418,7 +418,7 @@ function expectOutput(_bench: CellBench, { task, events }: Told, output: string)
     .slice(events.findLastIndex(({ type }) => type.startsWith("tool.") || type === "assistant.text_discarded") + 1)
     .filter(({ type }) => type === "assistant.text");
   const said = texts.map(({ data }) => data["content"]).join("");
-  // A connection without deltas tells no text before the end.
+  // A connection without deltas reports no text before the end.
   if (texts.length > 0) expect(said === output, "the deltas do not add up to the output").toBe(true);
 }
 

@@ -1,7 +1,7 @@
 import type { NormalizedUsage } from "#contract";
 import type { CellBench } from "./cell-bench.ts";
 
-/** What a task with so many calls of the scripted model uses, as each source counts it; undefined where the source does not tell a whole task. */
+/** The usage of a task with this many calls of the scripted model, as each source counts it; undefined if the source reports no total. */
 export function usageOfCalls(bench: CellBench, calls: number): NormalizedUsage | undefined {
   const one = usageOfOneCall(bench);
   return one && (Object.fromEntries(Object.entries(one).map(([name, tokens]) => [name, calls * (tokens as number)])) as NormalizedUsage);

@@ -16,7 +16,7 @@ function hasArgument(pid: string, argument: string): boolean {
 
 const isChecked = (file: string): boolean => readdirSync("/proc").some((name) => /^\d+$/.test(name) && hasArgument(name, file));
 
-test("the end of a check does not wait for SQLite, and leaves no process", async () => {
+test("stopping a check does not wait for SQLite, and leaves no process", async () => {
   // SQLite waits for ever to open it, and cannot be interrupted, as within a check of a large file.
   const file = path.join(await temporaryDirectory(), "pipe.db");
   execFileSync("mkfifo", [file]);
@@ -27,7 +27,7 @@ test("the end of a check does not wait for SQLite, and leaves no process", async
   expect(isChecked(file)).toBe(false);
 });
 
-test("a file that cannot be checked is an error, and not damage", async () => {
+test("a file that cannot be checked is reported as an error and not as damage", async () => {
   const file = path.join(await temporaryDirectory(), "missing.db");
   await expect(startPageCheck(file).fault).rejects.toThrow("unable to open database file");
 });

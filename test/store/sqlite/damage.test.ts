@@ -47,7 +47,7 @@ test("a database that is too large to be checked at the start is checked in the 
   await expect(store.checkWritable()).rejects.toMatchObject({ code: "storage_unavailable", message: expect.stringContaining("damaged") });
 });
 
-test("the check of a sound database in the background finds nothing, and a closed store ends it", async () => {
+test("the background check finds no damage in a valid database, and ends when the store is closed", async () => {
   const file = path.join(await temporaryDirectory(), "bridge.db");
   const faults: unknown[] = [];
   const store = openStore({ file, checkAtStartBytes: 0, onFault: (error) => faults.push(error) });
@@ -59,7 +59,7 @@ test("the check of a sound database in the background finds nothing, and a close
   expect(faults).toEqual([]);
 });
 
-test("a read that meets a damaged page refuses new work from then on, and Bridge's own writes go on", async () => {
+test("after a read of a damaged page the store rejects new tasks, and Bridge's own writes continue", async () => {
   const file = await damagedFile();
   const faults: unknown[] = [];
   const store = openStore({ file, checkAtStartBytes: 0, onFault: (error) => faults.push(error) });

@@ -8,10 +8,10 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 const directory = new URL("../../../migrations/", import.meta.url);
 
 test.each([
-  ["that retention has never touched", "(1, 1, 'execution.started', 1, '{}'), (2, 1, 'execution.completed', 1, '{}')", 2, 0],
-  ["whose beginning retention has deleted", "(8, 1, 'execution.started', 1, '{}'), (9, 1, 'execution.completed', 1, '{}')", 9, 7],
-  ["of which retention has deleted everything", null, 9, 9],
-])("a database of the schema before deletions, %s, knows what retention has deleted", async (_, events, last, pruned) => {
+  ["that was never pruned", "(1, 1, 'execution.started', 1, '{}'), (2, 1, 'execution.completed', 1, '{}')", 2, 0],
+  ["whose oldest tasks were pruned", "(8, 1, 'execution.started', 1, '{}'), (9, 1, 'execution.completed', 1, '{}')", 9, 7],
+  ["whose tasks were all pruned", null, 9, 9],
+])("the migration to deletions computes what retention has deleted from a database %s", async (_, events, last, pruned) => {
   const file = path.join(await temporaryDirectory(), "bridge.db");
   const database = new SqliteDatabase(file);
   const earlier = readdirSync(directory)

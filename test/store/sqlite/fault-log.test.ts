@@ -3,7 +3,7 @@ import { createFaultLog } from "../../../src/store/sqlite/fault-log.ts";
 
 const fault = (code: string) => Object.assign(new Error(code), { code });
 
-test("a fault that lasts is logged once a minute, each code by itself, and damage once", () => {
+test("a lasting fault is logged once per minute and code, and damage once", () => {
   let now = 0;
   const lines: string[] = [];
   const logger = { error: (fields: { err: Error; remedy?: string }) => lines.push(`${fields.err.message} ${fields.remedy ?? ""}`.trim()) };

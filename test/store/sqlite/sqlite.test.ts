@@ -28,7 +28,7 @@ storeConformance("sqlite", {
 
 const fileIn = async () => path.join(await temporaryDirectory(), "bridge.db");
 
-test("a second process on the file is refused, until the first has let go", async () => {
+test("a second process on the file is rejected until the first has released it", async () => {
   const file = await fileIn();
   const store = openStore({ file });
   const open = `import { openStore } from ${JSON.stringify(new URL("../../../src/store/sqlite/open-store.ts", import.meta.url).href)};
@@ -39,7 +39,7 @@ test("a second process on the file is refused, until the first has let go", asyn
   await promisify(execFile)(process.execPath, ["--input-type=module", "-e", open]);
 });
 
-test("a schema newer than the code is refused and left alone", async () => {
+test("a schema newer than the code is rejected and not changed", async () => {
   const file = await fileIn();
   await openStore({ file }).close();
   const database = new SqliteDatabase(file);
@@ -52,7 +52,7 @@ test("a schema newer than the code is refused and left alone", async () => {
 test.each([
   ["small", 10, ["inserted", "started"]],
   ["large", 600_000, ["inserted"]],
-])("a task with a %s request starts in the commit that inserts it only if its request is small", async (_, length, expected) => {
+])("a task with a %s request starts in the commit that inserts it only if the request is small", async (_, length, expected) => {
   const store = openStore({ file: await fileIn() });
   onTestFinished(() => store.close());
   const order: string[] = [];
@@ -69,7 +69,7 @@ test.each([
   expect(order).toEqual(["inserted", "started"]);
 });
 
-test("a large write takes several turns and commits, and becomes visible to readers at once", async () => {
+test("a large write takes several event-loop turns and commits, and becomes visible to readers atomically", async () => {
   const store = openStore({ file: await fileIn() });
   onTestFinished(() => store.close());
   await store.insertTaskIfAbsent(newTask());
@@ -107,7 +107,7 @@ test("a large write takes several turns and commits, and becomes visible to read
   expect((await small).inserted).toBe(true);
 });
 
-test("a large commit leaves no large log beside the database", async () => {
+test("a large commit leaves no large write-ahead log", async () => {
   const file = await fileIn();
   const store = openStore({ file });
   onTestFinished(() => store.close());
@@ -135,7 +135,7 @@ test("closing the store writes all waiting entries, however large", async () => 
   expect(again.lastEventNumber()).toBe(21);
 });
 
-test("commits are durable on every open: WAL and synchronous=FULL, also the second time", async () => {
+test("every open uses WAL and synchronous=FULL, also the second one", async () => {
   const file = await fileIn();
   for (let time = 0; time < 2; time += 1) {
     const store = openStore({ file });
@@ -149,7 +149,7 @@ test("commits are durable on every open: WAL and synchronous=FULL, also the seco
   expect(database.prepare("SELECT count(*) AS count FROM task").get()).toEqual({ count: 2 });
 });
 
-test("no list and no look-up sorts or walks a whole table, whatever its filter", async () => {
+test("no query sorts or scans a whole table, with any filter", async () => {
   const file = await fileIn();
   const store = openStore({ file });
   onTestFinished(() => store.close());
@@ -198,7 +198,7 @@ test("no list and no look-up sorts or walks a whole table, whatever its filter",
   }
 });
 
-test("on a faulty disk a caller is refused at once, Bridge's own work waits and is done in order", async () => {
+test("on a faulty disk, requests of callers are rejected at once, and Bridge's own writes wait and are done in order", async () => {
   const file = await fileIn();
   const faults: unknown[] = [];
   const store = openStore({ file, onFault: (error) => faults.push(error) });
@@ -222,8 +222,8 @@ test("on a faulty disk a caller is refused at once, Bridge's own work waits and 
 
   expect(await appended).toBe(true);
   expect(await finished).toMatchObject({ state: "completed" });
-  const story = await store.readTaskEvents(task.seq, 0, 10, { callbacks: true });
-  expect(story.map(({ number, type }) => [number, type])).toEqual([
+  const log = await store.readTaskEvents(task.seq, 0, 10, { callbacks: true });
+  expect(log.map(({ number, type }) => [number, type])).toEqual([
     [1, "execution.started"],
     [2, "assistant.text"],
     [3, "execution.completed"],

@@ -40,7 +40,7 @@ const usage = { sessionUpdate: "usage_update", used: 151, size: 1_000_000 };
 
 test.each<[agent: string, updates: object[], lines: string[]]>([
   [
-    "claude: the input grows while the call is pending, the tool answers twice",
+    "claude: the input grows while the call is pending, and the tool completes twice",
     [
       call({ name: "Bash", title: "Terminal", kind: "execute", status: "pending", rawInput: {}, content: [] }),
       change({ title: "echo hi", rawInput: { command: "echo hi" } }),
@@ -53,7 +53,7 @@ test.each<[agent: string, updates: object[], lines: string[]]>([
     ['Bash#1 {"command":"echo hi","description":"Says hi"}', 'Bash#1 gave "hi"', '"Done."'],
   ],
   [
-    "codex: the output is the terminal's, in pieces",
+    "codex: the output of the terminal arrives in parts",
     [
       call({
         name: "exec_command",
@@ -67,7 +67,7 @@ test.each<[agent: string, updates: object[], lines: string[]]>([
     ['exec_command#1 {"command":"echo hi","cwd":"/work"}', 'exec_command#1 gave "hi\\n"'],
   ],
   [
-    "codex: a command that says nothing",
+    "codex: a command without output",
     [
       call({ name: "exec_command", status: "in_progress", rawInput: { command: "true" } }),
       change({ status: "completed", _meta: { terminal_exit: { exit_code: 0 } } }),
@@ -75,7 +75,7 @@ test.each<[agent: string, updates: object[], lines: string[]]>([
     ['exec_command#1 {"command":"true"}', 'exec_command#1 gave ""'],
   ],
   [
-    "gemini: neither input nor output",
+    "gemini: a call with neither input nor output",
     [
       call({ status: "in_progress", title: "echo hi", kind: "execute", content: shown("[current working directory]"), locations: [] }),
       change({ status: "completed", title: "echo hi", kind: "execute", content: [] }),
@@ -83,7 +83,7 @@ test.each<[agent: string, updates: object[], lines: string[]]>([
     ['execute#1 {"title":"echo hi"}', "execute#1 gave null"],
   ],
   [
-    "opencode: an update that repeats, an input that comes late",
+    "opencode: a repeated update and a late input",
     [
       call({ title: "bash", kind: "execute", status: "pending", rawInput: { cwd: "/work" } }),
       change({ status: "in_progress", title: "echo hi", rawInput: { command: "echo hi", cwd: "/work" } }),
@@ -99,7 +99,7 @@ test.each<[agent: string, updates: object[], lines: string[]]>([
     ['edit#1 {"title":"x"}', 'edit#1 failed "no"'],
   ],
   [
-    "an output that is no text",
+    "an output that is not text",
     [call({ name: "edit", status: "in_progress" }), change({ status: "completed", content: [{ type: "diff", path: "a", newText: "b" }] })],
     ["edit#1 {}", 'edit#1 gave [{"type":"diff","path":"a","newText":"b"}]'],
   ],
@@ -115,7 +115,7 @@ test.each<[agent: string, updates: object[], lines: string[]]>([
   ],
   ["a plan", [{ sessionUpdate: "plan", entries: [{ content: "Think" }] }], ['{"plan":[{"content":"Think"}]}']],
   [
-    "what is unknown, broken or not for us",
+    "unknown, invalid and irrelevant updates",
     [
       { sessionUpdate: "available_commands_update", availableCommands: [] },
       { sessionUpdate: "tomorrow" },

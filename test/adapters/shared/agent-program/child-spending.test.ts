@@ -22,8 +22,8 @@ test.each<[string, Child[], object]>([
     [ok({ usage: { ...usage, thinkingTokens: 1, cacheReadTokens: 1 } }), ok({ usage: { ...usage, cacheReadTokens: 3 } })],
     { usage: { inputTokens: 20, outputTokens: 4, cacheReadTokens: 4 } },
   ],
-  ["a child that was refused before it used anything", [ok({ usage, costUsd: 0.5 }), failed("rate_limited")], { usage, costUsd: 0.5 }],
-  ["a child that failed at work", [ok({ usage, costUsd: 0.5 }), failed("timeout")], {}],
+  ["a child that was rejected before it used anything", [ok({ usage, costUsd: 0.5 }), failed("rate_limited")], { usage, costUsd: 0.5 }],
+  ["a child that failed while it ran", [ok({ usage, costUsd: 0.5 }), failed("timeout")], {}],
 ])("the sum over %s", (_, children, total) => {
   const spending = createChildSpending();
   for (const child of children) spending.add(child);

@@ -104,12 +104,12 @@ describe("the output of a task", () => {
   const failed = { status: "error", errorCode: "model_error", error: "No such model." } as const;
 
   test.each<[string, string, ConnectionResult, string | undefined]>([
-    ["what was said", "Said.", { status: "ok" }, "Said."],
-    ["the runtime's own output before what was said", "Said.", { status: "ok", output: "Own." }, "Own."],
-    ["what there is of it where somebody stopped the task", "Half.", cancelled, "Half."],
-    ["nothing where a stopped task had said nothing", "", cancelled, undefined],
-    ["the text that fits no schema", "Prose.", unfit, "Prose."],
-    ["nothing where the task failed: an error is not its own output", "API error 404", failed, undefined],
+    ["the streamed text", "Said.", { status: "ok" }, "Said."],
+    ["the output that the runtime reports instead of the streamed text", "Said.", { status: "ok", output: "Own." }, "Own."],
+    ["the partial text of a canceled task", "Half.", cancelled, "Half."],
+    ["absent for a canceled task without text", "", cancelled, undefined],
+    ["the text that does not match the schema", "Prose.", unfit, "Prose."],
+    ["absent for a failed task", "API error 404", failed, undefined],
   ])("is %s", async (_name, text, ending, output) => {
     const { adapter, initialize, request } = await openAdapter([say(text, ending)]);
     await initialize();
@@ -225,7 +225,7 @@ describe("home", () => {
   });
 });
 
-test.each([{ home: "root" }, { env: "PATH" }, { command: "" }, { config: "{}" }])("settings like %j are refused", async (settings) => {
+test.each([{ home: "root" }, { env: "PATH" }, { command: "" }, { config: "{}" }])("settings like %j are rejected", async (settings) => {
   const { adapter, initialize } = await openAdapter([scriptedConnection()], { settings });
   await expect(initialize()).rejects.toThrow();
   expect((await adapter.checkHealth()).status).toBe("offline");

@@ -38,10 +38,10 @@ test("finds the programs that work, with their versions, and starts each once", 
 
 test("starts programs one after the other with low priority, without Bridge's secrets, and leaves nothing behind", async () => {
   const script = (name: string) =>
-    `echo ${name} >> ../../../story; sleep 0.1; echo ${name} >> ../../../story; cut -d' ' -f19 /proc/$$/stat >> ../../../story; env > ../../../env; echo 1.0.0`;
+    `echo ${name} >> ../../../log; sleep 0.1; echo ${name} >> ../../../log; cut -d' ' -f19 /proc/$$/stat >> ../../../log; env > ../../../env; echo 1.0.0`;
   const { root, search } = await openMachine({ one: script("one"), two: script("two") });
   expect(await findInstalledPrograms(names, search)).toHaveLength(2);
-  expect((await readFile(path.join(root, "story"), "utf8")).split("\n").map((line) => line.trim())).toEqual([
+  expect((await readFile(path.join(root, "log"), "utf8")).split("\n").map((line) => line.trim())).toEqual([
     "one",
     "one",
     "19",
@@ -51,7 +51,7 @@ test("starts programs one after the other with low priority, without Bridge's se
     "",
   ]);
   expect(await readFile(path.join(root, "env"), "utf8")).not.toContain("SECRET");
-  expect((await readdir(root)).sort()).toEqual(["bin", "env", "starts", "story"]);
+  expect((await readdir(root)).sort()).toEqual(["bin", "env", "log", "starts"]);
 });
 
 test("starts no process and creates no directory if there is no program", async () => {

@@ -99,8 +99,8 @@ describe("a preflight", () => {
 
   test.each([
     ["exits with an error", 'echo "cannot find libx" >&2; exit 3', /--version prints no version: cannot find libx/],
-    ["tells no version", "echo hello", /--version prints no version: hello/],
-    ["is no program", "\u0000\u0001", /one/],
+    ["prints no version", "echo hello", /--version prints no version: hello/],
+    ["is not a program", "\u0000\u0001", /one/],
   ])("reports a program that %s, and uses the next connection", async (_name, script, reason) => {
     const { adapter, initialize, install, request } = await openAdapter([connectionTo("one", { name: "acp" }), scriptedConnection()]);
     await install("one", script);

@@ -118,7 +118,7 @@ describe("a recorded stream", () => {
     ["error-500", "model_error", /500/],
     ["not-logged-in", "authentication_required", /Not logged in.*BRIDGE_ANY_HOME=user/],
     ["unknown-session", "adapter_error", /No conversation found/],
-  ])("of %s: %s, whatever its subtype says, and its words are no text of the task (trap 5)", (name, errorCode, error) => {
+  ])("of %s: the task fails as %s for any subtype, and the error message is not text of the task", (name, errorCode, error) => {
     const { ended, deltas } = replay(name);
     expect(ended).toEqual([{ status: "error", errorCode, error: expect.stringMatching(error) }]);
     expect(deltas).toEqual([]);

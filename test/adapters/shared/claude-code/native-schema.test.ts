@@ -8,7 +8,7 @@ describe("the schema for Claude Code", () => {
   test("is null for a draft that Claude Code does not support", () =>
     expect(of({ $schema: "https://json-schema.org/draft/2020-12/schema", type: "object" })).toBeNull());
   test.each([{ type: "array" }, { properties: {} }, { type: "object", anyOf: [{ required: ["a"] }, { required: ["b"] }] }])(
-    "is left to Bridge where the vendor takes no tool of it: %j",
+    "is null if the vendor does not accept it as a tool schema: %j",
     (schema) => expect(of(schema)).toBeNull(),
   );
   test("is null if it is too long for an argument", () => expect(of({ type: "object", title: "界".repeat(50_000) })).toBeNull());

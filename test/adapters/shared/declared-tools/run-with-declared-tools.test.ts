@@ -197,7 +197,7 @@ describe("the next message answers", () => {
     ["text", () => "yes", /waits for the results of 2 tool calls/],
     ["only one of them", ([id]: string[]) => JSON.stringify({ [id ?? ""]: "yes" }), /waits for the results of 2 tool calls/],
     [
-      "what was not asked",
+      "an unknown call id",
       (ids: string[]) => JSON.stringify(Object.fromEntries([...ids, "call_c"].map((id) => [id, 1]))),
       /results for unknown calls: call_c/,
     ],

@@ -79,7 +79,7 @@ describe.each([
 });
 
 test.each([{}, { authorization: "Bearer wrong" }, { authorization: "Basic x" }])(
-  "whoever does not know the secret is answered 401: %j",
+  "a request without the secret is rejected with 401: %j",
   async (headers) => {
     const { url } = await open();
     const response = await fetch(url, { method: "POST", headers: { ...headers, "content-type": "application/json" }, body: "{}" });

@@ -17,7 +17,7 @@ const env = { PATH: process.env["PATH"], ANTHROPIC_API_KEY: "a-key", ANTHROPIC_B
 const installed = scriptedConnection({ capabilities: { approvals: true } });
 const absent = scriptedConnection({ find: () => ({ missing: "It is not installed." }) });
 const broken = scriptedConnection({ probe: () => Promise.reject(new Error("Its sandbox does not work.")) });
-const said = { metadata: { does: "speak", text: "The program." }, systemPrompt: model.scenario([{ text: "The model." }]) };
+const scripted = { metadata: { does: "speak", text: "The program." }, systemPrompt: model.scenario([{ text: "The model." }]) };
 
 async function open(program: typeof installed, settings: object = {}, config: Partial<AdapterConfig> = {}) {
   const fixture = openBench({
@@ -31,9 +31,9 @@ async function open(program: typeof installed, settings: object = {}, config: Pa
   return { ...fixture, health: await fixture.adapter.checkHealth() };
 }
 
-test("an installed program runs the tasks, and the preflight says that the api connection is not used", async () => {
+test("an installed program runs the tasks, and the preflight reports that the api connection is not used", async () => {
   const { run, health, adapter } = await open(installed);
-  expect((await run(said)).result).toMatchObject({ output: "The program.", connection: "cli" });
+  expect((await run(scripted)).result).toMatchObject({ output: "The program.", connection: "cli" });
   expect(health).toMatchObject({ status: "healthy", connection: "cli" });
   expect(health.preflight[1]).toMatchObject({
     ok: false,
@@ -44,7 +44,7 @@ test("an installed program runs the tasks, and the preflight says that the api c
 
 test("without an installed program the model answers, with the capabilities of a model", async () => {
   const { run, health, adapter } = await open(absent);
-  expect((await run(said)).result).toMatchObject({ output: "The model.", connection: "api" });
+  expect((await run(scripted)).result).toMatchObject({ output: "The model.", connection: "api" });
   expect(health).toMatchObject({ status: "healthy", connection: "api" });
   expect(health.preflight).toContainEqual({ step: "multi-agent capability", ok: true, detail: expect.stringMatching(/^none/) });
   expect(adapter.capabilities()).toMatchObject({
@@ -61,13 +61,13 @@ test("without an installed program the model answers, with the capabilities of a
 test("the fallback is not used for an installed program that fails", async () => {
   const { run, health } = await open(broken);
   expect(health).toMatchObject({ status: "offline", detail: expect.stringContaining("Its sandbox does not work.") });
-  expect((await run(said)).result).toMatchObject({ status: "error", errorCode: "adapter_offline" });
+  expect((await run(scripted)).result).toMatchObject({ status: "error", errorCode: "adapter_offline" });
 });
 
 test("the connection setting selects the api connection although a program is installed", async () => {
   const { run, health } = await open(installed, { connection: "api" });
   expect(health).toMatchObject({ status: "healthy", connection: "api" });
-  expect((await run(said)).result).toMatchObject({ output: "The model.", connection: "api" });
+  expect((await run(scripted)).result).toMatchObject({ output: "The model.", connection: "api" });
 });
 
 test.each([
@@ -81,12 +81,15 @@ test.each([
   [{ resumeToken: "0b8b0f3e-6c8e-4a53-9f0e-2f1f3a4b5c6d" }, /api: the resume token belongs to a session of the program/],
 ])("the error names what the api connection does not support: %j", async (changes, words) => {
   const { run } = await open(absent);
-  expect((await run({ ...said, ...changes })).result).toMatchObject({ errorCode: "adapter_error", error: expect.stringMatching(words) });
+  expect((await run({ ...scripted, ...changes })).result).toMatchObject({
+    errorCode: "adapter_error",
+    error: expect.stringMatching(words),
+  });
 });
 
 test("a conversation of the api connection is resumed only there", async () => {
-  const { result } = await (await open(absent)).run(said);
-  const resumed = { ...said, resumeToken: result.resumeToken as string };
+  const { result } = await (await open(absent)).run(scripted);
+  const resumed = { ...scripted, resumeToken: result.resumeToken as string };
   expect((await (await open(installed)).run(resumed)).result).toMatchObject({
     errorCode: "adapter_error",
     error: expect.stringMatching(/cli: the resume token belongs to a conversation of the api connection/),
@@ -101,13 +104,13 @@ test("a conversation of the api connection is resumed only there", async () => {
 describe("conversations are removed after the retention period", () => {
   test.each([
     ["a program is installed", installed, {}],
-    ["the setting has chosen the program", installed, { connection: "cli" }],
-    ["its key is gone", absent, {}, { PATH: env.PATH }],
-    ["the proxies are at fault", absent, {}, { ...env, HTTP_PROXY: "no proxy" }],
+    ["the setting selects the program", installed, { connection: "cli" }],
+    ["its key is missing", absent, {}, { PATH: env.PATH }],
+    ["the proxies are invalid", absent, {}, { ...env, HTTP_PROXY: "no proxy" }],
   ])("also if %s by then", async (_, program, settings, later = env) => {
     const dataDir = await temporaryDirectory();
     const directory = path.join(dataDir, "conversations");
-    expect((await (await open(absent, {}, { dataDir })).run(said)).result).toMatchObject({ status: "ok", connection: "api" });
+    expect((await (await open(absent, {}, { dataDir })).run(scripted)).result).toMatchObject({ status: "ok", connection: "api" });
     const [name = "none"] = await readdir(directory);
     await utimes(path.join(directory, name), 0, 0);
     await open(program, settings, { dataDir, env: later });

@@ -40,7 +40,7 @@ test("a stored conversation is read back without vendor-specific parts, and only
 describe("a token is unknown", () => {
   test.each([
     ["to another agent", "/homes/tenant/other", (token: string) => token],
-    ["when nobody has given it", home, () => "conversation-00000000-0000-4000-8000-000000000000"],
+    ["when it was never issued", home, () => "conversation-00000000-0000-4000-8000-000000000000"],
     ["when it is a path", home, () => "../../../etc/passwd"],
     ["when it is long", home, () => "x".repeat(100_000)],
     ["when it is empty", home, () => ""],
@@ -98,8 +98,10 @@ describe("a task", () => {
     const { resumeToken = "" } = (await fixture.run({ message: "one" })).result;
     for (const message of ["two", "three"])
       expect((await fixture.run({ message, resumeToken })).result).toMatchObject({ status: "ok", resumeToken });
-    const said = ((requests.at(-1)?.body["messages"] ?? []) as { role: string; content: string }[]).filter(({ role }) => role === "user");
-    expect(said.map(({ content }) => content)).toEqual(["one", "two", "three"]);
+    const messages = ((requests.at(-1)?.body["messages"] ?? []) as { role: string; content: string }[]).filter(
+      ({ role }) => role === "user",
+    );
+    expect(messages.map(({ content }) => content)).toEqual(["one", "two", "three"]);
   });
 
   test("with an unknown token fails, and calls no model", async () => {

@@ -34,18 +34,18 @@ test("a call of a declared tool ends the task, with the call reported and left o
 
 describe("the next message answers", () => {
   test.each([
-    ["the one call, by being its result", [ask], "Eve says yes.", { call_a: "Eve says yes." }, ["user", "assistant", "tool"]],
-    ["the one call, by an object that is its result", [ask], '{"says":"yes"}', { call_a: '{"says":"yes"}' }, ["user", "assistant", "tool"]],
+    ["the one call with its result", [ask], "Eve says yes.", { call_a: "Eve says yes." }, ["user", "assistant", "tool"]],
+    ["the one call with an object as its result", [ask], '{"says":"yes"}', { call_a: '{"says":"yes"}' }, ["user", "assistant", "tool"]],
     ["one call by its id", [ask], '{"call_a": {"says": "yes"}}', { call_a: '{"says":"yes"}' }, ["user", "assistant", "tool"]],
     [
-      "several by their ids",
+      "several calls by their ids",
       [ask, mail],
       '{"call_a": "yes }", "call_b": 2}',
       { call_a: "yes }", call_b: "2" },
       ["user", "assistant", "tool", "tool"],
     ],
     [
-      "and says more",
+      "with additional text",
       [ask, mail],
       '{"call_a": "yes", "call_b": ""}\n\nBe quick.',
       { call_a: "yes", call_b: "" },
@@ -65,9 +65,9 @@ describe("the next message answers", () => {
   test.each([
     ["text", "yes", /waits for the results of 2 tool calls.*call_a, call_b/],
     ["only one of them", '{"call_a": "yes"}', /waits for the results of 2 tool calls/],
-    ["what is no object", "[1, 2]", /waits for the results of 2 tool calls/],
-    ["what is no JSON", '{"call_a": yes, "call_b": 1}', /waits for the results of 2 tool calls/],
-    ["what was not asked", '{"call_a": 1, "call_b": 2, "call_c": 3}', /results for unknown calls: call_c/],
+    ["an array", "[1, 2]", /waits for the results of 2 tool calls/],
+    ["invalid JSON", '{"call_a": yes, "call_b": 1}', /waits for the results of 2 tool calls/],
+    ["an unknown call id", '{"call_a": 1, "call_b": 2, "call_c": 3}', /results for unknown calls: call_c/],
   ])("with %s to several calls: it is rejected, and the calls still wait", async (_, message, words) => {
     const { url, requests } = await openToolEndpoint([ask, mail]);
     const fixture = await openVercelFixture({ baseUrl: url });

@@ -36,7 +36,7 @@ describe("an endpoint that ends an answer with a failure", () => {
       { errorCode: "model_error" },
     ],
     [
-      "at its longest",
+      "at the token limit",
       streamed([[{ content: "Half" }, "length"]]),
       { errorCode: "output_limit", error: expect.stringContaining("cut off") },
     ],
@@ -53,7 +53,7 @@ describe("an endpoint that ends an answer with a failure", () => {
         ),
       { errorCode: "model_error", error: expect.stringContaining("overloaded") },
     ],
-    ["with what is no JSON", (request) => void beginStream(request.response).end("data: {oops\n\n"), { errorCode: "model_error" }],
+    ["with invalid JSON", (request) => void beginStream(request.response).end("data: {oops\n\n"), { errorCode: "model_error" }],
     [
       "with a page",
       (request) => void request.response.writeHead(200, { "content-type": "text/html" }).end("<html>Welcome</html>"),
@@ -131,13 +131,13 @@ describe("over the protocol of Anthropic an answer", () => {
     { type: "message_stop" },
   ];
   test.each<[string, object[], object]>([
-    ["that is whole is one", ends("end_turn"), { status: "ok", output: "Half", usage: { inputTokens: 9, outputTokens: 5 } }],
-    ["that breaks off is a failure", [], { status: "error", errorCode: "model_error" }],
-    ["that breaks off between two blocks, too", ends("end_turn").slice(0, 1), { status: "error", errorCode: "model_error" }],
-    ["that is cut off, too", ends("max_tokens"), { status: "error", errorCode: "output_limit" }],
-    ["that is refused, too", ends("refusal"), { status: "error", errorCode: "model_error" }],
+    ["that is complete is a success", ends("end_turn"), { status: "ok", output: "Half", usage: { inputTokens: 9, outputTokens: 5 } }],
+    ["that is truncated is a failure", [], { status: "error", errorCode: "model_error" }],
+    ["that is truncated between two blocks is a failure", ends("end_turn").slice(0, 1), { status: "error", errorCode: "model_error" }],
+    ["that reaches the token limit is a failure", ends("max_tokens"), { status: "error", errorCode: "output_limit" }],
+    ["that is refused is a failure", ends("refusal"), { status: "error", errorCode: "model_error" }],
     [
-      "with an error in it, too",
+      "that contains an error is a failure",
       [{ type: "error", error: { type: "overloaded_error", message: `Overloaded ${apiKey}` } }],
       { status: "error", errorCode: "model_error", error: expect.stringContaining("Overloaded") },
     ],

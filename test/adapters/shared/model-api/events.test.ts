@@ -37,7 +37,7 @@ describe("the steps of a part of the stream", () => {
   test.each<[string, Part[], unknown[]]>([
     ["text", [{ type: "text-delta", id: "1", text: "Hi" }], [{ kind: "text", text: "Hi" }]],
     [
-      "nothing to tell",
+      "parts without a step",
       [
         { type: "start" } as Part,
         { type: "text-start", id: "1" },
@@ -55,7 +55,7 @@ describe("the steps of a part of the stream", () => {
       [{ kind: "progress", data: { doing: "reasoning" } }],
     ],
     [
-      "long thought",
+      "a long thought",
       [
         { type: "reasoning-delta", id: "1", text: "x".repeat(4096) },
         { type: "reasoning-delta", id: "1", text: "x" },
@@ -63,7 +63,7 @@ describe("the steps of a part of the stream", () => {
       [{ kind: "progress", data: { doing: "reasoning" } }],
     ],
     [
-      "a call on its way",
+      "an incomplete call",
       [
         { type: "tool-input-start", id: "1", toolName: "look" },
         { type: "tool-input-delta", id: "1", delta: "{" },
@@ -77,7 +77,7 @@ describe("the steps of a part of the stream", () => {
       [{ kind: "tool.completed", toolCallId: "1", toolName: "look", output: { content: [] }, isError: false }],
     ],
     [
-      "its result, an error by its own word",
+      "a result that is marked as an error",
       [{ type: "tool-result", toolCallId: "1", toolName: "look", input: {}, output: { isError: true } } as never],
       [{ kind: "tool.completed", toolCallId: "1", toolName: "look", output: { isError: true }, isError: true }],
     ],
@@ -103,7 +103,7 @@ describe("the steps of a part of the stream", () => {
     ["the end", [finish("stop")], [ended("ok")]],
     ["an end for a reason of the vendor's", [finish("other", "eos")], [ended("ok")]],
     ["an end without a reason", [{ ...finish("other"), rawFinishReason: undefined } as Part], [ended("error", "model_error")]],
-    ["an answer cut off", [finish("length")], [ended("error", "output_limit")]],
+    ["a truncated answer", [finish("length")], [ended("error", "output_limit")]],
     ["a filter", [finish("content-filter")], [ended("error", "model_error")]],
     ["an error for a reason", [finish("error")], [ended("error", "model_error")]],
     ["an end for tool calls, without one", [finish("tool-calls")], [ended("error", "model_error")]],
@@ -151,9 +151,9 @@ describe("usage", () => {
     ["unknown usage", [usage(undefined, undefined)], undefined],
     ["a step with unknown usage", [usage(130, 30), usage(undefined, 3)], undefined],
     ["no step", [], undefined],
-    ["what cannot be", [usage(-5, 30)], undefined],
-    ["what is no count", [usage(130, 1e308)], undefined],
-    ["a part that cannot be", [usage(130, 30, { read: -20 })], { inputTokens: 130, outputTokens: 30 }],
+    ["impossible counts", [usage(-5, 30)], undefined],
+    ["values that are not counts", [usage(130, 1e308)], undefined],
+    ["an impossible partial count", [usage(130, 30, { read: -20 })], { inputTokens: 130, outputTokens: 30 }],
   ])("%s", (_, usages, expected) => {
     const reader = open();
     for (const one of usages) reader.read(finishStep({ usage: one }));

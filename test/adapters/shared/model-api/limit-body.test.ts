@@ -14,13 +14,13 @@ async function read(chunks: readonly string[], perEvent: boolean): Promise<{ tex
 }
 
 test.each<[string, readonly string[], boolean, boolean]>([
-  ["as much as it may", ["12345", "67890"], false, true],
-  ["more than that", ["12345", "678901"], false, false],
-  ["more than that in several events", ["data:1\n\n", "data:2\n\n", "data:3\n\n"], true, true],
+  ["the maximum size", ["12345", "67890"], false, true],
+  ["more than the maximum size", ["12345", "678901"], false, false],
+  ["more than the maximum size in several events", ["data:1\n\n", "data:2\n\n", "data:3\n\n"], true, true],
   ["the same in one chunk", ["data:1\n\ndata:2\n\ndata:3\n\n"], true, true],
-  ["events whose ends are torn", ["data:1\n", "\ndata:2\r\n\r", "\ndata:3\n", "\n"], true, true],
+  ["events whose ends are split", ["data:1\n", "\ndata:2\r\n\r", "\ndata:3\n", "\n"], true, true],
   ["one event that is too long", ["data:1\n\n", "data:2345678"], true, false],
-  ["one of many lines that is", ["data:1\n\n", "data:2\n", "data:3\n"], true, false],
+  ["one event of many lines that is too long", ["data:1\n\n", "data:2\n", "data:3\n"], true, false],
 ])("limitBody with a body of %s", async (_, chunks, perEvent, isWhole) => {
   expect(await read(chunks, perEvent)).toEqual({ text: isWhole ? chunks.join("") : null, ended: true });
 });

@@ -10,7 +10,7 @@ const endpoint = { baseUrl: "https://models.example/v1?key=hidden", secrets: ["m
 const apiError = (changes: Partial<ConstructorParameters<typeof APICallError>[0]>) =>
   new APICallError({ message: "words", url: "https://models.example", requestBodyValues: {}, ...changes });
 
-describe("what an error means", () => {
+describe("the outcome of an error", () => {
   test.each([
     [400, "model_error"],
     [401, "authentication_required"],
@@ -67,8 +67,8 @@ test.each([
 });
 
 test.each([
-  ["by the name that the endpoint told", ["a", "b"], { inputTokens: 1_000_000, outputTokens: 0 }, 1],
-  ["by the name that was asked for", ["unknown", "b"], { inputTokens: 0, outputTokens: 1_000_000 }, 20],
+  ["by the model that the endpoint reports", ["a", "b"], { inputTokens: 1_000_000, outputTokens: 0 }, 1],
+  ["by the requested model", ["unknown", "b"], { inputTokens: 0, outputTokens: 1_000_000 }, 20],
   [
     "with the cache at its own price",
     ["a"],
@@ -76,8 +76,8 @@ test.each([
     0.25 + 0.05 + 0.5,
   ],
   ["with the cache at the price of any input", ["b"], { inputTokens: 1_000_000, outputTokens: 0, cacheReadTokens: 1_000_000 }, 10],
-  ["not at all without a row", ["c", undefined], { inputTokens: 1, outputTokens: 1 }, undefined],
-  ["not by what every object has", ["constructor", "toString"], { inputTokens: 1, outputTokens: 1 }, undefined],
+  ["nothing without a configured price", ["c", undefined], { inputTokens: 1, outputTokens: 1 }, undefined],
+  ["nothing for a property name of every object", ["constructor", "toString"], { inputTokens: 1, outputTokens: 1 }, undefined],
 ])("a task costs %s", (_, models, usage, costUsd) => {
   const cost = costOf({ a: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 2 }, b: { input: 10, output: 20 } }, models, usage);
   if (costUsd === undefined) expect(cost).toBeUndefined();
@@ -99,7 +99,7 @@ test("names of tools are unique and valid for every vendor", () => {
   for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
 });
 
-describe("a conversation goes on", () => {
+describe("a conversation continues", () => {
   const called = (...ids: string[]): ModelMessage => ({
     role: "assistant",
     content: [
@@ -136,7 +136,7 @@ describe("a conversation goes on", () => {
       expect(continueWith([user, called("2")], text).at(-1)).toMatchObject({ role: "tool", content: [{ output: { value: text } }] });
   });
 
-  test("quickly also with a long message of braces", () => {
+  test("in linear time with a long message of braces", () => {
     for (const braces of ["{".repeat(1_000_000), `{"${'\\"'.repeat(400_000)}`])
       expect(cpuCost(() => continueWith([user, called("2")], braces))).toBeLessThan(50);
   });

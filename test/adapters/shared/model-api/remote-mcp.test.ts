@@ -54,12 +54,12 @@ test.each(["http", "sse"] as const)("over %s Bridge never connects to an address
 describe("a broken server fails the task with its name and without its headers", () => {
   const big = "x".repeat(1024 ** 2);
   test.each<[string, (request: Received) => unknown]>([
-    ["sends elsewhere", ({ response }) => void response.writeHead(307, { location: "http://127.0.0.1:9/" }).end()],
+    ["redirects to another server", ({ response }) => void response.writeHead(307, { location: "http://127.0.0.1:9/" }).end()],
     ["refuses", ({ response, headers }) => void response.writeHead(401).end(`no: ${headers.authorization}`)],
-    ["is another kind of server", ({ response }) => void response.writeHead(200, { "content-type": "text/html" }).end("<html></html>")],
-    ["hangs up", ({ response }) => void response.destroy()],
+    ["is not an MCP server", ({ response }) => void response.writeHead(200, { "content-type": "text/html" }).end("<html></html>")],
+    ["closes the connection", ({ response }) => void response.destroy()],
     [
-      "has no end",
+      "never ends its response",
       ({ response }) => {
         response.writeHead(200, { "content-type": "application/json" });
         const more = (): void => {

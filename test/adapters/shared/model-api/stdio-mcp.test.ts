@@ -7,11 +7,11 @@ import { offeredTools, openToolEndpoint, receivedResults } from "./tool-endpoint
 import { openVercelFixture } from "./vercel-fixture.ts";
 
 const script = path.join(import.meta.dirname, "../../../fixtures/programs/wild-mcp-server.js");
-const server = (behaviour: string, changes: Partial<Extract<McpServerSpec, { transport: "stdio" }>> = {}): McpServerSpec => ({
+const server = (behavior: string, changes: Partial<Extract<McpServerSpec, { transport: "stdio" }>> = {}): McpServerSpec => ({
   name: "wild",
   transport: "stdio",
   command: process.execPath,
-  args: [script, behaviour],
+  args: [script, behavior],
   ...changes,
 });
 const processes = (taskId: string, servers = 3) =>
@@ -63,9 +63,9 @@ test("tool names are unique, for any names of servers and declared tools", async
 describe("a server that does not start fails the task with its name", () => {
   test.each([
     ["that ends", server("exit"), /"wild" cannot be used: .*exited with code 3.*no licence found/s],
-    ["that is not there", server("x", { command: "no-such-server-program" }), /"wild" cannot be used: .*did not start/s],
-    ["whose tools have no end", server("endless-list"), /"wild" cannot be used: .*more than 100 pages/s],
-  ])("one %s", async (_, spec, words) => {
+    ["that does not exist", server("x", { command: "no-such-server-program" }), /"wild" cannot be used: .*did not start/s],
+    ["whose list of tools never ends", server("endless-list"), /"wild" cannot be used: .*more than 100 pages/s],
+  ])("for a server %s", async (_, spec, words) => {
     const { url, requests } = await openToolEndpoint([]);
     const fixture = await openVercelFixture({ baseUrl: url });
     const { result } = await fixture.run({ mcpServers: [server("plain", { name: "good" }), spec] });
@@ -129,9 +129,9 @@ describe("no process is left", () => {
 
 describe("the model receives an error for a call", () => {
   test.each([
-    ["that brought its server down", "die", /./],
+    ["that crashes its server", "die", /./],
     ["whose answer is too long", "flood", /./],
-    ["that the server itself calls an error", "say-no", /It cannot be done/],
+    ["that the server reports as an error", "say-no", /It cannot be done/],
   ])("%s, and continues", async (_, tool, words) => {
     const { url, requests } = await openToolEndpoint([{ id: "c1", name: `mcp__wild__${tool}` }]);
     const fixture = await openVercelFixture({ baseUrl: url });
@@ -157,7 +157,7 @@ describe("the model receives an error for a call", () => {
   test.each([
     ["the profile is inspect", { profile: "inspect", approvals: "allow" }, /profile is inspect/],
     ["approvals are denied", { profile: "modify", approvals: "deny" }, /approvals are/],
-    ["nobody allows it", { profile: "modify", approvals: "ask" }, /Nobody is here/],
+    ["its approval is rejected", { profile: "modify", approvals: "ask" }, /No check decides this approval/],
   ] as const)("that was rejected because %s", async (_, rights, words) => {
     const { url, requests } = await openToolEndpoint([{ id: "c1", name: "mcp__wild__die" }]);
     const fixture = await openVercelFixture({ baseUrl: url });

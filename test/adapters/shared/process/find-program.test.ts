@@ -20,7 +20,7 @@ afterAll(() => rm(directory, { recursive: true }));
 test.each([
   ["a bare name: the first on the PATH that is an executable file", "tool", "second/tool"],
   ["a bare name: a file that is not executable does not count", "plain", "second/plain"],
-  ["a name that is nowhere", "no-such-program", null],
+  ["nothing for a name that does not exist", "no-such-program", null],
 ])("finds %s", (_name, program, expected) => {
   const found = findProgram(program, `${directory}/first::${directory}/second`);
   expect(found).toBe(expected === null ? null : path.join(directory, expected));

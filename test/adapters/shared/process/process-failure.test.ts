@@ -31,7 +31,7 @@ describe("stopFailure", () => {
   });
 
   test.each([[{}], [{ exitCode: 7 }], [{ exitSignal: "SIGTERM", aborted: true }]] satisfies [Partial<ProcessEnd>][])(
-    "nothing: %j",
+    "is undefined for %j",
     (changes) => {
       expect(stopFailure(exited(changes))).toBeNull();
     },

@@ -270,7 +270,7 @@ describe("stdout in a file", () => {
     expect([end.limit, text]).toEqual(["lineBytes", ""]);
   });
 
-  test("does not fill the disk when the program goes on after the limit", async () => {
+  test("does not fill the disk when the program continues after the limit", async () => {
     const { end } = await run("flood-until-emptied", { stdout: "file", limits: { stdoutBytes: 1_000_000 } });
     expect(end).toMatchObject({ limit: "stdoutBytes", exitCode: 7 });
   });

@@ -5,12 +5,12 @@ import type { Sandbox } from "#contract";
 import { createSandbox } from "../../../../adapters/shared/process/sandbox.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
-test("without bubblewrap there is no sandbox, and the reason says what to install", async () => {
+test("without bubblewrap there is no sandbox, and the reason names the package to install", async () => {
   const { create } = await openBench();
   expect(await create()).toEqual({ missing: expect.stringMatching(/not on PATH.*apt-get install bubblewrap/) });
 });
 
-test("if bubblewrap does not work there is no sandbox, and the reason says what to allow", async () => {
+test("if bubblewrap does not work there is no sandbox, and the reason names the required permission", async () => {
   const { create } = await openBench("echo 'bwrap: No permissions to create new namespace' >&2; exit 1");
   expect(await create()).toEqual({ missing: expect.stringMatching(/allow unprivileged user namespaces.*No permissions to create/) });
 });

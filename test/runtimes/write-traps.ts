@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
-/** Everything that Claude Code would obey if it read it. */
-export function layTraps(memoryDirectory: string, configDirectory: string, outside: string): void {
+/** Writes every kind of configuration that Claude Code would apply if it read it. */
+export function writeTraps(memoryDirectory: string, configDirectory: string, outside: string): void {
   for (const name of ["commands", "agents", "skills/trap", "rules"]) mkdirSync(path.join(configDirectory, name), { recursive: true });
   const touch = (name: string) => `touch ${path.join(outside, name)}`;
   const hooks = ["SessionStart", "UserPromptSubmit", "PreToolUse", "Stop"].map((event) => [
