@@ -17,7 +17,7 @@ async function checkLayers(directory: string): Promise<number> {
   const { modules, summary } = await followImports(directory);
   const read = modules.filter((module) => roots.some((root) => module.source.startsWith(`${root}/`)));
   const followed = read.reduce((count, module) => count + module.dependencies.length, 0);
-  // Without a parser for TypeScript the cruise finds nothing, and nothing wrong.
+  // Without a TypeScript parser, the cruise finds no imports and therefore no violations.
   if (read.length === 0 || followed === 0) {
     console.error(`No import was followed in ${directory}: the check itself is broken.`);
     return 1;

@@ -29,7 +29,7 @@ async function main(): Promise<number> {
   const stop = new AbortController();
   // Never `once`: a second Ctrl-C must not leave Bridge and its directory behind.
   for (const signal of Object.keys(exitCodes)) process.on(signal, () => stop.abort(exitCodes[signal]));
-  // The reader is gone: `npm run demo | head`, or a closed terminal.
+  // The reader has closed the output: `npm run demo | head`, or a closed terminal.
   process.stdout.on("error", () => stop.abort(EXIT_CODE_OF_BROKEN_PIPE));
   try {
     await runDemo(createScreen(process.stdout), { ...options, stop: stop.signal });
