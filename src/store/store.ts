@@ -275,7 +275,7 @@ export interface CallbackStore {
   /** Queues that have a due callback. */
   listDueCallbackQueues(): Promise<CallbackQueue[]>;
   /** Due callbacks of one queue, the longest due first, without those in progress. */
-  listDueCallbacks(queue: CallbackQueue, limit: number, inHand?: ReadonlySet<number>): Promise<DueCallback[]>;
+  listDueCallbacks(queue: CallbackQueue, limit: number, inProgress?: ReadonlySet<number>): Promise<DueCallback[]>;
   /** Milliseconds until the next callback that is not due yet, null when there is none. */
   nextCallbackInMs(): Promise<number | null>;
   /** Counts one POST and settles the row; null when it is no longer pending. Part of the next commit. */

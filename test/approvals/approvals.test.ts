@@ -4,7 +4,7 @@ import SqliteDatabase from "better-sqlite3";
 import { describe, expect, test, vi } from "vitest";
 import type { ApprovalAnswer } from "#contract";
 import type { Approval } from "../../src/approvals/approvals.ts";
-import { MAX_PENDING_APPROVALS } from "../../src/store/sqlite/approval-verbs.ts";
+import { MAX_PENDING_APPROVALS } from "../../src/store/sqlite/approval-operations.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
 import { caller, newDispatch, startEngine } from "../dispatch/engine.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";

@@ -7,8 +7,8 @@ import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 /** Maximum events that one read examines, so that a reader with a narrow filter does not block the others. */
 const READ_STRETCH = 250;
 
-/** The verbs of the event log. One counter assigns the numbers; events are published after their commit. */
-export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
+/** The operations of the event log. One counter assigns the numbers; events are published after their commit. */
+export function createEventOperations(driver: SqliteDriver, clock: () => number) {
   let committed = Number(driver.get("SELECT value FROM counter WHERE name = 'event'")?.["value"]);
   let last = committed;
   /** The last event that is visible to readers. Events of one turn become visible together, even if they need several commits. */
@@ -57,7 +57,7 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
     },
   });
 
-  const verbs = {
+  const operations = {
     lastEventNumber: () => published,
     onEvents(listener) {
       publish = listener;
@@ -106,7 +106,7 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
         | undefined) ?? null,
   } satisfies Partial<Store>;
 
-  return { append, verbs };
+  return { append, operations };
 }
 
 const selectEvents = `SELECT e.number, e.type, e.at, e.data, t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider
