@@ -3,7 +3,7 @@ import type { Speaker } from "./debate.ts";
 import { type Role, repairPrompt } from "./prompts.ts";
 import { type Answer, readAnswer } from "./read-answer.ts";
 import type { RoleRecord } from "./report.ts";
-import type { Confidence } from "./words.ts";
+import type { Confidence } from "./types.ts";
 
 /** The state of a role in one council. */
 export interface Seat {

@@ -1,6 +1,6 @@
 import type { CouncilInput } from "./input.ts";
 import type { Spending } from "./spending.ts";
-import type { CapabilityProfile } from "./words.ts";
+import type { CapabilityProfile } from "./types.ts";
 
 /** One prompt to a runtime. */
 export interface RoleRequest {

@@ -9,7 +9,7 @@ import type { Answer } from "./read-answer.ts";
 import type { RoleRecord } from "./report.ts";
 import { hasEnded } from "./run-bridge.ts";
 import type { Spending } from "./spending.ts";
-import type { Intensity, Output } from "./words.ts";
+import type { Intensity, Output } from "./types.ts";
 
 /** Rounds of the debate about the findings of several runtimes. */
 export const crossRounds: Readonly<Record<Intensity, number>> = { quick: 0, standard: 2, thorough: 3 };

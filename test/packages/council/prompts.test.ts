@@ -13,7 +13,7 @@ import {
   openingPrompt,
   repairPrompt,
 } from "../../../packages/council/src/prompts.ts";
-import type { Challenge, Output } from "../../../packages/council/src/words.ts";
+import type { Challenge, Output } from "../../../packages/council/src/types.ts";
 
 const input: CouncilInput = {
   sessionId: "login-review",
