@@ -121,9 +121,9 @@ describe("a pending approval", () => {
     const [approval] = await pending();
     await dispatcher.cancel("default", "t1");
     await dispatcher.waitForEnd(task, 60_000);
-    expect(answers).toEqual([{ decision: "reject", reason: "The task was cancelled." }]);
+    expect(answers).toEqual([{ decision: "reject", reason: "The task was canceled." }]);
     expect(eventsOf("t1").slice(-2)).toMatchObject([
-      { type: "tool.approval_resolved", data: { decision: "reject", by: "bridge", reason: "The task was cancelled." } },
+      { type: "tool.approval_resolved", data: { decision: "reject", by: "bridge", reason: "The task was canceled." } },
       { type: "execution.failed", data: { errorCode: "cancelled" } },
     ]);
     await expect(approvals.decide("default", approval?.approvalId ?? "", yes)).rejects.toMatchObject({ code: "already_decided" });

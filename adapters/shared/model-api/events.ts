@@ -70,7 +70,7 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
       case "error":
         return [{ kind: "ended", outcome: explain(part.error) }];
       case "abort":
-        return [{ kind: "ended", outcome: { status: "error", errorCode: "cancelled", error: "The task was cancelled." } }];
+        return [{ kind: "ended", outcome: { status: "error", errorCode: "cancelled", error: "The task was canceled." } }];
       default:
         return [];
     }

@@ -7,7 +7,7 @@ export const MAX_TEXT_BYTES: number = PROCESS_LIMITS.stdoutBytes;
 export const textLimitFailure = {
   status: "error",
   errorCode: "output_limit",
-  error: `The runtime wrote more than ${MAX_TEXT_BYTES / 1024 ** 2} MiB of text, measured as it is encoded in JSON.`,
+  error: `The runtime wrote more than ${MAX_TEXT_BYTES / 1024 ** 2} MiB of text, measured in its JSON encoding.`,
 } as const;
 
 /** Creates a counter of bytes that returns false once their sum exceeds the limit. */

@@ -16,7 +16,7 @@ export interface CallbackBody extends ExecutionResult {
 type RequestHeaders = Pick<Headers, "get"> | Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * Verifies a callback by Standard Webhooks. Returns its body if one of the `whsec_…` secrets signed it within the last five minutes, otherwise
+ * Verifies a callback that is signed as Standard Webhooks defines. Returns its body if one of the `whsec_…` secrets signed it within the last five minutes, otherwise
  * null. `body` must be the exact bytes of the request. Callbacks are delivered at least once: store the `webhook-id` or `taskId` of processed ones.
  */
 export async function verifyCallback(
