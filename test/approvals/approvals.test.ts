@@ -141,7 +141,7 @@ describe("a pending approval", () => {
     expect(
       found.filter(({ state }) => state === "rejected").map(({ task, decidedBy, reason }) => [task.taskId, decidedBy, reason]),
     ).toEqual([
-      ["t2", "bridge", "Bridge was stopped while the approval waited; the task starts anew."],
+      ["t2", "bridge", "Bridge was stopped while the approval waited; the task starts again."],
       ["t1", "bridge", "Bridge was restarted while the task ran."],
     ]);
     expect(await after.metrics.registry.metrics()).toContain('bridge_approvals_total{provider="memory",decision="unanswered"} 2');

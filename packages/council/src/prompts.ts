@@ -55,18 +55,18 @@ interface RoundMaterial {
   own: readonly Output[];
   challenges: readonly Challenge[];
   /** The role's session contains its earlier prompts, so its introduction is omitted. */
-  remembers: boolean;
+  hasSession: boolean;
 }
 
 /** Returns the prompt of an expert who reviews its findings. */
 export function expertPrompt(
   role: Role,
   input: CouncilInput,
-  { packet, own, challenges, requests, remembers }: RoundMaterial & { requests: readonly unknown[] },
+  { packet, own, challenges, requests, hasSession }: RoundMaterial & { requests: readonly unknown[] },
 ): string {
   const mine = omitOwnParts(packet, { findings: own, challenges });
   return [
-    ...(remembers ? [] : [introduceRole(role, input)]),
+    ...(hasSession ? [] : [introduceRole(role, input)]),
     embed(mine.rest),
     `Your findings so far:\n${quote(mine.findings)}`,
     `Challenges to them:\n${quote(mine.challenges)}`,
@@ -115,10 +115,10 @@ const renderRequests = (requests: readonly unknown[]): string[] =>
 /** Returns the prompt of the Challenger in a debate round. */
 export function challengerPrompt(
   input: CouncilInput,
-  { packet, history, remembers }: { packet: FittedPacket; history: readonly unknown[]; remembers: boolean },
+  { packet, history, hasSession }: { packet: FittedPacket; history: readonly unknown[]; hasSession: boolean },
 ): string {
   return [
-    ...(remembers ? [] : [introduceRole(challengerRole, input)]),
+    ...(hasSession ? [] : [introduceRole(challengerRole, input)]),
     "The findings that stand are in the packet.",
     embed(packet),
     `Your challenges so far, and what the experts answered:\n${quote(history)}`,
@@ -134,10 +134,10 @@ export function challengerPrompt(
 }
 
 /** Returns the prompt of the Integration Checker in a debate round. */
-export function integrationPrompt(input: CouncilInput, { packet, own, challenges, remembers }: RoundMaterial): string {
+export function integrationPrompt(input: CouncilInput, { packet, own, challenges, hasSession }: RoundMaterial): string {
   const mine = omitOwnParts(packet, { findings: own, challenges });
   return [
-    ...(remembers ? [] : [introduceRole(integrationRole, input)]),
+    ...(hasSession ? [] : [introduceRole(integrationRole, input)]),
     "The findings that stand and the open challenges are in the packet, also those of experts that have just joined.",
     embed(mine.rest),
     `Your own findings so far, and the challenges to them. Answer each challenge with the id of the finding and the status "confirmed", "revised" or "withdrawn":\n${quote({ own: mine.findings, challenges: mine.challenges })}`,

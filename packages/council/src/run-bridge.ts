@@ -116,7 +116,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
         prompt: challengerPrompt(input, {
           packet: before.packetFor(JSON.stringify(history).length),
           history,
-          remembers: challenger.session !== undefined,
+          hasSession: challenger.session !== undefined,
         }),
         apply(answer) {
           const { raised, found } = debate.applyChallenges(challenger.speaker, answer);
@@ -126,7 +126,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
       },
       {
         who: integration,
-        prompt: integrationPrompt(input, { packet, own, challenges, remembers: integration.session !== undefined }),
+        prompt: integrationPrompt(input, { packet, own, challenges, hasSession: integration.session !== undefined }),
         apply: (answer) => debate.applyAnswer(integration.speaker, answer),
       },
     ]);
@@ -147,7 +147,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
         own: debate.outputsOf(who.role.domain),
         challenges: debate.challengesFor(who.role.domain),
         requests,
-        remembers: who.session !== undefined,
+        hasSession: who.session !== undefined,
       }),
       apply: (answer: Answer) => debate.applyAnswer(who.speaker, answer),
     };

@@ -55,7 +55,7 @@ export async function runCrossDebate(options: CrossDebateOptions): Promise<Cross
   };
   const callSeconds = estimateTimeoutSeconds(measureScope(input.scope), input.intensity);
   // The debate judges existing findings and changes no files, whatever the type of work.
-  const roles = createRoles({ ...options, profile: "inspect", remembers: false, runtimeOf }, callSeconds);
+  const roles = createRoles({ ...options, profile: "inspect", resumesSessions: false, runtimeOf }, callSeconds);
   let rounds = 0;
 
   const describe = (round: number): CrossRound => ({ round, findings: debate.standing(), merged, challenges: debate.challenges });

@@ -67,7 +67,7 @@ export interface Challenge {
   /** The domain whose expert must answer. */
   domain: string;
   /**
-   * `open`: without an answer. `defended`: the expert stays with its finding, and the Challenger has not replied yet. `settled`: the expert revised
+   * `open`: not answered. `defended`: the expert confirmed its finding, and the Challenger has not replied yet. `settled`: the expert revised
    * or withdrew the finding, the Challenger accepted the defense, or a judge decided. `withdrawn`: by the Challenger.
    */
   state: "open" | "defended" | "settled" | "withdrawn";

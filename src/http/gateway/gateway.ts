@@ -66,7 +66,7 @@ export const gatewayRoutes: FastifyPluginAsyncZodOpenApi<Omit<CallManagerOptions
   await app.register(systemRoutes, { callManager });
 };
 
-/** Rejects keys that poison prototypes, and values that JSON cannot preserve, because unknown fields are passed to the adapter as they are. */
+/** Rejects keys that poison prototypes, and values that JSON cannot preserve, because unknown fields are passed to the adapter unchanged. */
 function rejectHarmfulJson(body: unknown): void {
   const fault = findJsonFault(body);
   if (fault === null) return;

@@ -5,7 +5,7 @@ import { createLengthLimit } from "./read-length.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 
 /** Maximum events that one read examines, so that a reader with a narrow filter does not block the others. */
-const READ_STRETCH = 250;
+const MAX_EXAMINED_EVENTS = 250;
 
 /** The operations of the event log. One counter assigns the numbers; events are published after their commit. */
 export function createEventOperations(driver: SqliteDriver, clock: () => number) {
@@ -72,7 +72,7 @@ export function createEventOperations(driver: SqliteDriver, clock: () => number)
         { lazy: true, patient: true, bytes: events.reduce((sum, { data }) => sum + data.length, 0) },
       ),
     async readEvents(after, filter) {
-      const end = Math.min(after + READ_STRETCH, published);
+      const end = Math.min(after + MAX_EXAMINED_EVENTS, published);
       const { sql, parameters } = filterSql(filter);
       const statement = `${selectEvents} WHERE e.number > ? AND e.number <= ? AND ${sql} ORDER BY e.number`;
       const isLongEnough = createLengthLimit("data");

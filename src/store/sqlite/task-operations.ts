@@ -138,7 +138,7 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
           const update =
             "UPDATE task SET state = 'queued', started_at = NULL, restarts = 1 WHERE seq = ? AND state = 'running' AND restarts = 0";
           if (driver.run(update, task.seq) === 0) return false;
-          approvals.rejectAll(task, "Bridge was stopped while the approval waited; the task starts anew.", clock());
+          approvals.rejectAll(task, "Bridge was stopped while the approval waited; the task starts again.", clock());
           return true;
         },
         { patient: true },

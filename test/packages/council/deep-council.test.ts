@@ -306,7 +306,7 @@ describe("a runtime with several models", () => {
         input: inputOf({ intensity: "quick" }),
         profile: "inspect" as const,
         execute: player.execute,
-        remembers: false,
+        resumesSessions: false,
         timeoutMultiplier: 1.5,
         secondsLeft: () => 3_600,
         spending: createSpending(100),

@@ -68,7 +68,7 @@ export async function holdCouncil({ bridges, bridge, debate, changes = {}, inten
           provider,
           input: { ...own, intensity: intensity ?? own.intensity },
           profile: "inspect",
-          remembers: false,
+          resumesSessions: false,
           timeoutMultiplier: 1,
         },
         bridges[name] ?? [],
