@@ -87,7 +87,8 @@ async function run(task: CouncilTask): Promise<CouncilResult> {
 }
 
 /**
- * Chooses the members: the runtimes that the input names, or the default ones. Skips runtimes that are not loaded or that the settings disable.
+ * Chooses the members: the runtimes that the input names, or the default ones. Skips runtimes that are not loaded or are disabled in the
+ * settings.
  */
 function chooseMembers(task: CouncilTask): { members: Member[]; skippedRuntimes: SkippedBridge[] } {
   const { input } = task;
