@@ -129,7 +129,7 @@ async function holdBare(shape: Shape, answer: (request: { round: number }) => Pr
     input: read.input,
     profile: "inspect",
     execute: async (request: RoleRequest) => ({ status: "ok", output: await answer(request) }),
-    remembers: false,
+    resumesSessions: false,
     timeoutMultiplier: 1,
     secondsLeft: () => 600,
     spending: createSpending(shape.maxRuns),

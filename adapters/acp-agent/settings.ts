@@ -3,7 +3,7 @@ import { type AdapterSettings, choice, readJson, settingsSchema } from "#contrac
 import { probeSeconds } from "../shared/agent-program/settings.ts";
 
 const commandMessage = 'must be an array of strings, for example ["goose","acp"]';
-const word = z.string().min(1);
+const modeOrMethodId = z.string().min(1);
 const agentSchema = z.preprocess(
   (given) => (Array.isArray(given) ? { command: given } : given),
   z.strictObject({
@@ -14,16 +14,19 @@ const agentSchema = z.preprocess(
     /** `agent`: one home directory per tenant and agent. `user`: the operator's home directory, with its login. */
     home: choice(["agent", "user"]).default("agent"),
     /** Session mode per profile, as an id that the agent defines. */
-    modes: z.strictObject({ inspect: word.optional(), modify: word.optional() }).default({}),
+    modes: z.strictObject({ inspect: modeOrMethodId.optional(), modify: modeOrMethodId.optional() }).default({}),
     /** Authentication method to call before opening a session, as an id that the agent defines. */
-    authMethod: word.optional(),
+    authMethod: modeOrMethodId.optional(),
   }),
 );
 
 /** The operator's description of an agent. */
 export type AcpAgent = z.output<typeof agentSchema>;
 
-const agentsSchema = z.record(z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "a name is a-z, then a-z 0-9 -"), agentSchema);
+const agentsSchema = z.record(
+  z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, "the name must start with a-z and contain only a-z, 0-9 and -"),
+  agentSchema,
+);
 
 /** The settings of the agents that run as `acp:<name>`. */
 export const acpAgentSettings = {
@@ -50,7 +53,7 @@ export const acpAgentSettings = {
 
 export const acpAgentSettingsSchema = settingsSchema(acpAgentSettings);
 
-/** Names the place of the first fault; for text that is not JSON there is none. */
+/** Describes the first invalid entry. Empty if the text is not JSON. */
 function describeFault({ issues: [fault] }: z.ZodError): string {
   if (fault === undefined || fault.path.length === 0) return "";
   const message = fault.code === "invalid_key" ? fault.issues[0]?.message : fault.message;

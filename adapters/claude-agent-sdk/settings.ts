@@ -15,7 +15,7 @@ export const claudeAgentSdkSettings = {
       .optional()
       .describe("Directory in which @anthropic-ai/claude-agent-sdk is installed. Default: the installation directory of Bridge"),
   },
-  command: command("BRIDGE_CLAUDE_AGENT_SDK_COMMAND", "Claude Code", "the one that the SDK contains"),
+  command: command("BRIDGE_CLAUDE_AGENT_SDK_COMMAND", "Claude Code", "the executable in the SDK package"),
   home: home(homeSetting, "the Claude Agent SDK"),
   env: env("BRIDGE_CLAUDE_AGENT_SDK_ENV", "the Claude Agent SDK"),
   probeSeconds,

@@ -2,7 +2,7 @@ import type { AdapterSettings } from "#contract";
 import { command, connection, env, home, probeSeconds } from "../shared/agent-program/settings.ts";
 import { apiModel, modelSettings } from "../shared/model-api/settings.ts";
 
-/** The name of the setting that chooses the home, for messages to an operator whose login is not found. */
+/** The setting that selects the home directory. Error messages about a missing login name it. */
 export const homeSetting = "BRIDGE_CLAUDE_HOME";
 
 /** The settings of the adapter for Claude Code. */

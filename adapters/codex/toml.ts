@@ -8,5 +8,5 @@ export function toToml(value: unknown): string {
   // TOML strings equal JSON strings, except that TOML forbids U+007F and lone surrogates.
   if (typeof value === "string") return JSON.stringify(value.toWellFormed()).replaceAll("\u007f", "\\u007f");
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  throw new TypeError(`TOML has no ${value === null ? "null" : typeof value}.`);
+  throw new TypeError(`TOML cannot represent ${value === null ? "null" : typeof value}.`);
 }

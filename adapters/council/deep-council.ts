@@ -16,7 +16,6 @@ import {
 import type { TaskErrorCode } from "#contract";
 import { failure } from "../shared/process/failure.ts";
 import type { CouncilKind, CouncilResult, CouncilTask } from "./council-kind.ts";
-
 import { chooseModels, findSkipReason, panelOptions, settingsNotes, tooManyRuns } from "./panel-council.ts";
 
 /** The runtimes of a council whose input names none. */
@@ -35,7 +34,7 @@ export const deepCouncil: CouncilKind = {
 
 async function run(task: CouncilTask): Promise<CouncilResult> {
   const { input, spending, request } = task;
-  const { members, leftOut } = chooseMembers(task);
+  const { members, skippedRuntimes } = chooseMembers(task);
   const domains = chooseDomains(input);
   const choices = new Map(await Promise.all(members.map(async ({ provider }) => [provider, await chooseModels(provider, task)] as const)));
   const runsOfMembers = [...choices.values()].map(({ models }) => plannedRuns({ ...input, domains }) * Math.max(1, models.length));
@@ -61,7 +60,7 @@ async function run(task: CouncilTask): Promise<CouncilResult> {
       const [model] = choices.get(member.provider)?.models ?? [];
       return { ...member, ...(model === undefined ? {} : { model }) };
     }),
-    leftOut,
+    skippedRuntimes,
     async runMember(member, own) {
       const share = shareOf.get(member.provider);
       const report = await recordBridge({
@@ -89,19 +88,20 @@ async function run(task: CouncilTask): Promise<CouncilResult> {
 }
 
 /**
- * Chooses the members: the runtimes of the input or else the default ones, without those that are not loaded or disabled in the settings.
+ * Chooses the members: the runtimes that the input names, or the default ones. Skips runtimes that are not loaded or are disabled in the
+ * settings.
  */
-function chooseMembers(task: CouncilTask): { members: Member[]; leftOut: SkippedBridge[] } {
+function chooseMembers(task: CouncilTask): { members: Member[]; skippedRuntimes: SkippedBridge[] } {
   const { input } = task;
   const wanted = input.providers ?? DEFAULT_RUNTIMES;
-  const leftOut: SkippedBridge[] = [];
+  const skippedRuntimes: SkippedBridge[] = [];
   const members = wanted.flatMap((provider) => {
     const reason = findSkipReason(provider, task);
     if (reason === null) return [{ bridge: provider, provider }];
-    leftOut.push({ bridge: provider, reason });
+    skippedRuntimes.push({ bridge: provider, reason });
     return [];
   });
-  return { members, leftOut };
+  return { members, skippedRuntimes };
 }
 
 function toResult(report: CouncilReport, scope: string): CouncilResult {

@@ -62,7 +62,7 @@ export function panelOptions(provider: string, task: CouncilTask) {
     reasoningLevel: task.settings.reasoningLevel,
     execute: task.execute,
     ...(task.takeTurn === undefined ? {} : { takeTurn: task.takeTurn }),
-    remembers: described?.capabilities.sessionResume === true,
+    resumesSessions: described?.capabilities.sessionResume === true,
     timeoutMultiplier: described?.timeoutMultiplier ?? 1,
     secondsLeft: task.secondsLeft,
     spending: task.spending,

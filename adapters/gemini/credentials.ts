@@ -32,16 +32,19 @@ function vertexCredentials(env: ProgramContext["env"]): Credentials {
 
 /** Checks for the file that Gemini writes after a login. */
 function hasLogin(home: string): boolean {
-  return readOwnFile(home, "oauth_creds.json").includes("refresh_token");
+  return readGeminiFile(home, "oauth_creds.json").includes("refresh_token");
 }
 
 /** Larger than any file that Gemini writes there. */
-const MAX_OWN_FILE_BYTES = 1024 ** 2;
+const MAX_FILE_BYTES = 1024 ** 2;
 
-/** Reads a file of Gemini in the operator's home directory; empty if it cannot be read. A task may have replaced the file with a pipe. */
-export function readOwnFile(home: string, name: string): string {
+/**
+ * Reads a file in the operator's `~/.gemini`; empty if it cannot be read. Does not block on a pipe, with which a task may have replaced
+ * the file.
+ */
+export function readGeminiFile(home: string, name: string): string {
   try {
-    const reading = readFileInside("/", path.join(home, ".gemini", name), MAX_OWN_FILE_BYTES);
+    const reading = readFileInside("/", path.join(home, ".gemini", name), MAX_FILE_BYTES);
     return "content" in reading ? reading.content.toString("utf8") : "";
   } catch {
     return "";

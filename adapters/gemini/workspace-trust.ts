@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import type { ExecutionRequest } from "#contract";
 import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
-import { readOwnFile } from "./credentials.ts";
+import { readGeminiFile } from "./credentials.ts";
 
 /**
  * Checks whether Gemini must trust the workspace. Gemini starts without trust and then ignores settings, hooks, MCP servers, agents and
@@ -37,5 +37,5 @@ function findAbove(directory: string, names: readonly string[], operatorHome: st
 
 /** Checks whether the operator's settings disable plain `.env` files. */
 function ignoresPlainFiles(home = "/"): boolean {
-  return /"ignoreLocalEnv"\s*:\s*true/.test(readOwnFile(home, "settings.json"));
+  return /"ignoreLocalEnv"\s*:\s*true/.test(readGeminiFile(home, "settings.json"));
 }

@@ -30,7 +30,7 @@ export const glooAiSettings = {
     variable: "BRIDGE_GLOO_AI_TRADITION",
     schema: choice(traditions)
       .optional()
-      .describe(`Perspective of Gloo AI's answers: ${traditions.join(", ")}. Default: Gloo's own`),
+      .describe(`Perspective of Gloo AI's answers: ${traditions.join(", ")}. Default: Gloo AI's default`),
   },
   ...modelSettings,
 } satisfies AdapterSettings;

@@ -28,12 +28,12 @@ export function buildConfiguration(
     permission: permissions,
     agent: { [AGENT_NAME]: { mode: "primary", description: "Works on one task.", permission: permissions } },
     default_agent: AGENT_NAME,
-    // Starting an MCP server can change files. Bridge's server for declared tools does not.
+    // A read-only task gets no MCP servers, because starting one can change files. Bridge's own server for declared tools changes none.
     mcp: Object.fromEntries(
       mcpServers.filter((server) => profile === "modify" || isToolServer(server)).map((server) => [server.name, mcpServer(server)]),
     ),
     ...(instructions === undefined ? {} : { instructions: [...listOf(operators["instructions"]), instructions] }),
-    ...usableProviders(context),
+    ...restrictProviders(context),
   };
   const remaining = Object.fromEntries(Object.entries(operators).filter(([name]) => !Object.hasOwn(ours, name)));
   return joinObjects(
@@ -42,8 +42,8 @@ export function buildConfiguration(
   );
 }
 
-/** Restricts the providers. Otherwise OpenCode could send the prompt to its own free models. */
-function usableProviders(context: Pick<ProgramContext, "settings" | "env">) {
+/** Restricts the providers. Without this, OpenCode could send the prompt to its own free models. */
+function restrictProviders(context: Pick<ProgramContext, "settings" | "env">) {
   if (context.settings.home === "agent") return { enabled_providers: findProviders(context) };
   return { disabled_providers: [...(operatorConfig(context).disabled_providers ?? []), "opencode"] };
 }

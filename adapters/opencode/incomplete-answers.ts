@@ -15,10 +15,10 @@ export function createIncompleteAnswerCounter(): IncompleteAnswerCounter {
     count = isIncomplete ? count + 1 : 0;
     // OpenCode discards an incomplete answer and calls the model again.
     if (count < MAX_INCOMPLETE_ANSWERS) return [isIncomplete ? discardIncomplete : { kind: "kept" }];
-    const error = `The model's answer broke off ${count} times in a row. Check that the provider implements the configured protocol.`;
+    const error = `The model's answer was incomplete ${count} times in a row. Check that the provider implements the configured protocol.`;
     return [{ kind: "ended", outcome: failure("model_error", error) }];
   };
 }
 
 /** Discards the text of an incomplete answer. */
-export const discardIncomplete: Step = { kind: "discarded", reason: "The model's answer broke off." };
+export const discardIncomplete: Step = { kind: "discarded", reason: "The model's answer was incomplete." };

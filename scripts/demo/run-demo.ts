@@ -152,7 +152,7 @@ function summarize({ type, data }: BridgeEvent): string {
 function showCallback(screen: Screen, { attempt, id, signature, body }: ReceivedCallback, at: string): void {
   const findings = body.output?.split("\n").filter((line) => /^[^#|]/.test(line));
   screen.line(`  ${at}  attempt ${attempt}, webhook-id ${id}`);
-  screen.line(`  signature ok, by the package standardwebhooks: ${signature}`);
+  screen.line(`  signature ok, verified with the package standardwebhooks: ${signature}`);
   screen.line(`  status ${body.status} in ${Math.round(body.durationMs)} ms:`);
   screen.line(`    ${findings?.join(" ")}`);
   const { model, usage, costUsd } = body;

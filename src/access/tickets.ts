@@ -48,7 +48,7 @@ export function createTickets({ clock = Date.now }: { clock?: () => number } = {
       if (countTickets(principal.tenant) >= MAX_TICKETS_PER_TENANT)
         throw new BridgeError(
           "overloaded",
-          `This tenant has ${MAX_TICKETS_PER_TENANT} unused tickets, the maximum. Try again when some expire.`,
+          `This tenant has the maximum of ${MAX_TICKETS_PER_TENANT} unused tickets. Try again when one expires.`,
         );
       const ticket = `tkt_${randomBytes(32).toString("base64url")}`;
       const expiresAt = Math.min(clock() + TICKET_LIFETIME_MS, principal.expiresAt ?? Number.POSITIVE_INFINITY);

@@ -10,8 +10,8 @@ import { loadAdapters } from "../adapters/load-adapters.ts";
 import type { Config } from "../config/config.ts";
 import { createMetrics } from "../metrics.ts";
 import type { Lookup } from "../network/dns-resolver.ts";
+import { createDataDirectory } from "../store/data-paths.ts";
 import { lockFile } from "../store/lock-file.ts";
-import { makeOwnDirectory } from "../store/own-directory.ts";
 import { createEndpoints } from "./endpoints.ts";
 import { createEngine } from "./engine.ts";
 import { createLifecycle } from "./lifecycle.ts";
@@ -49,7 +49,7 @@ const DATA_DIRECTORY_LOCK = "data-directory.lock";
 /** Creates Bridge; nothing runs before `start`. Locks the data directory first, so that nothing changes while another Bridge uses it. */
 export async function createApp(config: Config, logger: Logger, options: AppOptions = {}): Promise<App> {
   const setting = "BRIDGE_DATA_DIR";
-  makeOwnDirectory(setting, config.dataDir);
+  createDataDirectory(setting, config.dataDir);
   const releaseLock = lockFile(path.join(config.dataDir, DATA_DIRECTORY_LOCK), { name: "data directory", setting });
   try {
     return await composeApp(config, logger, options, releaseLock);

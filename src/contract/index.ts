@@ -1,4 +1,4 @@
-/** The contract between Bridge and its adapters: types, schemas, guards and the form of a conversation, no I/O. */
+/** The contract between Bridge and its adapters: types, schemas, guards and the format of a conversation. Contains no I/O. */
 export * from "./adapter.ts";
 export * from "./catalog.ts";
 export * from "./conversation.ts";

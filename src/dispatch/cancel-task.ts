@@ -46,7 +46,7 @@ export function createTaskCancellation(options: CancellationOptions) {
   async function cancelQueued({ tenant, taskId }: TaskProgress): Promise<Task | null> {
     const task = await store.findTask(tenant, taskId);
     if (task?.state !== "queued") return null;
-    return endQueued(task, failedResult("cancelled", "The task was cancelled before it started."), { patient: false });
+    return endQueued(task, failedResult("cancelled", "The task was canceled before it started."), { patient: false });
   }
 
   async function stopRunning(task: TaskProgress): Promise<boolean> {
@@ -56,7 +56,7 @@ export function createTaskCancellation(options: CancellationOptions) {
       await nextTurn();
       run = running.find(taskHandle(task));
     }
-    const stopped = run?.stop("cancelled", "The task was cancelled.") ?? false;
+    const stopped = run?.stop("cancelled", "The task was canceled.") ?? false;
     await cancelChildren(task);
     return stopped;
   }

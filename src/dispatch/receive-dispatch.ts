@@ -26,10 +26,10 @@ interface ReceiveDispatchOptions {
   defaultProfile: Profile;
 }
 
-/** In UTF-16 units. Parsing a dispatch of this length can take tens of milliseconds, and storing it as long again. */
+/** In UTF-16 units. Parsing a dispatch of this length can take tens of milliseconds, and storing it takes as long again. */
 const LARGE_LENGTH = 1024 * 1024;
 
-/** Creates the function; it counts each dispatch by provider and outcome. */
+/** Creates the function that receives dispatches and counts them by provider and outcome. */
 export function createReceiveDispatch({
   dispatcher,
   registry,

@@ -6,7 +6,7 @@ import type { SchemaChecker } from "../requests/schema-checker.ts";
 import type { TaskRequest } from "../task.ts";
 import { resolveDirectoryInside, resolveFileInside } from "../workspaces/workspace-directories.ts";
 
-/** What a dispatch is validated against. */
+/** The adapter, limits and permissions that a dispatch is validated against. */
 export interface ValidationContext {
   adapter: ExecutionAdapter;
   provider: string;
@@ -83,7 +83,7 @@ function checkInputs(request: TaskRequest, { adapter, provider }: ValidationCont
   if (errors.length > 0)
     throw new BridgeError(
       "capability_missing",
-      `The adapter ${provider} is not permitted to do what the dispatch asks for. \`errors\` lists the fields.`,
+      `The adapter ${provider} does not allow the values of some fields of the dispatch. \`errors\` lists them.`,
       { errors },
     );
 }

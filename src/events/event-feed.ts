@@ -14,7 +14,7 @@ export interface FeedPage {
   events: StoredEvent[];
   through: number;
   /** The task of the feed was deleted, so no event follows. */
-  isOver?: boolean;
+  isDeleted?: boolean;
 }
 
 /** The events that one reader may see. */
@@ -55,7 +55,7 @@ export function createTaskFeed(store: EventStore, { seq }: Pick<TaskIdentity, "s
       const events = await store.readTaskEvents(seq, after, TASK_PAGE, { callbacks: false });
       const through = events.at(-1)?.number ?? Math.max(after, last);
       // A deleted task has no terminal event that would end its stream.
-      return events.length === 0 && !(await store.isTaskKept(seq)) ? { events, through, isOver: true } : { events, through };
+      return events.length === 0 && !(await store.isTaskKept(seq)) ? { events, through, isDeleted: true } : { events, through };
     },
     matches: ({ task, type }) => task.seq === seq && isExecutionEvent(type),
     async kept() {

@@ -6,15 +6,15 @@ import type { EventLog } from "./event-log.ts";
 /** The receiver of a feed. */
 export interface EventFollower {
   /** Events were pruned here. `oldest` is the number of the oldest stored event. */
-  gap(oldest: number | null): void;
-  /** Stored events. False pauses the feed until `drained` resolves. */
-  replay(events: readonly StoredEvent[]): boolean;
+  onGap(oldest: number | null): void;
+  /** Stored events. False pauses the feed until `waitForDrain` resolves. */
+  onReplay(events: readonly StoredEvent[]): boolean;
   /** Resolves when there is room again, or when the follower has disconnected. */
-  drained(): Promise<void>;
+  waitForDrain(): Promise<void>;
   /** New events, without backpressure. */
-  live(events: readonly StoredEvent[]): void;
+  onLive(events: readonly StoredEvent[]): void;
   /** The feed ends before its last event, because its task was deleted. */
-  over(): void;
+  onFeedEnd(): void;
 }
 
 /** Start after the event with this number. Null if the follower has seen an event that this log does not contain. */
@@ -35,14 +35,14 @@ export async function followEvents(
   // An unknown position precedes all events, so that the follower gets a gap.
   let position = from ?? -1;
   while (!signal.aborted) {
-    const { through, hasRoom, isOver } = await replayPage(feed, position, follower, signal);
+    const { through, hasRoom, isDeleted } = await replayPage(feed, position, follower, signal);
     position = through;
     if (signal.aborted) return;
-    if (isOver) {
-      follower.over();
+    if (isDeleted) {
+      follower.onFeedEnd();
       return;
     }
-    if (!hasRoom) await follower.drained();
+    if (!hasRoom) await follower.waitForDrain();
     // Subscribes in the same turn as the comparison, so no commit lies between the two.
     else if (position >= store.lastEventNumber()) {
       goLive(eventLog, feed, follower, signal);
@@ -62,24 +62,24 @@ async function replayPage(
   position: number,
   follower: EventFollower,
   signal: AbortSignal,
-): Promise<{ through: number; hasRoom: boolean; isOver?: boolean }> {
-  const { events, through, isOver = false } = await feed.read(position);
+): Promise<{ through: number; hasRoom: boolean; isDeleted?: boolean }> {
+  const { events, through, isDeleted = false } = await feed.read(position);
   // Read after the page, so that every event pruned before the page was read counts as missing.
   const { oldest, completeFrom } = await feed.kept();
   if (signal.aborted) return { through: position, hasRoom: false };
-  if (isOver) return { through, hasRoom: true, isOver };
+  if (isDeleted) return { through, hasRoom: true, isDeleted };
   if (position + 1 < completeFrom) {
-    follower.gap(oldest);
+    follower.onGap(oldest);
     return { through: completeFrom - 1, hasRoom: true };
   }
-  return { through, hasRoom: follower.replay(events) };
+  return { through, hasRoom: follower.onReplay(events) };
 }
 
 function goLive(eventLog: EventLog, feed: EventFeed, follower: EventFollower, signal: AbortSignal): void {
   if (signal.aborted) return;
   const unsubscribe = eventLog.subscribe((events) => {
     const mine = events.filter((event) => feed.matches(event));
-    if (mine.length > 0) follower.live(mine);
+    if (mine.length > 0) follower.onLive(mine);
   });
   signal.addEventListener("abort", unsubscribe, { once: true });
 }

@@ -71,7 +71,9 @@ async function queryServers(
       const answers = await Promise.allSettled([resolver.resolve4(name, { ttl: true }), resolver.resolve6(name, { ttl: true })]);
       const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
       if (found.length > 0) return found.map(({ address, ttl }) => ({ ...toAddress(address), ttl }));
-      failure ??= answers.map((answer) => (answer.status === "rejected" ? answer.reason : undefined)).find((reason) => !isNoName(reason));
+      failure ??= answers
+        .map((answer) => (answer.status === "rejected" ? answer.reason : undefined))
+        .find((reason) => !isNameNotFound(reason));
       if (isLate) break;
     }
   } finally {
@@ -82,7 +84,7 @@ async function queryServers(
 }
 
 /** Whether the response means that the name does not exist or has no address of this family. */
-const isNoName = (reason: unknown): boolean =>
+const isNameNotFound = (reason: unknown): boolean =>
   reason === undefined || (reason instanceof Error && "code" in reason && /^(ENOTFOUND|ENODATA|EBADNAME)$/.test(String(reason.code)));
 
 const toAddress = (address: string): LookupAddress => ({ address, family: isIP(address) });

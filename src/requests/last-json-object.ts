@@ -13,15 +13,15 @@ export function findLastJsonObject(text: string): FoundObject | undefined {
   }
   const end = text.lastIndexOf("}");
   let widest: FoundObject | undefined;
-  let tried = 0;
+  let triedCharacters = 0;
   for (
     let start = text.lastIndexOf("{", end), tries = 0;
-    start >= 0 && tries < OPENING_LIMIT && tried < TRIED_LIMIT_CHARACTERS;
+    start >= 0 && tries < MAX_OPENING_BRACES && triedCharacters < MAX_TRIED_CHARACTERS;
     tries += 1
   ) {
     // An object with an earlier start and the same end encloses the one found before.
     widest = parseObject(text.slice(start, end + 1)) ?? widest;
-    tried += end + 1 - start;
+    triedCharacters += end + 1 - start;
     if (start === 0) break;
     start = text.lastIndexOf("{", start - 1);
   }
@@ -30,9 +30,9 @@ export function findLastJsonObject(text: string): FoundObject | undefined {
 
 const fence = /```(?:json|JSON)?[ \t]*\r?\n([\s\S]*?)```/g;
 /** Maximum number of opening braces to try, from the end of the text. */
-const OPENING_LIMIT = 200;
+const MAX_OPENING_BRACES = 200;
 /** Maximum text that all tries parse in total. Without it, a long text with many opening braces would take a minute. */
-const TRIED_LIMIT_CHARACTERS = 16 * 1024 * 1024;
+const MAX_TRIED_CHARACTERS = 16 * 1024 * 1024;
 
 function parseObject(text: string): FoundObject | undefined {
   try {

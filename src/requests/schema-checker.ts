@@ -113,7 +113,10 @@ export function createSchemaChecker({ responseLimitMs = RESPONSE_LIMIT_MS }: { r
       const text = JSON.stringify(schema);
       if (text.length > SCHEMA_LIMIT_CHARACTERS) return "must take at most 64 KiB as JSON";
       if ((waiting.get(tenant)?.length ?? 0) >= MAX_WAITING_PER_TENANT)
-        throw new BridgeError("overloaded", `More than ${MAX_WAITING_PER_TENANT} output schemas wait to be checked; try again later.`);
+        throw new BridgeError(
+          "overloaded",
+          `This tenant has the maximum of ${MAX_WAITING_PER_TENANT} output schemas that wait for a check. Try again later.`,
+        );
       return (await ask(tenant, { schema: text })).fault;
     },
     /**

@@ -40,7 +40,7 @@ export interface NewCallback {
   messageId?: string;
 }
 
-/** How a task ends: everything that is written in one transaction. */
+/** The end of a task: the data that is written in one transaction. */
 export interface Finish {
   state: FinalState;
   result: ExecutionResult;
@@ -157,7 +157,7 @@ export interface Page {
   limit: number;
 }
 
-/** Selects the queued tasks of which a claim starts the oldest. */
+/** Selects queued tasks. A claim starts the oldest of them. */
 export interface ClaimFilter {
   provider: string;
   tenant: string;
@@ -181,7 +181,7 @@ export interface TaskFilter {
   parentTaskId?: string | undefined;
 }
 
-/** An agent as its tasks describe it. `updatedAt` is in ms since the epoch. */
+/** An agent that has stored tasks. `updatedAt` is in ms since the epoch. */
 export interface ListedAgent {
   agentId: string;
   /** Number of its tasks that are kept. */
@@ -203,7 +203,7 @@ export interface TaskStore {
   /** Inserts the task, or finds the task that already has this id. */
   insertTaskIfAbsent(task: NewTask): Promise<{ task: Task; inserted: boolean }>;
   findTask(tenant: string, taskId: string): Promise<Task | null>;
-  /** The same, without reading a long result. */
+  /** Like `findTask`, but does not read a long result. */
   findStoredTask(tenant: string, taskId: string): Promise<StoredTask | null>;
   /**
    * Bytes of memory that a reader of a task's result needs: the whole result, or the parts of a long one that are read
@@ -212,16 +212,13 @@ export interface TaskStore {
   resultBytes(tenant: string, taskId: string): Promise<number>;
   /** The task without its request, metadata and result, which may be long. */
   findTaskProgress(tenant: string, taskId: string): Promise<TaskProgress | null>;
-  /** Requests and results are not read. Returns fewer tasks than `limit` if their metadata is long; only an empty list is the end. */
+  /** Requests and results are not read. Returns fewer tasks than `limit` if their metadata is long; only an empty list is the last page. */
   listTasks(filter: TaskFilter, page: Page): Promise<ListedTask[]>;
-  /** Agents that have tasks, the one with the newest task first: how many tasks are kept, and when the newest one last began or ended. */
+  /** Agents that have stored tasks, sorted by their newest task, newest first. `updatedAt` is the time when that task started or ended. */
   listAgents(tenant: string, limit: number): Promise<ListedAgent[]>;
-  /** The same in the order of their names, starting after a name. */
+  /** Like `listAgents`, but sorted by name: at most `limit` agents after the name `after`. */
   listAgentsByName(tenant: string, page: { after: string; limit: number }): Promise<ListedAgent[]>;
-  /**
-   * Tasks that a stop of Bridge interrupted, newest first, and so children before their parents: running tasks, and
-   * queued ones whose parent was running.
-   */
+  /** Running tasks, and queued tasks that have a parent. Newest first, so children precede their parents. Called at the start of Bridge. */
   listInterruptedTasks(): Promise<Task[]>;
   /** Any queued task of a provider. */
   findQueuedTask(provider: string): Promise<Task | null>;
@@ -236,7 +233,7 @@ export interface TaskStore {
   startNextTaskIfQueued(filter: ClaimFilter): Promise<Task | null>;
   /** Once per task: returns false if the task is not running or was requeued before. */
   requeueTaskIfRunning(task: TaskIdentity): Promise<boolean>;
-  /** If the disk is faulty, it waits for the disk, like all of Bridge's own writes; without `patient` it is rejected at once. */
+  /** If the disk fails, Bridge retries the write until the disk recovers, as for all its own writes. Without `patient`, rejects at once. */
   finishTaskIfQueued(task: Task, finish: Finish, options?: { patient: boolean }): Promise<Task | null>;
   finishTaskIfRunning(task: Task, finish: Finish): Promise<Task | null>;
   /**
@@ -258,13 +255,13 @@ export interface EventStore {
   /** Appends to the event log of a running task; returns false if the task has ended. Part of the next commit. */
   appendEventsIfRunning(task: TaskIdentity, events: readonly NewEvent[]): Promise<boolean>;
   /**
-   * Events after a number that pass the filter, oldest first. Examines a bounded stretch of the log, so `events` may be empty
-   * before the end: continue from `through`.
+   * Events after a number that match the filter, oldest first. Examines a limited part of the log, so `events` may be empty before the end
+   * of the log: continue from `through`.
    */
   readEvents(after: number, filter: EventFilter): Promise<{ events: StoredEvent[]; through: number }>;
   /**
-   * A task's events, oldest first, on request without callback events. Returns fewer than `limit` if they are long;
-   * only an empty list is the end.
+   * A task's events, oldest first, without callback events unless `callbacks` is true. Returns fewer than `limit` if they are long; only an
+   * empty list is the last page.
    */
   readTaskEvents(taskSeq: number, after: number, limit: number, options: { callbacks: boolean }): Promise<StoredEvent[]>;
   /** Number of the oldest event that is kept, null when there is none. */
@@ -284,7 +281,7 @@ export interface CallbackStore {
   /** Queues that have a due callback. */
   listDueCallbackQueues(): Promise<CallbackQueue[]>;
   /** Due callbacks of one queue, the longest due first, without those in progress. */
-  listDueCallbacks(queue: CallbackQueue, limit: number, inHand?: ReadonlySet<number>): Promise<DueCallback[]>;
+  listDueCallbacks(queue: CallbackQueue, limit: number, inProgress?: ReadonlySet<number>): Promise<DueCallback[]>;
   /** Milliseconds until the next callback that is not due yet, null when there is none. */
   nextCallbackInMs(): Promise<number | null>;
   /** Counts one POST and settles the row; null when it is no longer pending. Part of the next commit. */
@@ -308,7 +305,7 @@ export interface ApprovalStore {
     options?: { isOwn: boolean; patient?: boolean },
   ): Promise<Approval | null>;
   findApproval(tenant: string, approvalId: string): Promise<Approval | null>;
-  /** Returns fewer than `limit` if their inputs are long; only an empty list is the end. */
+  /** Returns fewer than `limit` if their inputs are long; only an empty list is the last page. */
   listApprovals(tenant: string, state: ApprovalState | undefined, page: Page): Promise<Approval[]>;
   /** Pending approvals of a tool call, oldest first: several tasks may use one id. */
   listPendingApprovals(tenant: string, toolCallId: string): Promise<Approval[]>;
@@ -324,7 +321,7 @@ export interface DeletionStore {
    * rows may remain until `purgeDeletedTasks` has removed them.
    */
   deleteTaskIfEnded(tenant: string, taskId: string): Promise<DeletionOutcome>;
-  /** Removes one slice of the rows of deleted tasks; returns how many. 0 means that none is left. */
+  /** Removes one slice of the rows of deleted tasks. Returns the number of removed rows; 0 if none is left. */
   purgeDeletedTasks(): Promise<number>;
   /** Whether the task exists: it was neither deleted nor pruned. */
   isTaskKept(taskSeq: number): Promise<boolean>;
@@ -332,10 +329,7 @@ export interface DeletionStore {
 
 /** Retention and the state of the file. */
 export interface MaintenanceStore {
-  /**
-   * Deletes one slice of what ended before the age, or of deleted tasks; returns how many rows. Only the oldest part of
-   * the log is deleted.
-   */
+  /** Deletes one slice of expired tasks, events and resume tokens, or of deleted tasks. Returns the number of rows. */
   prune(olderThanMs: number, limit: number): Promise<number>;
   /** Proves that a write reaches the disk. */
   checkWritable(): Promise<void>;
@@ -346,7 +340,7 @@ export interface MaintenanceStore {
 }
 
 /**
- * Everything that Bridge keeps. The name of a verb contains its guard; zero changed rows is a result (null or false), not an error.
- * Writes resolve after they are durable. Times are the store's own.
+ * The data that Bridge stores. The name of an operation contains its guard, for example `IfQueued`. If the guard does not hold, the result
+ * is null or false, not an error. Writes resolve when they are durable. The store's clock determines all times.
  */
 export interface Store extends TaskStore, EventStore, CallbackStore, ApprovalStore, DeletionStore, MaintenanceStore {}

@@ -113,7 +113,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     if (count >= MAX_SOCKETS_PER_TENANT)
       throw new BridgeError(
         "overloaded",
-        `This tenant has ${MAX_SOCKETS_PER_TENANT} open WebSockets, the maximum. Close some of them first.`,
+        `This tenant has the maximum of ${MAX_SOCKETS_PER_TENANT} open WebSockets. Close one, then try again.`,
       );
   }
 

@@ -87,7 +87,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
     if ((perTenant.get(tenant) ?? 0) >= MAX_FOLLOWED_PER_TENANT)
       throw new BridgeError(
         "overloaded",
-        `This tenant already follows ${MAX_FOLLOWED_PER_TENANT} runs over WebSockets, the maximum. Try again when some of them have ended.`,
+        `This tenant follows the maximum of ${MAX_FOLLOWED_PER_TENANT} runs over WebSockets. Try again when one of them has ended.`,
       );
   }
 

@@ -47,18 +47,18 @@ export async function walkFiles(root: HeldDirectory, { after, limit, skip, wante
   let truncated = false;
   let steps = 0;
   // `a/b`: the entry and everything below it are done. `a/`: the directory is next.
-  let place = after;
-  let isOver = false;
+  let position = after;
+  let isPageFull = false;
 
   /** At least one step is always allowed, so that a walk over many pages reaches its end. */
   function canStep(): boolean {
-    isOver ||= steps > 0 && (steps >= limits.entries || performance.now() >= deadline);
-    return !isOver;
+    isPageFull ||= steps > 0 && (steps >= limits.entries || performance.now() >= deadline);
+    return !isPageFull;
   }
 
   function step(to: string): void {
     steps += 1;
-    place = to;
+    position = to;
   }
 
   async function visit(directory: HeldDirectory, prefix: string, from: readonly string[]): Promise<void> {
@@ -70,8 +70,8 @@ export async function walkFiles(root: HeldDirectory, { after, limit, skip, wante
       const name = prefix + entry.name;
       if (Buffer.byteLength(name) > limits.pathBytes) truncated = true;
       else if (entry.isDirectory() && !skip.has(entry.name)) await descend(directory, entry.name, name, entry.name === start ? rest : null);
-      else if (entry.isFile()) await look(path.join(directory.path, entry.name), name);
-      if (isOver) return;
+      else if (entry.isFile()) await examineFile(path.join(directory.path, entry.name), name);
+      if (isPageFull) return;
       step(name);
     }
   }
@@ -103,21 +103,21 @@ export async function walkFiles(root: HeldDirectory, { after, limit, skip, wante
     await visit(directory, `${name}/`, from ?? []).finally(directory.close);
   }
 
-  async function look(file: string, name: string): Promise<void> {
+  async function examineFile(file: string, name: string): Promise<void> {
     const stats = await nullIfAbsent(lstat(file));
     // Names that are not UTF-8 cannot be opened by their decoded form. Other files have been deleted in the meantime.
     if (stats === null) truncated ||= name.includes("\ufffd");
-    else if (isPlainFile(stats)) take({ path: name, bytes: stats.size, changedAt: Math.floor(stats.ctimeMs) });
+    else if (isPlainFile(stats)) collect({ path: name, bytes: stats.size, changedAt: Math.floor(stats.ctimeMs) });
   }
 
-  function take(file: FoundFile): void {
+  function collect(file: FoundFile): void {
     if (!wanted(file)) return;
     if (files.length < limit) files.push(file);
-    else isOver = true;
+    else isPageFull = true;
   }
 
   await visit(root, "", after?.split("/") ?? []);
-  return { files, next: isOver ? place : null, truncated };
+  return { files, next: isPageFull ? position : null, truncated };
 }
 
 /** A regular file with one hard link, because further links may be outside the workspace. */

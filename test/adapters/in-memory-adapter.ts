@@ -125,10 +125,10 @@ async function runUntilCancelled(
   };
   try {
     const result = await run(request, emitAndRemember, signal, requestApproval);
-    return signal.aborted ? { ...result, ...failure("cancelled", "The task was cancelled.") } : result;
+    return signal.aborted ? { ...result, ...failure("cancelled", "The task was canceled.") } : result;
   } catch (error) {
     if (!signal.aborted) throw error;
-    return { ...failure("cancelled", "The task was cancelled."), output: text };
+    return { ...failure("cancelled", "The task was canceled."), output: text };
   }
 }
 

@@ -4,7 +4,7 @@ import SqliteDatabase from "better-sqlite3";
 import { describe, expect, test, vi } from "vitest";
 import type { ApprovalAnswer } from "#contract";
 import type { Approval } from "../../src/approvals/approvals.ts";
-import { MAX_PENDING_APPROVALS } from "../../src/store/sqlite/approval-verbs.ts";
+import { MAX_PENDING_APPROVALS } from "../../src/store/sqlite/approval-operations.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
 import { caller, newDispatch, startEngine } from "../dispatch/engine.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -121,9 +121,9 @@ describe("a pending approval", () => {
     const [approval] = await pending();
     await dispatcher.cancel("default", "t1");
     await dispatcher.waitForEnd(task, 60_000);
-    expect(answers).toEqual([{ decision: "reject", reason: "The task was cancelled." }]);
+    expect(answers).toEqual([{ decision: "reject", reason: "The task was canceled." }]);
     expect(eventsOf("t1").slice(-2)).toMatchObject([
-      { type: "tool.approval_resolved", data: { decision: "reject", by: "bridge", reason: "The task was cancelled." } },
+      { type: "tool.approval_resolved", data: { decision: "reject", by: "bridge", reason: "The task was canceled." } },
       { type: "execution.failed", data: { errorCode: "cancelled" } },
     ]);
     await expect(approvals.decide("default", approval?.approvalId ?? "", yes)).rejects.toMatchObject({ code: "already_decided" });
@@ -141,7 +141,7 @@ describe("a pending approval", () => {
     expect(
       found.filter(({ state }) => state === "rejected").map(({ task, decidedBy, reason }) => [task.taskId, decidedBy, reason]),
     ).toEqual([
-      ["t2", "bridge", "Bridge was stopped while the approval waited; the task starts anew."],
+      ["t2", "bridge", "Bridge was stopped while the approval waited; the task starts again."],
       ["t1", "bridge", "Bridge was restarted while the task ran."],
     ]);
     expect(await after.metrics.registry.metrics()).toContain('bridge_approvals_total{provider="memory",decision="unanswered"} 2');

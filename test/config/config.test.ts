@@ -482,7 +482,7 @@ describe("acp:<name> in BRIDGE_ADAPTERS", () => {
     const valued = faultOf({ goose: { command: ["goose"], env: ["AGENT_KEY=key-4711"] } });
     expect(valued).toContain("goose.env.0: must be the name of a variable");
     expect(valued).not.toContain("4711");
-    expect(faultOf({ Goose: ["goose"] })).toMatch(/Goose: a name is a-z/);
+    expect(faultOf({ Goose: ["goose"] })).toMatch(/Goose: the name must start with a-z/);
   });
 });
 

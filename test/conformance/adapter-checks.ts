@@ -273,7 +273,7 @@ export const adapterChecks: readonly AdapterCheck[] = [
       await bench.within("the question", asked.promise);
       const cancelled = bench.adapter.cancel(request.taskId);
       // Bridge rejects the pending approvals of a task that is stopped.
-      stopped.resolve({ decision: "reject", reason: "The task was cancelled." });
+      stopped.resolve({ decision: "reject", reason: "The task was canceled." });
       expect(await cancelled).toBe(true);
       expect(await result).toMatchObject({ status: "error", errorCode: "cancelled" });
     },

@@ -16,14 +16,14 @@ function follow({ store, eventLog }: Log, feed: EventFeed, from: EventPosition) 
   const controller = new AbortController();
   const take = (events: readonly StoredEvent[]) => void numbers.push(...events.map(({ number }) => number));
   const follower = {
-    gap: (oldest: number | null) => void gaps.push(oldest),
-    replay(events: readonly StoredEvent[]) {
+    onGap: (oldest: number | null) => void gaps.push(oldest),
+    onReplay(events: readonly StoredEvent[]) {
       take(events);
       return true;
     },
-    drained: async () => {},
-    live: take,
-    over() {
+    waitForDrain: async () => {},
+    onLive: take,
+    onFeedEnd() {
       isOver = true;
     },
   };

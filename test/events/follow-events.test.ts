@@ -17,14 +17,14 @@ function follow({ store, eventLog }: Log, feed: EventFeed, from: EventPosition, 
   const controller = new AbortController();
   const take = (events: readonly StoredEvent[]) => numbers.push(...events.map(({ number }) => number));
   const follower = {
-    gap: (oldest: number | null) => void gaps.push(oldest),
-    replay: (events: readonly StoredEvent[]) => {
+    onGap: (oldest: number | null) => void gaps.push(oldest),
+    onReplay: (events: readonly StoredEvent[]) => {
       take(events);
       return hasRoom();
     },
-    drained: () => new Promise<void>(setImmediate),
-    live: (events: readonly StoredEvent[]) => void take(events),
-    over: () => void overs.push(numbers.length),
+    waitForDrain: () => new Promise<void>(setImmediate),
+    onLive: (events: readonly StoredEvent[]) => void take(events),
+    onFeedEnd: () => void overs.push(numbers.length),
   };
   const caughtUp = followEvents({ store, eventLog, feed }, { from, follower, signal: controller.signal });
   return { numbers, gaps, overs, caughtUp, stop: () => controller.abort() };
@@ -152,15 +152,15 @@ test("a follower that is far behind during a prune gets each event or a gap", as
     const controller = new AbortController();
     let turn = 0;
     const follower = {
-      gap: () => void seen.push("gap"),
-      replay: (page: readonly StoredEvent[]) => {
+      onGap: () => void seen.push("gap"),
+      onReplay: (page: readonly StoredEvent[]) => {
         seen.push(...page.map(({ number }) => number));
         turn += 1;
         return turn % 2 === 0;
       },
-      drained: async () => void (await prune()),
-      live: () => {},
-      over: () => {},
+      waitForDrain: async () => void (await prune()),
+      onLive: () => {},
+      onFeedEnd: () => {},
     };
     await followEvents({ store, eventLog: log.eventLog, feed }, { from: 0, follower, signal: controller.signal });
     controller.abort();

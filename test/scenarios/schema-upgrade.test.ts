@@ -27,7 +27,7 @@ const rows = ({ at, origin }: { at: number; origin: string }): { since: number; 
           (3, 'default', 'running', NULL, NULL, 'a', 'command', 'running', NULL, '${request},"callbackUrl":"${origin}/running"}', 'f3', ${at}, ${at}, NULL, NULL),
           (4, 'default', 'child', 3, 'running', 'a', 'command', 'queued', NULL, '${request}}', 'f4', ${at}, NULL, NULL, NULL),
           (5, 'default', 'queued', NULL, NULL, 'a', 'command', 'queued', NULL, '${request}}', 'f5', ${at}, NULL, NULL, NULL),
-          (6, 'other', 'owing', NULL, NULL, 'a', 'command', 'cancelled', NULL, '${request}}', 'f6', ${at}, NULL, ${at}, '{"status":"error","errorCode":"cancelled","error":"The task was cancelled.","durationMs":0,"connection":"in-process"}');
+          (6, 'other', 'owing', NULL, NULL, 'a', 'command', 'cancelled', NULL, '${request}}', 'f6', ${at}, NULL, ${at}, '{"status":"error","errorCode":"cancelled","error":"The task was canceled.","durationMs":0,"connection":"in-process"}');
         INSERT INTO event (number, task, type, at, data) VALUES
           (1, 1, 'execution.started', ${at}, '{"agentId":"a"}'), (2, 1, 'assistant.text', ${at}, '{"content":"from the past"}'),
           (3, 1, 'execution.completed', ${at}, '{"output":"from the past","durationMs":5}'), (4, 1, 'callback.delivered', ${at}, '{"attempts":1,"status":200}'),

@@ -38,7 +38,7 @@ export function createSessionRecorder(
     timeline.finishTool(toolCallId, output, isError);
     calls.delete(toolCallId);
   };
-  const startHeldBack = (): void => {
+  const startPendingCalls = (): void => {
     for (const { call, isStarted } of calls.values()) if (!isStarted) start(call);
   };
   const recordCall = (given: AcpToolCall): void => {
@@ -77,7 +77,7 @@ export function createSessionRecorder(
         return;
       }
       // Any other update means that the inputs of the pending calls are complete.
-      startHeldBack();
+      startPendingCalls();
       if (update.sessionUpdate === "agent_message_chunk") appendMessage(update.messageId ?? undefined, update.content.text);
       else if (update.sessionUpdate === "plan") timeline.reportProgress({ plan: update.entries });
       else if (update.cost?.currency === "USD") costUsd = update.cost.amount;
@@ -87,7 +87,7 @@ export function createSessionRecorder(
       const notice = profile.readExtension?.(method, params) ?? null;
       if (notice !== null) applyNotice(notice);
     },
-    /** Records a call that the agent asks permission for, and returns it as the timeline has it. */
+    /** Records a call for which the agent requests permission. Returns the question for the approval. */
     recordQuestion: (call: AcpToolCall): Omit<ApprovalQuestion, "taskId"> => start(merge(call)),
     /** The kind of an open call; empty if it is unknown. */
     kindOf: (toolCallId: string): string => calls.get(toolCallId)?.call.kind ?? "",
@@ -111,7 +111,7 @@ export function createSessionRecorder(
       return failed ? reason : undefined;
     },
     /** Starts the calls that were held back. Called when no more updates follow. */
-    flush: startHeldBack,
+    flush: startPendingCalls,
   };
 }
 

@@ -34,7 +34,7 @@ export function finishAnswer(given: ConnectionResult, context: AnswerContext): C
   return { ...known, ...failure("model_error", timeline.hasTools ? `${NO_ANSWER} ${CHANGES_REMAIN}` : NO_ANSWER) };
 }
 
-/** A file is the answer of a task that writes one. */
+/** Decides whether an empty answer is a success. A task with a file output has its answer in the file. */
 function isAccepted({ request, timeline, emptyAnswers = "after tools" }: AnswerContext): boolean {
   if (emptyAnswers === "accepted") return true;
   return timeline.hasTools && (emptyAnswers === "after tools" || request.outputStrategy.type === "file");

@@ -33,7 +33,9 @@ export const connection = <const Names extends readonly [string, ...string[]]>(v
     variable,
     schema: choice(names)
       .optional()
-      .describe(`The only connection to ${title} that Bridge may use: ${joinNames(names)}. Default: the first of them that works`),
+      .describe(
+        `The only connection to ${title} that Bridge may use: ${joinNames(names)}. Default: the first connection in this order that works`,
+      ),
   }) satisfies AdapterSetting;
 
 /** The setting `home`. */

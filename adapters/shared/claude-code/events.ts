@@ -45,7 +45,7 @@ const NO_MODEL = "<synthetic>";
 
 /** Options of a reader. */
 export interface ReaderOptions {
-  /** The setting of the adapter that error messages about a missing login name. */
+  /** Name of the adapter's setting for the home directory, for error messages about a missing login. */
   homeSetting: string;
   /** Called with the total cost of the session. */
   onSessionCost?(costUsd: number): void;
@@ -194,7 +194,8 @@ function readResult(line: ResultLine, outcome: Outcome, answered: boolean): Step
 }
 
 /** The reason of a discarded answer that Claude Code requests again. */
-export const retryReason = (error?: unknown): string => `The model's answer broke off${typeof error === "string" ? ` (${error})` : ""}.`;
+export const retryReason = (error?: unknown): string =>
+  `The model's answer was incomplete${typeof error === "string" ? ` (${error})` : ""}.`;
 
 /**
  * The usage and cost of the task, including sub-agents. The line's `usage` omits sub-agents, and its `total_cost_usd`

@@ -31,8 +31,8 @@ const LIMIT_EXCEEDED: CallAnswer = {
 
 /**
  * Collects the calls of declared tools of one task, and ends the program's turn after them. A call gets no result, so
- * that the program does not call its model again. When the program is silent and no other tool of the turn is running,
- * the turn is over. `isDeclared` recognizes the program's names of the declared tools.
+ * that the program does not call its model again. When the program is silent and no other tool of the turn is
+ * running, the turn is over. `isDeclared` takes a tool name in the form that the program reports.
  */
 export function createCallGate(timeline: TaskTimeline, isDeclared: (toolName: string) => boolean) {
   const turn = new AbortController();
@@ -119,7 +119,7 @@ export function createCallGate(timeline: TaskTimeline, isDeclared: (toolName: st
     call(toolName: string, input: unknown): Promise<CallAnswer> {
       if (isClosed) return Promise.resolve(PENDING);
       const { promise, resolve } = Promise.withResolvers<CallAnswer>();
-      // When it is stopped, Claude Code repeats the waiting calls. These get no answer either.
+      // Claude Code repeats its waiting calls when it is stopped. The repeated calls get no answer either.
       const isRepeated = turn.signal.aborted;
       if (!isRepeated) {
         inputBytes += Buffer.byteLength(JSON.stringify(input));

@@ -71,7 +71,7 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
       case "error":
         return [{ kind: "ended", outcome: explain(part.error) }];
       case "abort":
-        return [{ kind: "ended", outcome: failure("cancelled", "The task was cancelled.") }];
+        return [{ kind: "ended", outcome: failure("cancelled", "The task was canceled.") }];
       default:
         return [];
     }

@@ -73,7 +73,7 @@ function appendEvents(response: Response, createMessages: (reason?: string) => o
     } catch (error) {
       reason = networkErrorCode(error) ?? (error as Error).message;
     }
-    // The blank line ends an event that broke off.
+    // The blank line terminates an incomplete event.
     yield Buffer.from(
       `\n\n${createMessages(reason)
         .map((message) => `data: ${JSON.stringify(message)}\n\n`)

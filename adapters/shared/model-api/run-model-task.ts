@@ -175,6 +175,6 @@ function taskCost({ context }: ProgramTask, { modelId }: ModelCall, { model, usa
   const { prices } = modelSettingsOf(context.settings);
   return prices === undefined || usage === undefined ? undefined : costOf(prices, [model, modelId], usage);
 }
-const CANCELLED = failure("cancelled", "The task was cancelled.");
+const CANCELLED = failure("cancelled", "The task was canceled.");
 const UNFINISHED = failure("model_error", "The model's answer is incomplete: the stream ended early. Dispatch again.");
 const TOO_LONG = failure("output_limit", `The reasoning and the tool results of this task exceed ${MAX_HIDDEN_BYTES / 1024 ** 2} MiB.`);

@@ -17,7 +17,7 @@ export function stopFailure(end: ProcessEnd, limits: Pick<typeof PROCESS_LIMITS,
 
 /** The failure of a program that exited without reporting an outcome. */
 export function exitFailure(end: ProcessEnd): Failure {
-  if (end.aborted) return failure("cancelled", "The task was cancelled.");
+  if (end.aborted) return failure("cancelled", "The task was canceled.");
   const how = end.exitSignal === null ? `exited with code ${end.exitCode}` : `was killed by ${end.exitSignal}`;
   return failure("runtime_crashed", `The program ${end.program} ${how}. ${end.stderr.trim().slice(-ERROR_TAIL_LENGTH)}`.trim());
 }

@@ -30,11 +30,11 @@ export function readProcess(pid: number): FoundProcess | null {
 /** True if the process still runs. The start time detects a pid that has been reused. A zombie has ended. */
 export function isAlive({ pid, startTime }: FoundProcess): boolean {
   const now = readProcess(pid);
-  return now?.startTime === startTime && !isOver(now);
+  return now?.startTime === startTime && !hasEnded(now);
 }
 
 /** Whether the process has ended and only waits for its parent to reap it. */
-export const isOver = ({ state }: FoundProcess): boolean => state === "Z" || state === "X";
+export const hasEnded = ({ state }: FoundProcess): boolean => state === "Z" || state === "X";
 
 /** Sends a signal. Does nothing if the process has ended or belongs to another user. */
 export function signal(process: FoundProcess, name: NodeJS.Signals): void {

@@ -4,7 +4,7 @@ import path from "node:path";
 /** The number of links that the kernel follows. */
 const MAX_LINKS = 40;
 
-/** A directory whose entries decide which file a path names. */
+/** A directory whose entries determine the file that the path of a secret leads to. */
 export interface SecretDirectory {
   /** The path of the secret. */
   file: string;
@@ -34,7 +34,7 @@ export function createSecretFinder(files: readonly string[]): () => SecretDirect
 }
 
 /**
- * Finds the directories in which a replacement of a file can appear: those that hold the file or a link on the way to it, and those that
+ * Finds the directories in which a replacement of a file can appear: those that contain the file or a link in its path, and those that
  * contain the target of such a link. The file need not exist, because it may be missing for a moment while it is being replaced.
  */
 export function secretDirectories(file: string): SecretDirectory[] {

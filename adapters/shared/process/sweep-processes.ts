@@ -2,14 +2,14 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { familyOf, type LabelFamily, type ProcessLabel, processLabels, readLabel } from "./process-labels.ts";
-import { type FoundProcess, isAlive, isOver, listPids, readProc, readProcess, signal } from "./process-table.ts";
+import { type FoundProcess, hasEnded, isAlive, listPids, readProc, readProcess, signal } from "./process-table.ts";
 
 /** The environment variable that marks every process of a task and its descendants. */
 export const TASK_MARKER = "BRIDGE_TASK_ID";
 
 /** Time from SIGTERM to SIGKILL in a sweep. */
 export const SWEEP_GRACE_MS = 1_000;
-/** How long a sweep continues after SIGKILL. After that, the processes cannot be killed, or start faster than they are killed. */
+/** How long a sweep continues after SIGKILL. Processes that remain then cannot be killed, or start faster than the sweep kills them. */
 const LIMIT_MS = 4_000;
 const PAUSE_MS = 10;
 /** Number of processes that are checked per turn of the event loop. */
@@ -40,7 +40,7 @@ export function sweepTask(task: SweptTask): Promise<Sweep> {
   const hasMarks = ({ marker, tmp, home }: Marks) => marker === task.taskId && (tmp === task.tmp || home === task.home);
   const isLabeled = (pid: number) => task.label !== null && readLabel(pid) === task.label;
   const isMarked = (pid: number) => matches(readMarks(pid), hasMarks);
-  // Unlike an environment, a label never disappears for a moment, so the second pass checks labels only.
+  // A label stays readable during exec, unlike the environment, so the second pass checks labels only.
   return sweep((pid) => isLabeled(pid) || isMarked(pid), {
     graceMs: task.graceMs,
     ...(task.label === null ? {} : { confirm: isLabeled }),
@@ -62,21 +62,21 @@ export async function waitForSandbox(group: number): Promise<Sweep> {
 }
 
 /**
- * Kills the processes that tasks of an earlier Bridge process on this data directory left behind, and records the label
- * family of this one. Called at the start, before any task runs.
+ * Kills the processes that tasks of an earlier Bridge process on this data directory left behind, and records the
+ * label family of the current process. Called at the start, before any task runs.
  */
 export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<Sweep> {
   const root = path.resolve(dataDir) + path.sep;
   const isOurs = (directory: string | undefined) => directory?.startsWith(root) === true;
   const hasMarks = ({ marker, tmp, home }: Marks) => marker !== undefined && (isOurs(tmp) || isOurs(home));
   const file = path.join(dataDir, FAMILY_FILE);
-  const place = identify(dataDir);
+  const place = identifyDirectory(dataDir);
   const [labels, earlier] = [await processLabels(), readFamily(file, place)];
   const family = "missing" in labels ? null : labels.family;
-  // The family of this process: another Bridge instance in this process has used the directory and may still run tasks.
+  // Another Bridge instance in the current process recorded the same family. Its tasks may still run, so they are not leftovers.
   const isEarlier = (label: ProcessLabel) => earlier !== null && earlier !== family && familyOf(label) === earlier;
   const isLeftover = (pid: number) => matches(readLabel(pid), isEarlier) || matches(readMarks(pid), hasMarks);
-  // A task of the earlier Bridge may have started this one, from a shell or a terminal multiplexer. Killing these would end the start.
+  // A task of the earlier Bridge may be an ancestor of this process, for example a shell. Killing an ancestor could also end this process.
   const ancestors = ancestorsOf(process.pid);
   const swept = await sweep((pid) => !ancestors.has(pid) && isLeftover(pid));
   if (family !== null && family !== earlier) writeFileSync(file, `${family} ${place}\n`, { mode: 0o600 });
@@ -90,8 +90,8 @@ function readFamily(file: string, place: string): LabelFamily | null {
   return /^\d+$/.test(family) && recordedPlace === place ? BigInt(family) : null;
 }
 
-/** The device and inode of a directory. They stay when it is renamed, and its copy has others. */
-function identify(directory: string): string {
+/** Returns the device and inode of a directory. A rename does not change them; a copy has different ones. */
+function identifyDirectory(directory: string): string {
   const { dev, ino } = statSync(directory, { bigint: true });
   return `${dev}:${ino}`;
 }
@@ -121,30 +121,30 @@ export interface SweepOptions {
 /** Kills all matching processes, including those that start during the sweep: SIGTERM, a grace period, SIGKILL. */
 export async function sweep(isWanted: (pid: number) => boolean, options: SweepOptions = {}): Promise<Sweep> {
   const { graceMs = SWEEP_GRACE_MS, confirm = isWanted } = options;
-  const met = new Map<string, FoundProcess>();
+  const seen = new Map<string, FoundProcess>();
   const startedAt = performance.now();
-  let emptyLooks = 0;
+  let emptyPasses = 0;
   for (;;) {
     // A process that matched once is tracked until it ends, because it can remove its marks or lose them while it exits.
-    const followed = [...met].filter(([, process]) => isAlive(process));
-    const found = await findProcesses(emptyLooks > 0 ? confirm : isWanted);
-    const living = new Map([...followed, ...found.map((process) => [nameOf(process), process] as const)]);
+    const tracked = [...seen].filter(([, process]) => isAlive(process));
+    const found = await findProcesses(emptyPasses > 0 ? confirm : isWanted);
+    const living = new Map([...tracked, ...found.map((process) => [processKey(process), process] as const)]);
     const elapsedMs = performance.now() - startedAt;
     // A process shows no marks during exec, so one empty pass is not enough.
-    emptyLooks = living.size === 0 ? emptyLooks + 1 : 0;
-    if (emptyLooks === 2 || elapsedMs > graceMs + LIMIT_MS) {
-      return { killed: [...met.keys()].filter((name) => !living.has(name)).length, left: living.size };
+    emptyPasses = living.size === 0 ? emptyPasses + 1 : 0;
+    if (emptyPasses === 2 || elapsedMs > graceMs + LIMIT_MS) {
+      return { killed: [...seen.keys()].filter((name) => !living.has(name)).length, left: living.size };
     }
     for (const [name, process] of living) {
       if (elapsedMs > graceMs) signal(process, "SIGKILL");
-      else if (!met.has(name)) signal(process, "SIGTERM");
-      met.set(name, process);
+      else if (!seen.has(name)) signal(process, "SIGTERM");
+      seen.set(name, process);
     }
     await delay(PAUSE_MS);
   }
 }
 
-const nameOf = ({ pid, startTime }: FoundProcess): string => `${pid} ${startTime}`;
+const processKey = ({ pid, startTime }: FoundProcess): string => `${pid} ${startTime}`;
 
 /** Returns the matching processes. */
 export async function findProcesses(isWanted: (pid: number) => boolean): Promise<FoundProcess[]> {
@@ -154,7 +154,7 @@ export async function findProcesses(isWanted: (pid: number) => boolean): Promise
     if (!isWanted(pid)) continue;
     const process = readProcess(pid);
     // A zombie keeps its limits, and so its label, but has ended.
-    if (process !== null && !isOver(process)) found.push(process);
+    if (process !== null && !hasEnded(process)) found.push(process);
   }
   return found;
 }

@@ -7,7 +7,7 @@ export const MAX_TEXT_BYTES: number = PROCESS_LIMITS.stdoutBytes;
 /** The result of a task that exceeded the limit. */
 export const textLimitFailure = failure(
   "output_limit",
-  `The runtime wrote more than ${MAX_TEXT_BYTES / 1024 ** 2} MiB of text, measured as it is encoded in JSON.`,
+  `The runtime wrote more than ${MAX_TEXT_BYTES / 1024 ** 2} MiB of text, measured in its JSON encoding.`,
 );
 
 /** Creates a counter of bytes that returns false once their sum exceeds the limit. */

@@ -41,7 +41,7 @@ export async function connect(
   const target = baseUrl + path.slice(1);
   // The URL parser resolves the names `.` and `..` even if they are encoded, so the request would go to another path.
   if (new URL(target).href !== target)
-    throw new BridgeClientError("not_found", "An id or a path contains the name . or .., which does not exist.");
+    throw new BridgeClientError("not_found", "An id or a path must not be . or .., or contain one of them between slashes.");
   const type = content !== undefined ? "application/octet-stream" : body !== undefined ? "application/json" : undefined;
   const sent = new Headers({ ...headers, ...(type !== undefined && { "content-type": type }) });
   sent.set("authorization", `Bearer ${checkToken(await getToken())}`);

@@ -3,7 +3,7 @@ import type { Speaker } from "./debate.ts";
 import { type Role, repairPrompt } from "./prompts.ts";
 import { type Answer, readAnswer } from "./read-answer.ts";
 import type { RoleRecord } from "./report.ts";
-import type { Confidence } from "./words.ts";
+import type { Confidence } from "./types.ts";
 
 /** The state of a role in one council. */
 export interface Seat {
@@ -29,7 +29,7 @@ export interface Runtime {
 /** The options of `createRoles`. */
 export type RolesOptions = Pick<
   BridgeOptions,
-  "input" | "profile" | "execute" | "remembers" | "secondsLeft" | "spending" | "log" | "takeTurn"
+  "input" | "profile" | "execute" | "resumesSessions" | "secondsLeft" | "spending" | "log" | "takeTurn"
 > & {
   /** The runtime of a role. */
   runtimeOf(who: Seat): Runtime;
@@ -142,7 +142,7 @@ export function createRoles(options: RolesOptions, callSeconds: number): Roles {
         who.isReached = true;
         connection ??= result.connection;
       }
-      if (options.remembers && result.resumeToken !== undefined) who.session = result.resumeToken;
+      if (options.resumesSessions && result.resumeToken !== undefined) who.session = result.resumeToken;
       return { result, timeoutSeconds };
     });
 

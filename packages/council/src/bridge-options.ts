@@ -1,6 +1,6 @@
 import type { CouncilInput } from "./input.ts";
 import type { Spending } from "./spending.ts";
-import type { CapabilityProfile } from "./words.ts";
+import type { CapabilityProfile } from "./types.ts";
 
 /** One prompt to a runtime. */
 export interface RoleRequest {
@@ -40,7 +40,7 @@ export interface BridgeOptions {
   /** Runs one prompt. Does not reject for an expected failure. */
   execute(request: RoleRequest): Promise<RoleResult>;
   /** Whether the runtime can continue sessions. */
-  remembers: boolean;
+  resumesSessions: boolean;
   /** Factor for time limits of this runtime, relative to other runtimes. */
   timeoutMultiplier: number;
   /** Returns the seconds until the deadline of the council. */

@@ -2,8 +2,8 @@ import { consolidate, findConflicts, findGaps } from "./consolidate.ts";
 import { areAlike, deduplicate, type Merge } from "./deduplicate.ts";
 import { createIds } from "./ids.ts";
 import { type AddedDomain, type ContextPacket, type DomainRequest, describeChallenge } from "./packet.ts";
-import { type Answer, type AnsweredOutput, usualSeverity } from "./read-answer.ts";
-import { type Challenge, CONSOLIDATION, CROSS_DOMAIN, type Output, severityRank } from "./words.ts";
+import { type Answer, type AnsweredOutput, defaultSeverity } from "./read-answer.ts";
+import { type Challenge, CONSOLIDATION, CROSS_DOMAIN, type Output, severityRank } from "./types.ts";
 
 /** A role in a debate: its domain and its name. */
 export interface Speaker {
@@ -84,7 +84,7 @@ export function createDebate(domains: readonly string[], prefix: string, { judge
 
   const add = ({ domain, agent }: Speaker, answered: AnsweredOutput): Finding => {
     const { type, title, evidence, action } = answered;
-    const severity = answered.severity ?? usualSeverity(type);
+    const severity = answered.severity ?? defaultSeverity(type);
     const description = answered.description || title;
     const status = round === 1 ? "confirmed" : "discovered";
     const finding: Finding = {
@@ -375,7 +375,7 @@ const UNDECIDED = "It is undecided whether this finding is right.";
 const repeats = (output: AnsweredOutput, known: Finding, speaker: Speaker): boolean =>
   (known.domain === speaker.domain || known.owner === null) &&
   areAlike(known, output) &&
-  severityRank(known.severity) <= severityRank(output.severity ?? usualSeverity(output.type));
+  severityRank(known.severity) <= severityRank(output.severity ?? defaultSeverity(output.type));
 
 function toOutput({ foundInRound: _, owner: __, ...output }: Finding): Output {
   return output;

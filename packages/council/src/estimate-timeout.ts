@@ -1,4 +1,4 @@
-import type { Intensity } from "./words.ts";
+import type { Intensity } from "./types.ts";
 
 /** Size of the scope. Unknown measures are absent. */
 export interface Size {

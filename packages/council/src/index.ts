@@ -19,4 +19,4 @@ export { chooseDomains, type Member, runDeepCouncil } from "./run-deep-council.t
 export { type ModelsReport, runModels } from "./run-models.ts";
 export { type CouncilSettings, readSettings, SETTINGS_FILE } from "./settings.ts";
 export { createSpending, type Spending, shareEvenly } from "./spending.ts";
-export type * from "./words.ts";
+export type * from "./types.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { CROSS_DOMAIN, intensities, taskTypes } from "./words.ts";
+import { CROSS_DOMAIN, intensities, taskTypes } from "./types.ts";
 
 /** Maximum number of experts. */
 export const MAX_DOMAINS = 26;

@@ -1,4 +1,4 @@
-import type { CapabilityProfile, OutputType, TaskType } from "./words.ts";
+import type { CapabilityProfile, OutputType, TaskType } from "./types.ts";
 
 /** Properties of one task type. */
 export interface Framing {

@@ -2,7 +2,7 @@ import type { Expert } from "./find-expert.ts";
 import type { CouncilInput } from "./input.ts";
 import { type AddedDomain, cut, type FittedPacket, omitOwnParts } from "./packet.ts";
 import { framings } from "./profile.ts";
-import type { Challenge, Output, TaskType } from "./words.ts";
+import type { Challenge, Output, TaskType } from "./types.ts";
 
 /** Properties of a role for its prompts. */
 export type Role = Pick<Expert, "title" | "domain" | "focusAreas" | "standards" | "template">;
@@ -11,9 +11,15 @@ export type Role = Pick<Expert, "title" | "domain" | "focusAreas" | "standards" 
 export const challengerRole: Role = {
   domain: "cross-domain",
   title: "Challenger",
-  focusAreas: ["hidden assumptions", "other explanations of the evidence", "findings that do not apply here", "what everybody overlooks"],
+  focusAreas: [
+    "hidden assumptions",
+    "other explanations of the evidence",
+    "findings that do not apply here",
+    "problems that every other role overlooks",
+  ],
   standards: ["A challenge names the finding, the assumption and the evidence against it"],
-  template: "You are the Devil's Advocate of this council. Doubt what looks agreed, and say what would show that it is wrong.",
+  template:
+    "You are the Devil's Advocate of this council. Question findings that look agreed, and describe the evidence that would refute them.",
 };
 
 /** The role that looks for problems between the domains. */
@@ -24,10 +30,10 @@ export const integrationRole: Role = {
     "interfaces between components",
     "cascading effects",
     "assumptions that two sides do not share",
-    "what falls between two domains",
+    "problems that belong to no single domain",
   ],
-  standards: ["A finding names both sides of the border that it is about"],
-  template: "You look at the borders: what one part promises, and what the other one relies on.",
+  standards: ["A finding names both sides of the interface that it concerns"],
+  template: "You examine interfaces: compare what each component guarantees with what other components rely on.",
 };
 
 /** Precedes texts of other roles, which may contain instructions. */
@@ -48,18 +54,19 @@ interface RoundMaterial {
   packet: FittedPacket;
   own: readonly Output[];
   challenges: readonly Challenge[];
-  remembers: boolean;
+  /** The role's session contains its earlier prompts, so its introduction is omitted. */
+  hasSession: boolean;
 }
 
-/** Returns the prompt of an expert who reviews its findings. Without `remembers` it starts with the introduction of the role. */
+/** Returns the prompt of an expert who reviews its findings. */
 export function expertPrompt(
   role: Role,
   input: CouncilInput,
-  { packet, own, challenges, requests, remembers }: RoundMaterial & { requests: readonly unknown[] },
+  { packet, own, challenges, requests, hasSession }: RoundMaterial & { requests: readonly unknown[] },
 ): string {
   const mine = omitOwnParts(packet, { findings: own, challenges });
   return [
-    ...(remembers ? [] : [introduceRole(role, input)]),
+    ...(hasSession ? [] : [introduceRole(role, input)]),
     embed(mine.rest),
     `Your findings so far:\n${quote(mine.findings)}`,
     `Challenges to them:\n${quote(mine.challenges)}`,
@@ -108,16 +115,16 @@ const renderRequests = (requests: readonly unknown[]): string[] =>
 /** Returns the prompt of the Challenger in a debate round. */
 export function challengerPrompt(
   input: CouncilInput,
-  { packet, history, remembers }: { packet: FittedPacket; history: readonly unknown[]; remembers: boolean },
+  { packet, history, hasSession }: { packet: FittedPacket; history: readonly unknown[]; hasSession: boolean },
 ): string {
   return [
-    ...(remembers ? [] : [introduceRole(challengerRole, input)]),
+    ...(hasSession ? [] : [introduceRole(challengerRole, input)]),
     "The findings that stand are in the packet.",
     embed(packet),
     `Your challenges so far, and what the experts answered:\n${quote(history)}`,
     [
       "Go through your challenges and then through the findings:",
-      '- Give up a challenge that was refuted: status "withdrawn".',
+      '- Withdraw a challenge that was refuted: status "withdrawn".',
       '- Repeat a challenge that was not refuted, with more evidence: status "escalated". An answered challenge that you do not repeat counts as settled.',
       "- Challenge the findings of experts that have just joined.",
       "- Challenge findings that have had no challenge yet, and every CRITICAL and HIGH one that is not your own.",
@@ -127,15 +134,15 @@ export function challengerPrompt(
 }
 
 /** Returns the prompt of the Integration Checker in a debate round. */
-export function integrationPrompt(input: CouncilInput, { packet, own, challenges, remembers }: RoundMaterial): string {
+export function integrationPrompt(input: CouncilInput, { packet, own, challenges, hasSession }: RoundMaterial): string {
   const mine = omitOwnParts(packet, { findings: own, challenges });
   return [
-    ...(remembers ? [] : [introduceRole(integrationRole, input)]),
+    ...(hasSession ? [] : [introduceRole(integrationRole, input)]),
     "The findings that stand and the open challenges are in the packet, also those of experts that have just joined.",
     embed(mine.rest),
     `Your own findings so far, and the challenges to them. Answer each challenge with the id of the finding and the status "confirmed", "revised" or "withdrawn":\n${quote({ own: mine.findings, challenges: mine.challenges })}`,
     [
-      "Report what only shows when several components are seen together, and is not reported yet:",
+      "Report problems that only appear when several components are considered together and that no role has reported yet:",
       "- interfaces that turned out to be unclear when a finding was challenged",
       "- effects of a revised finding on other components",
       "- concerns that the domains which joined have in common with the others",
@@ -148,7 +155,7 @@ export function integrationPrompt(input: CouncilInput, { packet, own, challenges
 export function repairPrompt(answer: string | null): string {
   const quoted = answer === null ? [] : [`Your answer was:\n${quote(cut(answer, 20_000))}`];
   return [
-    "Your last answer held no JSON object that could be read. Give the same answer again as one JSON object in a ```json block, with nothing after it.",
+    "Your last answer contained no valid JSON object. Repeat the same answer as one JSON object in a ```json block, with nothing after it.",
     ...quoted,
     'Its fields are "outputs" (a list; also "challenges", if you were asked for challenges), "cross_domain_signals", "summary" and "confidence", in the form that you were given.',
   ].join("\n\n");
@@ -174,8 +181,8 @@ function introduceRole({ title, domain, focusAreas, standards, template }: Role,
     `Question: ${framings[input.taskType].question}`,
     ...(input.taskType === "audit" ? [AUDIT_CALIBRATION] : []),
     framings[input.taskType].profile === "inspect"
-      ? "Change nothing: look, and report."
-      : "You may change the project where the task asks for it.",
+      ? "Do not change any files. Inspect the project and report."
+      : "You may change the project where the task requires it.",
   ].join("\n");
 }
 

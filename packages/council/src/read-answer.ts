@@ -9,9 +9,9 @@ import {
   type Severity,
   severities,
   type TaskType,
-} from "./words.ts";
+} from "./types.ts";
 
-/** An output in the words of a role. The debate assigns the role and the id. */
+/** An output as a role reports it. The debate assigns the role and the id. */
 export interface AnsweredOutput {
   /** Id in the answer; null for none. */
   ref: string | null;
@@ -25,7 +25,7 @@ export interface AnsweredOutput {
   decision: "confirmed" | "revised" | "withdrawn" | "disputed" | null;
 }
 
-/** A challenge in the words of the Challenger. */
+/** A challenge as the Challenger reports it. */
 export interface AnsweredChallenge {
   /** The id of an earlier challenge; null for a new one. */
   ref: string | null;
@@ -62,7 +62,7 @@ function readObject(object: Record<string, unknown>, taskType: TaskType): Answer
   const listOf = (field: string, limit: number): Record<string, unknown>[] => {
     const items = Array.isArray(object[field]) ? object[field].filter(isRecord) : [];
     if (items.length > limit)
-      notes.push(`${items.length - limit} of ${items.length} ${field} were left out: ${limit} are taken of one answer.`);
+      notes.push(`${items.length - limit} of ${items.length} ${field} were omitted: Bridge reads at most ${limit} per answer.`);
     return items.slice(0, limit);
   };
   const confidence = textOf(object["confidence"], 20)?.toLowerCase();
@@ -81,20 +81,20 @@ function readOutput(item: Record<string, unknown>, taskType: TaskType, notes: st
   const status = oneOf(["confirmed", "revised", "downgraded", "withdrawn", "disputed"] as const, item["status"]);
   const decision = status === "downgraded" ? "revised" : status;
   // A decision about an existing output needs no text.
-  const isWord = ref !== null && decision !== null;
+  const isDecision = ref !== null && decision !== null;
   const description = textOf(item["description"], LIMITS.text);
-  const title = textOf(item["title"], LIMITS.title) ?? (isWord ? null : (description?.slice(0, 80).toWellFormed() ?? null));
-  if (title === null && !isWord) {
-    notes.push("An output without a title and a description was left out.");
+  const title = textOf(item["title"], LIMITS.title) ?? (isDecision ? null : (description?.slice(0, 80).toWellFormed() ?? null));
+  if (title === null && !isDecision) {
+    notes.push("An output without a title and a description was omitted.");
     return null;
   }
   const type = readType(item["type"], taskType);
   return {
     ref,
     type,
-    severity: readSeverity(item["severity"], type, isWord ? null : notes, title),
+    severity: readSeverity(item["severity"], type, isDecision ? null : notes, title),
     title: title ?? "",
-    description: description ?? (isWord ? "" : (title ?? "")),
+    description: description ?? (isDecision ? "" : (title ?? "")),
     evidence: textOf(item["evidence"], LIMITS.text),
     action: textOf(item["action"], LIMITS.text),
     decision,
@@ -107,16 +107,16 @@ function readType(given: unknown, taskType: TaskType): OutputType {
 }
 
 /** Default severity of types that need one. Without it the output would not count for the verdict. */
-export const usualSeverity = (type: OutputType): Severity | null =>
+export const defaultSeverity = (type: OutputType): Severity | null =>
   type === "plan-item" || type === "implementation-note" || type === "observation" ? null : "MEDIUM";
 
 /** Without `notes` the item is about an earlier output, which keeps its severity if none is given. */
 function readSeverity(given: unknown, type: OutputType, notes: string[] | null, title: string | null): Severity | null {
   if (type === "plan-item" || type === "implementation-note") return null;
   const severity = severities.find((known) => known === textOf(given, 20)?.toUpperCase());
-  if (severity !== undefined || notes === null || usualSeverity(type) === null) return severity ?? null;
-  notes.push(`"${title}" has no severity that is known; it counts as MEDIUM.`);
-  return usualSeverity(type);
+  if (severity !== undefined || notes === null || defaultSeverity(type) === null) return severity ?? null;
+  notes.push(`"${title}" has no valid severity; it counts as MEDIUM.`);
+  return defaultSeverity(type);
 }
 
 function readChallenge(item: Record<string, unknown>, notes: string[]): AnsweredChallenge | null {
@@ -125,13 +125,13 @@ function readChallenge(item: Record<string, unknown>, notes: string[]): Answered
   const text = textOf(item["challenge_text"], LIMITS.text);
   if (targetId !== null && (text !== null || decision === "withdrawn"))
     return { ref: textOf(item["challenge_id"], 40), targetId, text: text ?? "", decision };
-  notes.push("A challenge without a target_finding_id or a challenge_text was left out.");
+  notes.push("A challenge without a target_finding_id or a challenge_text was omitted.");
   return null;
 }
 
 function readSignal(item: Record<string, unknown>): CrossDomainSignal | null {
   const domain = textOf(item["domain"], 64)?.toLowerCase() ?? "";
-  // It becomes part of the prompt of an expert, so it must be a name and not a sentence.
+  // The domain becomes part of an expert's prompt, so it must be a name and not a sentence.
   if (!/^[a-z0-9][a-z0-9 _/+.-]{0,39}$/.test(domain) || domain.split(" ").length > 4) return null;
   return { domain, reason: textOf(item["reason"], 1_000) ?? "No reason was given.", findingId: textOf(item["finding_id"], 40) };
 }

@@ -1,4 +1,4 @@
-import type { CapabilityProfile, Confidence, Output, ReportStatus, TaskType, Verdict } from "./words.ts";
+import type { CapabilityProfile, Confidence, Output, ReportStatus, TaskType, Verdict } from "./types.ts";
 
 /** Token usage of all prompts. A count is absent if no runtime reported it. */
 export interface Usage {
@@ -17,7 +17,7 @@ export interface RoleRecord {
   answered: boolean;
   /** Reason why it did not answer; otherwise null. */
   reason: string | null;
-  /** The role's own summary of its answer; null without one. */
+  /** The role's own summary of its answer; null if there is none. */
   summary: string | null;
 }
 

@@ -26,8 +26,8 @@ import {
 } from "./prompts.ts";
 import type { Answer } from "./read-answer.ts";
 import { type BridgeReport, connectionWord, modelFamilyOf, statusOf } from "./report.ts";
+import { type Confidence, confidences, type Intensity, type Output } from "./types.ts";
 import { judge } from "./verdict.ts";
-import { type Confidence, confidences, type Intensity, type Output } from "./words.ts";
 
 /** Maximum number of debate rounds after the first round. */
 const maxDebateRounds: Readonly<Record<Intensity, number>> = { quick: 0, standard: 1, thorough: 3 };
@@ -71,7 +71,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
     for (const merge of debate.mergeDuplicates()) log({ event: "merge", kept: merge.keptId, dropped: merge.droppedId, round });
   }
 
-  if (options.skipReason !== undefined) return { ...empty(), skip_reason: options.skipReason };
+  if (options.skipReason !== undefined) return { ...emptyReport(), skip_reason: options.skipReason };
   log({ event: "preflight", step: "timeout_estimate", value_seconds: callSeconds });
   log({ event: "dispatch", mode: "multi-agent", domains: input.domains });
   await askConcurrently(
@@ -87,19 +87,19 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
   if (hasAnswers() && debate.standing().length > 0) {
     while (debateRounds < maxDebateRounds[input.intensity] && options.secondsLeft() >= 1 && !failures.some(isCancelled)) {
       const round = debateRounds + 2;
-      await debateRound(round);
+      await holdDebateRound(round);
       // A round without answers does not count, and the next one would have no answers either.
       if (!hasAnswers(round)) break;
       debateRounds += 1;
       if (hasEnded(debate)) break;
     }
   }
-  return hasAnswers() && !failures.some(isCancelled) ? completed() : notCompleted();
+  return hasAnswers() && !failures.some(isCancelled) ? completedReport() : failedReport();
 
-  async function debateRound(round: number): Promise<void> {
+  async function holdDebateRound(round: number): Promise<void> {
     const room = Math.min(spending.left - (debate.activeDomains.length + 2), MAX_DOMAINS - debate.activeDomains.length);
     const added = debate.wantedDomains.slice(0, Math.max(0, room));
-    const veterans = [...experts.values()];
+    const existing = [...experts.values()];
     debate.beginRound(round, added);
     for (const { domain, reason } of added) {
       experts.set(domain, seat(findExpert(domain)));
@@ -116,7 +116,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
         prompt: challengerPrompt(input, {
           packet: before.packetFor(JSON.stringify(history).length),
           history,
-          remembers: challenger.session !== undefined,
+          hasSession: challenger.session !== undefined,
         }),
         apply(answer) {
           const { raised, found } = debate.applyChallenges(challenger.speaker, answer);
@@ -126,19 +126,19 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
       },
       {
         who: integration,
-        prompt: integrationPrompt(input, { packet, own, challenges, remembers: integration.session !== undefined }),
+        prompt: integrationPrompt(input, { packet, own, challenges, hasSession: integration.session !== undefined }),
         apply: (answer) => debate.applyAnswer(integration.speaker, answer),
       },
     ]);
     const answered = readDebate();
     isLastPhase = round - 1 === maxDebateRounds[input.intensity];
     await askConcurrently(round, "response", [
-      ...veterans.map((who) => veteran(who, answered)),
-      ...added.map((domain) => newcomer(domain, answered)),
+      ...existing.map((who) => existingExpertTurn(who, answered)),
+      ...added.map((domain) => newExpertTurn(domain, answered)),
     ]);
   }
 
-  function veteran(who: ExpertSeat, { packetFor }: DebateView) {
+  function existingExpertTurn(who: ExpertSeat, { packetFor }: DebateView) {
     const requests = describeRequests(debate.takeRequests(who.role.domain));
     return {
       who,
@@ -147,13 +147,13 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
         own: debate.outputsOf(who.role.domain),
         challenges: debate.challengesFor(who.role.domain),
         requests,
-        remembers: who.session !== undefined,
+        hasSession: who.session !== undefined,
       }),
       apply: (answer: Answer) => debate.applyAnswer(who.speaker, answer),
     };
   }
 
-  function newcomer(added: AddedDomain, { packetFor }: DebateView) {
+  function newExpertTurn(added: AddedDomain, { packetFor }: DebateView) {
     const who = experts.get(added.domain) ?? seat(findExpert(added.domain));
     const trigger = added.trigger_finding_id === null ? undefined : debate.findOutput(added.trigger_finding_id);
     const requests = describeRequests(debate.takeRequests(added.domain));
@@ -174,11 +174,11 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
     };
   }
 
-  function completed(): BridgeReport {
+  function completedReport(): BridgeReport {
     const { outputs, withdrawn, disputed } = debate.conclude();
     const covered = new Set(records.filter(({ answered }) => answered).map(({ domain }) => domain));
     return {
-      ...empty(),
+      ...emptyReport(),
       status: "COMPLETED",
       domains_covered: debate.activeDomains.filter((domain) => covered.has(domain)),
       debate_rounds: debateRounds,
@@ -194,12 +194,12 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
     };
   }
 
-  function notCompleted(): BridgeReport {
+  function failedReport(): BridgeReport {
     const decisive = failures.find(isCancelled) ?? failures.find(({ errorCode }) => statusOf(errorCode) === "HALTED") ?? failures[0];
     const status = statusOf(decisive?.errorCode);
     const reason = decisive?.reason ?? records.find(({ answered }) => !answered)?.reason ?? "no role answered";
     return {
-      ...empty(),
+      ...emptyReport(),
       status,
       skip_reason: status === "SKIPPED" ? reason : null,
       halt_reason: status === "HALTED" ? (decisive?.errorCode ?? null) : null,
@@ -207,7 +207,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
     };
   }
 
-  function empty(): BridgeReport {
+  function emptyReport(): BridgeReport {
     const sizes = Object.fromEntries(roles.promptSizes.map((size, index) => [`prompt_size_chars_r${index + 1}`, size]));
     return {
       bridge,
@@ -256,7 +256,7 @@ function describeOpenRequests(requests: readonly DomainRequest[]): string[] {
     return `${from} asked the expert of ${domain} to look at ${what}, and no round was left: ${cut(reason, OPEN_REQUESTS.characters)}`;
   });
   const left = requests.length - notes.length;
-  return left > 0 ? [...notes, `${left} more requests came when no round was left.`] : notes;
+  return left > 0 ? [...notes, `${left} more requests were made when no round was left.`] : notes;
 }
 
 const sizeOf = (requests: readonly unknown[]): number => (requests.length === 0 ? 0 : JSON.stringify(requests).length);

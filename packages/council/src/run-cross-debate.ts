@@ -9,7 +9,7 @@ import type { Answer } from "./read-answer.ts";
 import type { RoleRecord } from "./report.ts";
 import { hasEnded } from "./run-bridge.ts";
 import type { Spending } from "./spending.ts";
-import type { Intensity, Output } from "./words.ts";
+import type { Intensity, Output } from "./types.ts";
 
 /** Rounds of the debate about the findings of several runtimes. */
 export const crossRounds: Readonly<Record<Intensity, number>> = { quick: 0, standard: 2, thorough: 3 };
@@ -58,7 +58,7 @@ export async function runCrossDebate(options: CrossDebateOptions): Promise<Cross
   };
   const callSeconds = estimateTimeoutSeconds(measureScope(input.scope), input.intensity);
   // The debate judges existing findings and changes no files, whatever the type of work.
-  const roles = createRoles({ ...options, profile: "inspect", remembers: false, runtimeOf }, callSeconds);
+  const roles = createRoles({ ...options, profile: "inspect", resumesSessions: false, runtimeOf }, callSeconds);
   let rounds = 0;
 
   const describe = (round: number): CrossRound => ({ round, findings: debate.standing(), merged, challenges: debate.challenges });

@@ -24,7 +24,7 @@ export interface DeepCouncilOptions {
   input: CouncilInput;
   members: readonly Member[];
   /** Bridges that the settings exclude, with the reason. */
-  leftOut: readonly SkippedBridge[];
+  skippedRuntimes: readonly SkippedBridge[];
   /** Runs one bridge and returns its report. Does not reject for an expected failure. */
   runMember(member: Member, input: CouncilInput): Promise<BridgeReport | ModelsReport>;
   execute(request: RoleRequest): Promise<RoleResult>;
@@ -49,7 +49,7 @@ export function chooseDomains({ domains, scope, taskDescription, contextSummary 
 
 /** Runs all bridges concurrently, merges and debates their findings, and returns the report. */
 export async function runDeepCouncil(options: DeepCouncilOptions): Promise<CouncilReport> {
-  const { members, leftOut, log, onProgress } = options;
+  const { members, skippedRuntimes, log, onProgress } = options;
   const input = { ...options.input, domains: chooseDomains(options.input) };
   let done = 0;
   const reports = await Promise.all(
@@ -72,7 +72,7 @@ export async function runDeepCouncil(options: DeepCouncilOptions): Promise<Counc
   const completed = reports.filter(({ report }) => report.status === "COMPLETED");
   const halted = reports.filter(({ report }) => report.status === "HALTED");
   const skipped: SkippedBridge[] = [
-    ...leftOut,
+    ...skippedRuntimes,
     ...reports
       .filter(({ report }) => report.status === "SKIPPED")
       .map(({ member, report }) => ({ bridge: member.bridge, reason: report.skip_reason ?? "no reason" })),
@@ -94,7 +94,7 @@ export async function runDeepCouncil(options: DeepCouncilOptions): Promise<Counc
       bridge: member.bridge,
       halt_reason: report.halt_message ?? report.halt_reason ?? "halted",
     })),
-    partial_coverage: completed.length < members.length + leftOut.length,
+    partial_coverage: completed.length < members.length + skippedRuntimes.length,
     bridge_reports: reports.map(({ report }) => report),
     artifacts: [],
   };

@@ -73,7 +73,7 @@ function createResponseError({ status, headers }: Response, text: string, apiKey
   const reason = redact(message ?? text, apiKey)
     .slice(0, MAX_REASON_LENGTH)
     .trim();
-  return new OpenAiError(`The model API answered ${status}. ${hints[status] ?? ""} ${reason}`.replace(/ +/g, " ").trim(), {
+  return new OpenAiError(`The model API returned ${status}. ${hints[status] ?? ""} ${reason}`.replace(/ +/g, " ").trim(), {
     status,
     // 429 also means that the quota of the account is used up; a retry does not help then.
     isRetryable: RETRYABLE_STATUSES.has(status) && code !== "insufficient_quota",

@@ -36,7 +36,7 @@ export function createFlowmarkTool({ command = ["flowmark"], ...options }: Parti
     signal?.throwIfAborted();
     return isFlowmark
       ? `\`${[known, ...more].join(" ")}\` works, so FlowMark may not know the topic ${JSON.stringify(topic)} or its arguments.`
-      : "This program is not FlowMark with describe and validate; a formatter has the same name.";
+      : "This program is not the FlowMark that supports describe and validate. A formatter has the same name.";
   }
 }
 

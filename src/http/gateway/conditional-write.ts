@@ -59,4 +59,4 @@ async function chooseTag(
   return current;
 }
 
-const deleted = (noun: string): BridgeError => new BridgeError("stale_write", `The ${noun} does not exist any more.`);
+const deleted = (noun: string): BridgeError => new BridgeError("stale_write", `The ${noun} no longer exists.`);

@@ -68,7 +68,7 @@ export const gatewayRoutes: FastifyPluginAsyncZodOpenApi<Omit<CallManagerOptions
 
 /**
  * Rejects keys that poison prototypes, and values that JSON cannot preserve, because unknown fields are passed to the
- * adapter as they are.
+ * adapter unchanged.
  */
 function rejectHarmfulJson(body: unknown): void {
   const fault = findJsonFault(body);

@@ -1,4 +1,4 @@
-/** Parses the W3C trace context of a request; null if it is missing or malformed, which the standard requires to ignore. */
+/** Returns a valid `traceparent` header (W3C Trace Context). Null if it is missing or invalid: the standard requires to ignore it then. */
 export function parseTraceparent(header: string | undefined): string | null {
   const [, version, traceId, parentId, rest] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-[\x20-\x7e]*)?$/.exec(header ?? "") ?? [];

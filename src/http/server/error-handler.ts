@@ -18,7 +18,7 @@ function toBridgeError(error: FastifyError, request: FastifyRequest): BridgeErro
   if (error instanceof BridgeError) return error;
   if (error.validation !== undefined) return toValidationError(error);
   if (error.code === "FST_ERR_BAD_URL") return new BridgeError("invalid_request", "The path contains a malformed percent-encoding.");
-  // No resource has a name of this length.
+  // A name that is too long cannot exist, so the response is 404.
   const status = error.code === "FST_ERR_MAX_PARAM_LENGTH" ? 404 : (error.statusCode ?? 500);
   if (status < 400 || status >= 500) return new BridgeError("internal_error", INTERNAL_ERROR);
   const code = codeOfStatus.get(status) ?? "invalid_request";

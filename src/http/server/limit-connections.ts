@@ -6,8 +6,8 @@ import { BridgeError } from "../../errors.ts";
 /** The share of the free file descriptors that connections may take. The rest is for tasks, callbacks and files. */
 const CONNECTION_SHARE = 1 / 2;
 /**
- * Connections above the first share are still accepted, so that health checks succeed and other requests get 503;
- * connections above this share are closed.
+ * Connections between the two shares are accepted, but only health checks succeed on them; other requests get 503. Connections above this
+ * share are closed.
  */
 const ACCEPTED_SHARE = 5 / 8;
 
@@ -38,7 +38,7 @@ export function limitConnections(app: FastifyInstance, limits: ConnectionLimits 
     if (rejected.has(request.raw.socket)) {
       reply.header("connection", "close");
       if (request.routeOptions.config.public !== true)
-        throw new BridgeError("overloaded", `Bridge has ${limits.served} open connections, the maximum. Try again later.`);
+        throw new BridgeError("overloaded", `Bridge has the maximum of ${limits.served} open connections. Try again later.`);
     }
     done();
   });

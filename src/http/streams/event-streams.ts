@@ -92,31 +92,32 @@ export function createEventStreams({
       ended.abort();
     });
 
-    followEvents({ store, eventLog, feed }, { from, follower: { gap, replay, drained, live, over: end }, signal: ended.signal }).catch(
-      (error: unknown) => {
-        logger.error({ err: error, tenant, principal: name }, "event stream failed");
-        raw.destroy();
-      },
-    );
+    followEvents(
+      { store, eventLog, feed },
+      { from, follower: { onGap, onReplay, waitForDrain, onLive, onFeedEnd: end }, signal: ended.signal },
+    ).catch((error: unknown) => {
+      logger.error({ err: error, tenant, principal: name }, "event stream failed");
+      raw.destroy();
+    });
 
-    function gap(oldest: number | null): void {
+    function onGap(oldest: number | null): void {
       writer.write(
         encodeSseFrame({ event: "stream.gap", data: JSON.stringify({ oldestId: oldest === null ? null : eventLog.formatId(oldest) }) }),
       );
     }
 
-    function replay(events: readonly StoredEvent[]): boolean {
+    function onReplay(events: readonly StoredEvent[]): boolean {
       const hasRoom = events.length === 0 || writer.write(Buffer.concat(events.map(encode)));
       endAfter(events);
       return hasRoom;
     }
 
     /** A replay waits for its client, but disconnects a client that reads nothing within the time limit. */
-    async function drained(): Promise<void> {
+    async function waitForDrain(): Promise<void> {
       if (!(await writer.waitForDrain(replayTimeoutMs))) disconnectSlowClient({ principal, ended, response: raw }, { metrics, logger });
     }
 
-    function live(events: readonly StoredEvent[]): void {
+    function onLive(events: readonly StoredEvent[]): void {
       if (writer.writeLive(events.map(encode))) endAfter(events);
       else disconnectSlowClient({ principal, ended, response: raw }, { metrics, logger });
     }
@@ -144,7 +145,7 @@ export function createEventStreams({
     if (count >= MAX_STREAMS_PER_TENANT)
       throw new BridgeError(
         "overloaded",
-        `This tenant has ${MAX_STREAMS_PER_TENANT} open event streams, the maximum. Close some of them first.`,
+        `This tenant has the maximum of ${MAX_STREAMS_PER_TENANT} open event streams. Close one, then try again.`,
       );
   }
 

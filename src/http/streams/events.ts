@@ -72,7 +72,7 @@ export const eventRoutes: FastifyPluginAsyncZodOpenApi<{ store: EventStore; even
         querystring: eventsQuery,
         headers: lastEventIdHeaders,
         response: {
-          200: { description: "The stream. It has no end.", content: { "text/event-stream": { schema: streamMessageSchema } } },
+          200: { description: "The stream. It does not end.", content: { "text/event-stream": { schema: streamMessageSchema } } },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_acceptable", "draining", "overloaded"),
         },
       },

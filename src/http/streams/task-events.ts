@@ -16,7 +16,7 @@ import type { EventStreams } from "./event-streams.ts";
 
 const eventId = z.string();
 const taskEventsQuery = z.strictObject({
-  after: eventId.optional().describe("Id of an event. Only later events."),
+  after: eventId.optional().describe("Id of an event. Returns only events after it."),
   cursor: eventId.optional().describe("`meta.nextCursor` of the previous page. Takes precedence over `after`."),
   limit: pageQuery.limit,
   lastEventId: eventId
@@ -38,9 +38,9 @@ export const taskEventRoutes: FastifyPluginAsyncZodOpenApi<{ store: TaskEventSto
     const start = query.lastEventId ?? query.cursor ?? query.after;
     const last = parseLastEventId(request, { name: "lastEventId", value: start });
     const from = last === null ? 0 : positionOf(store, last);
-    const isOver = isFinal(task.state) && (await store.readTaskEvents(task.seq, from ?? 0, 1, { callbacks: false })).length === 0;
+    const hasEnded = isFinal(task.state) && (await store.readTaskEvents(task.seq, from ?? 0, 1, { callbacks: false })).length === 0;
     // 204 prevents an EventSource from reconnecting.
-    if (isOver) await reply.code(204).send();
+    if (hasEnded) await reply.code(204).send();
     else eventStreams.open(request, reply, { feed: createTaskFeed(store, task), from, isLast: isTerminal });
   }
 

@@ -16,15 +16,15 @@ export function encodeSseFrame({ id, event, data }: SseFrame): string {
   return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }
 
-/** Encodes an event as the JSON text that clients receive. The stored data is embedded as it is. */
+/** Encodes an event as the JSON text that clients receive. The stored JSON text of `data` is inserted unchanged. */
 export function encodeEventJson({ task, type, at, data }: StoredEvent, id: string): string {
   return `{"id":${JSON.stringify(id)},"type":"${type}",${encodeIdentity(task)},"timestamp":"${new Date(at).toISOString()}","data":${data}}`;
 }
 
 /** Encodes the fields that identify the task. Cached, because they are the same for all events of a task. */
 function encodeIdentity(task: StoredEvent["task"]): string {
-  const known = identities.get(task);
-  if (known !== undefined) return known;
+  const cached = identities.get(task);
+  if (cached !== undefined) return cached;
   const { taskId, parentTaskId, agentId, provider } = task;
   const parent = parentTaskId === null ? "" : `"parentTaskId":${JSON.stringify(parentTaskId)},`;
   const text = `"taskId":${JSON.stringify(taskId)},${parent}"agentId":${JSON.stringify(agentId)},"provider":${JSON.stringify(provider)}`;
@@ -37,8 +37,8 @@ const identities = new WeakMap<StoredEvent["task"], string>();
 export function createEventEncoder(formatId: (number: number) => string): (event: StoredEvent) => Buffer {
   const frames = new WeakMap<StoredEvent, Buffer>();
   return (event) => {
-    const known = frames.get(event);
-    if (known !== undefined) return known;
+    const cached = frames.get(event);
+    if (cached !== undefined) return cached;
     const id = formatId(event.number);
     const frame = Buffer.from(encodeSseFrame({ id, event: event.type, data: encodeEventJson(event, id) }));
     frames.set(event, frame);
@@ -46,5 +46,5 @@ export function createEventEncoder(formatId: (number: number) => string): (event
   };
 }
 
-/** Rejects control characters (C0, DEL, C1), and unpaired surrogates, which UTF-8 cannot represent. */
+/** False for an empty text and for one with control characters (C0, DEL, C1) or unpaired surrogates, which UTF-8 cannot represent. */
 const isPlainLine = (text: string): boolean => text !== "" && !/\p{Cc}/u.test(text) && text.isWellFormed();

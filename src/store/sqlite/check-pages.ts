@@ -3,7 +3,7 @@ import { execa } from "execa";
 
 /** A check of a database file in a child process. */
 export interface PageCheck {
-  /** Resolves with the first fault, or null where there is none or the check was ended; rejects when the file cannot be checked. */
+  /** Resolves with the first fault, or with null if there is none or the check was ended. Rejects if the file cannot be checked. */
   fault: Promise<string | null>;
   /** Ends the check at once. */
   end(): Promise<void>;

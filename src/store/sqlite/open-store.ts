@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type { Store } from "../store.ts";
-import { createAgentVerbs } from "./agent-verbs.ts";
-import { createApprovalVerbs } from "./approval-verbs.ts";
-import { createCallbackVerbs } from "./callback-verbs.ts";
-import { createDeletionVerbs } from "./deletion-verbs.ts";
-import { createEventVerbs } from "./event-verbs.ts";
-import { createLongTextVerbs } from "./long-text-verbs.ts";
-import { createResumeTokenVerbs } from "./resume-token-verbs.ts";
-import { createRetentionVerbs } from "./retention-verbs.ts";
+import { createAgentOperations } from "./agent-operations.ts";
+import { createApprovalOperations } from "./approval-operations.ts";
+import { createCallbackOperations } from "./callback-operations.ts";
+import { createDeletionOperations } from "./deletion-operations.ts";
+import { createEventOperations } from "./event-operations.ts";
+import { createLongTextOperations } from "./long-text-operations.ts";
+import { createResumeTokenOperations } from "./resume-token-operations.ts";
+import { createRetentionOperations } from "./retention-operations.ts";
 import { openSqlite } from "./sqlite-driver.ts";
-import { createTaskVerbs } from "./task-verbs.ts";
+import { createTaskOperations } from "./task-operations.ts";
 
 /** Options of a store; `clock` is for tests of schedules. */
 export interface StoreOptions {
@@ -24,25 +24,25 @@ export interface StoreOptions {
 /** Opens the store in a SQLite file that no other process holds. */
 export function openStore({ file, clock = Date.now, onFault = () => {}, ...options }: StoreOptions): Store {
   const driver = openSqlite(file, { onFault, ...options });
-  const events = createEventVerbs(driver, clock);
-  const approvals = createApprovalVerbs(driver, events, clock);
-  const longTexts = createLongTextVerbs(driver);
-  const deletions = createDeletionVerbs(driver);
+  const events = createEventOperations(driver, clock);
+  const approvals = createApprovalOperations(driver, events, clock);
+  const longTexts = createLongTextOperations(driver);
+  const deletions = createDeletionOperations(driver);
 
   driver.run("INSERT INTO meta (name, value) VALUES ('epoch', ?) ON CONFLICT DO NOTHING", randomBytes(5).toString("hex"));
   const epoch = String(driver.get("SELECT value FROM meta WHERE name = 'epoch'")?.["value"]);
 
   return {
     epoch,
-    ...events.verbs,
-    ...approvals.verbs,
-    ...createTaskVerbs(driver, { events, approvals, longTexts, clock }),
-    ...longTexts.verbs,
-    ...createAgentVerbs(driver),
-    ...createCallbackVerbs(driver, { events, longTexts, clock }),
-    ...createResumeTokenVerbs(driver),
-    ...deletions.verbs,
-    ...createRetentionVerbs(driver, { deletions, clock }),
+    ...events.operations,
+    ...approvals.operations,
+    ...createTaskOperations(driver, { events, approvals, longTexts, clock }),
+    ...longTexts.operations,
+    ...createAgentOperations(driver),
+    ...createCallbackOperations(driver, { events, longTexts, clock }),
+    ...createResumeTokenOperations(driver),
+    ...deletions.operations,
+    ...createRetentionOperations(driver, { deletions, clock }),
     checkWritable: () =>
       driver.write(() => {
         driver.run(

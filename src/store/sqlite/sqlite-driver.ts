@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import SqliteDatabase, { type Database, type Statement } from "better-sqlite3";
 import { BridgeError, StartError } from "../../errors.ts";
+import { locateDatabase } from "../data-paths.ts";
 import { lockFile } from "../lock-file.ts";
-import { locateDatabase } from "../own-directory.ts";
 import { type PageCheck, startPageCheck } from "./check-pages.ts";
 import { damagedAtStart, damageRefusal, describeDamage, findDamage, isDamage } from "./damage.ts";
 import { migrate } from "./migrate.ts";
@@ -344,10 +344,10 @@ function openDatabase(file: string, isChecked: boolean): Database {
 
 /** Rejects hard links. SQLite names its log after the path, so a database that is opened under two names is damaged. */
 function refuseHardLinks(file: string): void {
-  const names = statSync(file, { throwIfNoEntry: false })?.nlink ?? 1;
-  if (names === 1) return;
+  const links = statSync(file, { throwIfNoEntry: false })?.nlink ?? 1;
+  if (links === 1) return;
   throw new StartError(
-    `Bridge cannot start: the database ${file} has ${names} names (hard links), and a second Bridge could open it by another one. Remove the other names, or copy the file.`,
+    `Bridge cannot start: the database ${file} has ${links} hard links, so a second Bridge could open it under another name. Remove the other links, or copy the file.`,
   );
 }
 
@@ -359,7 +359,7 @@ const isNoDatabase = (error: unknown): boolean => error instanceof Error && "cod
 
 const noDatabase = (file: string, cause: unknown): StartError =>
   new StartError(
-    `Bridge cannot start: BRIDGE_DATABASE_URL names ${file}, and this file is not a database. Name a SQLite database or a file that does not exist.`,
+    `Bridge cannot start: BRIDGE_DATABASE_URL names ${file}, and this file is not a database. Set it to a SQLite database or to a file that does not exist.`,
     { cause },
   );
 

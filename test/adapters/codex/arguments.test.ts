@@ -195,6 +195,6 @@ describe("TOML", () => {
   });
 
   test("rejects null", () => {
-    expect(() => toToml(null)).toThrow("TOML has no null.");
+    expect(() => toToml(null)).toThrow("TOML cannot represent null.");
   });
 });

@@ -13,7 +13,7 @@ const cross_domain_signals = Array.from({ length: 20 }, (_, index) => ({ domain:
 
 /** Answers in prose first, so that the question is repeated, and then requests many domains. */
 const greedy = (message: string): string =>
-  message.includes("that could be read") ? JSON.stringify({ outputs, cross_domain_signals }) : "Well, let me think about that.";
+  message.includes("contained no valid JSON") ? JSON.stringify({ outputs, cross_domain_signals }) : "Well, let me think about that.";
 
 test("extra questions of one runtime do not use up the share of another or of the debate", async () => {
   const root = await temporaryDirectory();

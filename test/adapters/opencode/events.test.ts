@@ -147,7 +147,7 @@ test("the task fails after four incomplete answers in a row, because OpenCode wo
   expect(given("unknown", "other", "unknown")).toEqual([]);
   expect(given("unknown", "unknown", "unknown", "tool-calls", "unknown")).toEqual([]);
   expect(given("tool-calls", "unknown", "unknown", "other", "unknown")).toMatchObject([
-    { errorCode: "model_error", error: expect.stringContaining("broke off 4 times in a row") },
+    { errorCode: "model_error", error: expect.stringContaining("was incomplete 4 times in a row") },
   ]);
 });
 

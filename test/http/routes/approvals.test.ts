@@ -71,7 +71,7 @@ test("a canceled task no longer waits for an approval", async () => {
   await taskIn("t3", "cancelled");
   expectProblem(await decide(approvalId, { decision: "approve" }), "already_decided");
   const [approval] = (await list("?state=rejected&limit=1")).body.data;
-  expect(approval).toMatchObject({ approvalId, decidedBy: "bridge", reason: "The task was cancelled." });
+  expect(approval).toMatchObject({ approvalId, decidedBy: "bridge", reason: "The task was canceled." });
 });
 
 test("approvals are listed newest first, filtered by state and paginated", async () => {

@@ -40,7 +40,7 @@ test("connections above the limit get 503 and are closed, health checks succeed,
   for (const socket of served) expect(await ask(socket, "/closed")).toMatch(/^HTTP\/1\.1 401/);
   const refused = await open();
   const answer = await ask(refused, "/closed");
-  expect(answer).toMatch(/^HTTP\/1\.1 503 .*connection: close.*2 open connections, the maximum.*"code":"overloaded"/is);
+  expect(answer).toMatch(/^HTTP\/1\.1 503 .*connection: close.*the maximum of 2 open connections.*"code":"overloaded"/is);
   const health = await open();
   expect(await ask(health, "/open")).toMatch(/^HTTP\/1\.1 200 .*connection: close/is);
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createDebate, type Speaker } from "../../../packages/council/src/debate.ts";
 import type { Answer, AnsweredChallenge, AnsweredOutput } from "../../../packages/council/src/read-answer.ts";
 import { hasEnded } from "../../../packages/council/src/run-bridge.ts";
-import type { Output } from "../../../packages/council/src/words.ts";
+import type { Output } from "../../../packages/council/src/types.ts";
 
 const security: Speaker = { domain: "security", agent: "Security" };
 const api: Speaker = { domain: "api", agent: "Api" };

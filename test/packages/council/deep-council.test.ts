@@ -173,13 +173,13 @@ describe("a council of several bridges", () => {
     ["one is skipped", { codex: failing("adapter_offline", "x") }, [], true],
     ["one needs a person", { codex: failing("authentication_required", "x") }, [], true],
     ["one is left out from the beginning", {}, [{ bridge: "gemini", reason: "disabled" }], true],
-  ])("has partial coverage unless all bridges complete: %s", async (_what, others, leftOut, partial_coverage) => {
+  ])("has partial coverage unless all bridges complete: %s", async (_what, others, skippedRuntimes, partial_coverage) => {
     const findings: Record<string, Line> = { claude: { outputs: [] }, ...others };
     const { report } = await holdCouncil({
       bridges: Object.fromEntries(Object.keys(findings).map((name) => [name, []])),
       bridge: ({ provider }) => findings[provider] ?? { outputs: [] },
       debate: {},
-      leftOut,
+      skippedRuntimes,
       intensity: "quick",
     });
     expect(report).toMatchObject({ status: "COMPLETED", partial_coverage });
@@ -190,7 +190,7 @@ describe("a council of several bridges", () => {
       bridges: {},
       bridge: () => ({ outputs: [] }),
       debate: {},
-      leftOut: [{ bridge: "claude", reason: "not loaded" }],
+      skippedRuntimes: [{ bridge: "claude", reason: "not loaded" }],
     });
     expect(report).toMatchObject({ status: "ABORTED", partial_coverage: true, bridges_skipped: ["claude"] });
   });
@@ -306,7 +306,7 @@ describe("a runtime with several models", () => {
         input: inputOf({ intensity: "quick" }),
         profile: "inspect" as const,
         execute: player.execute,
-        remembers: false,
+        resumesSessions: false,
         timeoutMultiplier: 1.5,
         secondsLeft: () => 3_600,
         spending: createSpending(100),

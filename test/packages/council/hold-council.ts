@@ -31,13 +31,13 @@ interface Council {
   changes?: object;
   /** Intensity of the bridges; default: that of the council. */
   intensity?: Intensity;
-  leftOut?: SkippedBridge[];
+  skippedRuntimes?: SkippedBridge[];
   /** The model with which a bridge takes part in the debate over all findings. */
   models?: Readonly<Record<string, string>>;
 }
 
 /** Runs a council over several bridges with the real merging code; only the runtimes are scripted. */
-export async function holdCouncil({ bridges, bridge, debate, changes = {}, intensity, leftOut = [], models = {} }: Council) {
+export async function holdCouncil({ bridges, bridge, debate, changes = {}, intensity, skippedRuntimes = [], models = {} }: Council) {
   // The debate starts when all bridges have ended. Prompts that repeat a request do not contain the introduction of the role.
   let isDebate = false;
   const player = createRolePlayer((request) => {
@@ -58,7 +58,7 @@ export async function holdCouncil({ bridges, bridge, debate, changes = {}, inten
     ...common,
     input,
     members: Object.keys(bridges).map((name): Member => ({ bridge: name, provider: name, ...(models[name] && { model: models[name] }) })),
-    leftOut,
+    skippedRuntimes,
     now: () => new Date("2026-11-21T10:00:00Z"),
     runMember: ({ bridge: name, provider }, own) =>
       runModels(
@@ -68,7 +68,7 @@ export async function holdCouncil({ bridges, bridge, debate, changes = {}, inten
           provider,
           input: { ...own, intensity: intensity ?? own.intensity },
           profile: "inspect",
-          remembers: false,
+          resumesSessions: false,
           timeoutMultiplier: 1,
         },
         bridges[name] ?? [],

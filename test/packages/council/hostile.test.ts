@@ -25,7 +25,7 @@ async function hold(script: Script, changes: object = {}) {
     input: result.input,
     profile: "inspect",
     execute: player.execute,
-    remembers: false,
+    resumesSessions: false,
     timeoutMultiplier: 1,
     secondsLeft: () => 3_600,
     spending: createSpending(200),

@@ -157,7 +157,7 @@ describe("two models of one runtime", () => {
     input: inputOf(),
     profile: "inspect" as const,
     execute: player.execute,
-    remembers: false,
+    resumesSessions: false,
     timeoutMultiplier: 1,
     secondsLeft: () => 3_600,
     spending: createSpending(100),

@@ -13,7 +13,7 @@ import {
   openingPrompt,
   repairPrompt,
 } from "../../../packages/council/src/prompts.ts";
-import type { Challenge, Output } from "../../../packages/council/src/words.ts";
+import type { Challenge, Output } from "../../../packages/council/src/types.ts";
 
 const input: CouncilInput = {
   sessionId: "login-review",
@@ -92,8 +92,8 @@ test.each([
   ["expert-opening", openingPrompt(expert, input)],
   ["expert-opening-of-an-audit", openingPrompt(expert, { ...input, taskType: "audit" })],
   ["expert-opening-of-an-implementation", openingPrompt(expert, { ...input, taskType: "implementation" })],
-  ["expert-debate", expertPrompt(expert, input, { packet, own, challenges: objections, requests, remembers: false })],
-  ["expert-debate-in-its-session", expertPrompt(expert, input, { packet, own, challenges: objections, requests: [], remembers: true })],
+  ["expert-debate", expertPrompt(expert, input, { packet, own, challenges: objections, requests, hasSession: false })],
+  ["expert-debate-in-its-session", expertPrompt(expert, input, { packet, own, challenges: objections, requests: [], hasSession: true })],
   [
     "newcomer",
     newcomerPrompt(findExpert("database"), input, {
@@ -104,9 +104,9 @@ test.each([
     }),
   ],
   ["challenger-opening", openingPrompt(challengerRole, input)],
-  ["challenger-debate", challengerPrompt(input, { packet, history, remembers: false })],
+  ["challenger-debate", challengerPrompt(input, { packet, history, hasSession: false })],
   ["integration-checker-opening", openingPrompt(integrationRole, input)],
-  ["integration-checker-debate", integrationPrompt(input, { packet, own: [clocks], challenges: challenges.slice(1), remembers: false })],
+  ["integration-checker-debate", integrationPrompt(input, { packet, own: [clocks], challenges: challenges.slice(1), hasSession: false })],
   ["repair", repairPrompt("I think it is fine.")],
   ["devils-advocate", advocatePrompt(input, cross)],
   ["council-integration-checker", crossIntegrationPrompt(input, cross)],

@@ -8,8 +8,8 @@ import { createIds, prefixOf } from "../../../packages/council/src/ids.ts";
 import { overlap } from "../../../packages/council/src/overlap.ts";
 import { framings, resolveProfile } from "../../../packages/council/src/profile.ts";
 import { connectionWord, modelFamilyOf, statusOf } from "../../../packages/council/src/report.ts";
+import type { Intensity, Output, OutputType, Severity, TaskType, Verdict } from "../../../packages/council/src/types.ts";
 import { judge } from "../../../packages/council/src/verdict.ts";
-import type { Intensity, Output, OutputType, Severity, TaskType, Verdict } from "../../../packages/council/src/words.ts";
 
 describe("the time limit of an answer", () => {
   test.each([

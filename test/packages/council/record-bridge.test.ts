@@ -19,7 +19,7 @@ async function record(availability: { found: boolean; path: string | null; detai
     input: inputOf({ intensity: "quick" }),
     profile: "inspect",
     execute: player.execute,
-    remembers: false,
+    resumesSessions: false,
     timeoutMultiplier: 1,
     secondsLeft: () => 3_600,
     spending: createSpending(100),

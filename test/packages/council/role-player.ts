@@ -6,7 +6,7 @@ export type Line = object | string | { result: Partial<RoleResult> };
 export type Script = Readonly<Record<string, Line | ((request: RoleRequest) => Line)>>;
 
 /** Creates a runtime whose roles answer by a script or a function. Records its requests. */
-export function createRolePlayer(script: Script | ((request: RoleRequest) => Line) = {}, { remembers = false } = {}) {
+export function createRolePlayer(script: Script | ((request: RoleRequest) => Line) = {}, { resumesSessions = false } = {}) {
   const requests: RoleRequest[] = [];
   let atOnce = 0;
   let mostAtOnce = 0;
@@ -22,7 +22,7 @@ export function createRolePlayer(script: Script | ((request: RoleRequest) => Lin
       await new Promise(setImmediate);
       atOnce -= 1;
       const line = typeof script === "function" ? script(request) : lineOf(script, request);
-      const session = remembers ? { resumeToken: request.resumeToken ?? `session of ${request.role} ${requests.length}` } : {};
+      const session = resumesSessions ? { resumeToken: request.resumeToken ?? `session of ${request.role} ${requests.length}` } : {};
       const result = {
         status: "ok" as const,
         usage: { inputTokens: 10, outputTokens: 1 },

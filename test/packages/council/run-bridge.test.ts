@@ -25,14 +25,14 @@ async function run(
   script: Script,
   changes: object = {},
   options: {
-    remembers?: boolean;
+    resumesSessions?: boolean;
     spending?: Spending;
     secondsLeft?: () => number;
     takeTurn?: Parameters<typeof runBridge>[0]["takeTurn"];
   } = {},
 ) {
-  const { remembers = false, spending = createSpending(100), secondsLeft = () => 3_600, takeTurn } = options;
-  const player = createRolePlayer(script, { remembers });
+  const { resumesSessions = false, spending = createSpending(100), secondsLeft = () => 3_600, takeTurn } = options;
+  const player = createRolePlayer(script, { resumesSessions });
   const events: Record<string, unknown>[] = [];
   const progress: Record<string, unknown>[] = [];
   const report = await runBridge({
@@ -41,7 +41,7 @@ async function run(
     input: inputOf(changes),
     profile: "inspect",
     execute: player.execute,
-    remembers,
+    resumesSessions,
     timeoutMultiplier: 1,
     secondsLeft,
     spending,
@@ -188,7 +188,7 @@ describe("a standard council", () => {
   });
 
   test("continues the sessions of a runtime, and does not repeat the introduction of roles", async () => {
-    const { player } = await run(script, {}, { remembers: true });
+    const { player } = await run(script, {}, { resumesSessions: true });
     const [, second] = player.requests.filter(({ role }) => role === security);
     expect(second?.resumeToken).toMatch(/^session of Application Security Engineer/);
     expect(second?.message).not.toContain("SCOPE: 12 files");
@@ -336,7 +336,7 @@ describe("a signal to an active domain", () => {
     const { player } = await run({ [`${api} 1`]: many, "Challenger 1": many, "Integration Checker 1": many });
     const asked = player.requests.find(({ role, round }) => role === security && round === 2)?.message ?? "";
     expect(asked.match(/r{300}/g)).toHaveLength(20);
-    expect(asked).toContain("40 more requests are left out.");
+    expect(asked).toContain("40 more requests are omitted.");
   });
 });
 

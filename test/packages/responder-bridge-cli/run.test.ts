@@ -153,12 +153,12 @@ describe("rb run exits with code 2 when", () => {
     const { exitCode, stderr } = await rb([...flowmark, "--retries", "0"]);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
-      stderr: `${progressOf(3, false)}\n${WAITING_FOR_2}\nrb: The model API answered 503. No: [key]`,
+      stderr: `${progressOf(3, false)}\n${WAITING_FOR_2}\nrb: The model API returned 503. No: [key]`,
     });
     expect(requests).toHaveLength(2);
     expect(await read("final/final.md")).toBe("one");
-    expect(await read("final/INVALID.txt")).toBe("The model API answered 503. No: [key]\n");
-    expect(JSON.parse(await read("meta.json"))).toMatchObject({ ok: false, iterations: 1, error: "The model API answered 503. No: [key]" });
+    expect(await read("final/INVALID.txt")).toBe("The model API returned 503. No: [key]\n");
+    expect(JSON.parse(await read("meta.json"))).toMatchObject({ ok: false, iterations: 1, error: "The model API returned 503. No: [key]" });
   });
 
   test("the provider exceeds its time limit", async () => {

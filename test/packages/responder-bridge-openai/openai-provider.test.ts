@@ -176,7 +176,7 @@ describe("retries", () => {
   ])("%i %s is not retried", async (status, code) => {
     const { provider, requests } = await prepare({}, refusal(status, "It said no.", code));
     expect((await failureOf(provider.generate(request))).message).toMatch(
-      new RegExp(`^The model API answered ${status}\\. .*It said no\\.$`),
+      new RegExp(`^The model API returned ${status}\\. .*It said no\\.$`),
     );
     expect(requests).toHaveLength(1);
   });
@@ -224,7 +224,7 @@ describe("a response without a complete document is an error", () => {
       "Check that the base URL is an OpenAI-compatible API and ends with /v1.",
     ],
     ["an endless response", (response) => void response.writeHead(200).end(Buffer.alloc(33 * 1024 ** 2, "x")), "exceeds 33554432 bytes"],
-    ["a redirect", (response) => response.writeHead(307, { location: "http://127.0.0.1:1/" }).end(), "The model API answered 307."],
+    ["a redirect", (response) => response.writeHead(307, { location: "http://127.0.0.1:1/" }).end(), "The model API returned 307."],
   ])("%s", async (_, answer, message) => {
     const { provider, requests } = await prepare({}, answer);
     expect((await failureOf(provider.generate(request))).message).toContain(message);
@@ -237,7 +237,7 @@ describe("a response without a complete document is an error", () => {
   ])("an error message does not repeat %s", async (_, message) => {
     const { provider } = await prepare({}, refusal(401, message));
     expect((await failureOf(provider.generate(request))).message).toBe(
-      "The model API answered 401. Check the API key. Incorrect API key provided: [key].",
+      "The model API returned 401. Check the API key. Incorrect API key provided: [key].",
     );
   });
 

@@ -58,7 +58,7 @@ describe("a failure is explained", () => {
   test.each(["ai", "poetry"])("if another program has the name flowmark: %s", async (topic) => {
     const { tool } = await flowmark('console.error("flowmark: error: unrecognized arguments"); process.exitCode = 2;');
     await expect(tool.describe(topic)).rejects.toThrow(
-      /unrecognized arguments This program is not FlowMark with describe and validate; a formatter has the same name\.$/,
+      /unrecognized arguments This program is not the FlowMark that supports describe and validate\. A formatter has the same name\.$/,
     );
   });
 

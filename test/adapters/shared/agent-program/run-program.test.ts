@@ -160,7 +160,7 @@ test("a program that hangs after reporting its outcome is stopped, and the outco
 test("a canceled task ends as cancelled, even if the program reports an outcome later", async () => {
   const script = `trap '${steps(ok).replaceAll("'", "'\\''")}exit 0' TERM; ${steps({ kind: "text", text: "begun" })} while :; do sleep 0.02; done`;
   const { ending, answer } = await run(script, { cancelAt: ({ type }) => type === "assistant.text" });
-  expect(ending).toEqual({ status: "error", errorCode: "cancelled", error: "The task was cancelled." });
+  expect(ending).toEqual({ status: "error", errorCode: "cancelled", error: "The task was canceled." });
   expect(answer).toBe("begun");
 });
 

@@ -20,7 +20,7 @@ const tools = ["ask_user", "send_mail"].map((name) => ({
 /** One turn of a program. `client` is connected to Bridge's server if the task declares tools. */
 type Turn = (task: ProgramTask, client: MCPClient | null) => Promise<unknown>;
 
-const cancelled: ConnectionResult = { status: "error", errorCode: "cancelled", error: "The task was cancelled." };
+const cancelled: ConnectionResult = { status: "error", errorCode: "cancelled", error: "The task was canceled." };
 /** Resolves when the program must stop. */
 const untilStopped = ({ signal }: ProgramTask): Promise<void> =>
   new Promise((resolve) => {

@@ -43,7 +43,7 @@ describe("exitFailure", () => {
     [{ exitCode: 0 }, "runtime_crashed", "The program agent exited with code 0."],
     [{ exitCode: 3, stderr: " why \n" }, "runtime_crashed", "The program agent exited with code 3. why"],
     [{ exitCode: null, exitSignal: "SIGKILL" }, "runtime_crashed", "The program agent was killed by SIGKILL."],
-    [{ exitCode: 1, aborted: true, stderr: "why" }, "cancelled", "The task was cancelled."],
+    [{ exitCode: 1, aborted: true, stderr: "why" }, "cancelled", "The task was canceled."],
   ] satisfies [Partial<ProcessEnd>, string, string][])("%j", (changes, errorCode, error) => {
     expect(exitFailure(exited(changes))).toEqual({ status: "error", errorCode, error });
   });

@@ -1,20 +1,20 @@
 import type { Task } from "../../task.ts";
 import { decodeGaps, encodeGaps } from "../gapped-json.ts";
 import type { Callback, CallbackState, DueCallback, NewCallback, Store } from "../store.ts";
-import type { createEventVerbs } from "./event-verbs.ts";
-import { toTaskIdentity } from "./event-verbs.ts";
-import type { createLongTextVerbs } from "./long-text-verbs.ts";
+import type { createEventOperations } from "./event-operations.ts";
+import { toTaskIdentity } from "./event-operations.ts";
+import type { createLongTextOperations } from "./long-text-operations.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 
 /** The other parts of the store that callback operations use. */
-interface Companions {
-  events: ReturnType<typeof createEventVerbs>;
-  longTexts: Pick<ReturnType<typeof createLongTextVerbs>, "readGapped">;
+interface Dependencies {
+  events: ReturnType<typeof createEventOperations>;
+  longTexts: Pick<ReturnType<typeof createLongTextOperations>, "readGapped">;
   clock: () => number;
 }
 
-/** The verbs of the callback outbox. */
-export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, clock }: Companions) {
+/** The operations of the callback outbox. */
+export function createCallbackOperations(driver: SqliteDriver, { events, longTexts, clock }: Dependencies) {
   const find = (taskSeq: number): Callback | null => {
     const row = driver.get(`SELECT ${callbackColumns} ${fromCallbacks} WHERE c.task = ?`, taskSeq);
     return row === undefined ? null : toCallback(row);
@@ -60,16 +60,16 @@ export function createCallbackVerbs(driver: SqliteDriver, { events, longTexts, c
       return rows.map((row) => ({ tenant: String(row["tenant"]), origin: String(row["origin"]) }));
     },
     /** Loads only the rows that are returned, because a body can be long. */
-    async listDueCallbacks({ tenant, origin }, limit, inHand = new Set()) {
+    async listDueCallbacks({ tenant, origin }, limit, inProgress = new Set()) {
       const due = driver.all(
         `SELECT task FROM callback c WHERE state = 'pending' AND origin = ? AND tenant = ? AND next_at <= ?
            AND NOT EXISTS (SELECT 1 FROM callback_dedup d WHERE d.task = c.task) ORDER BY next_at, task LIMIT ?`,
         origin,
         tenant,
         clock(),
-        limit + inHand.size,
+        limit + inProgress.size,
       );
-      const next = due.map((row) => Number(row["task"])).filter((seq) => !inHand.has(seq));
+      const next = due.map((row) => Number(row["task"])).filter((seq) => !inProgress.has(seq));
       return next
         .slice(0, limit)
         .map((seq) => toDueCallback(driver.get(`SELECT ${dueColumns} ${fromCallbacks} WHERE c.task = ?`, seq) as Row, longTexts));
@@ -175,7 +175,7 @@ function toCallback(row: Row): Callback {
   };
 }
 
-function toDueCallback(row: Row, { readGapped }: Companions["longTexts"]): DueCallback {
+function toDueCallback(row: Row, { readGapped }: Dependencies["longTexts"]): DueCallback {
   const gaps = decodeGaps(row["body_gaps"]);
   const json = String(row["body"]);
   return {

@@ -12,7 +12,7 @@ const DELETED_TENANT = "";
  * Deletes tasks. One transaction detaches a task and its children from their tenant and removes their small rows. Their
  * events and long texts, which can be many rows, follow in slices; `prune` removes what remains after a crash.
  */
-export function createDeletionVerbs(driver: SqliteDriver) {
+export function createDeletionOperations(driver: SqliteDriver) {
   /** The task and everything below it. */
   const familyOf = (seq: number): Row[] =>
     driver.all(
@@ -40,7 +40,7 @@ export function createDeletionVerbs(driver: SqliteDriver) {
     );
   }
 
-  /** Removes rows of deleted tasks, inside an operation that is already running. Returns how many; 0 when none is left. */
+  /** Removes rows of deleted tasks, inside an operation that is already running. Returns their number; 0 if none is left. */
   function purgeSlice(): number {
     let rows = 0;
     let bytes = 0;
@@ -80,7 +80,7 @@ export function createDeletionVerbs(driver: SqliteDriver) {
     return { rows: driver.allUntil(isEnough, sql, seq, SLICE_ROWS), bytes };
   }
 
-  const verbs = {
+  const operations = {
     async findFamily(tenant, taskId) {
       const seq = driver.get("SELECT seq FROM task WHERE tenant = ? AND id = ?", tenant, taskId)?.["seq"];
       return typeof seq === "number" ? familyOf(seq).map((row) => Number(row["seq"])) : [];
@@ -102,7 +102,7 @@ export function createDeletionVerbs(driver: SqliteDriver) {
       driver.get("SELECT 1 AS kept FROM task WHERE seq = ? AND tenant <> ?", taskSeq, DELETED_TENANT) !== undefined,
   } satisfies Partial<Store>;
 
-  return { purgeSlice, verbs };
+  return { purgeSlice, operations };
 }
 
 interface Part {

@@ -1,14 +1,14 @@
 import type { TaskIdentity } from "../../task.ts";
 import type { Approval, ApprovalDecision, ApprovalState, Store } from "../store.ts";
-import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
+import { type createEventOperations, toTaskIdentity } from "./event-operations.ts";
 import { createLengthLimit } from "./read-length.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 
 /** Maximum pending approvals of one task. They are read at once when a tool call is looked up and when the task ends. */
 export const MAX_PENDING_APPROVALS = 100;
 
-/** The verbs of approvals. Each decision is written together with its event, and only once. */
-export function createApprovalVerbs(driver: SqliteDriver, events: ReturnType<typeof createEventVerbs>, clock: () => number) {
+/** The operations of approvals. Each decision is written together with its event, and only once. */
+export function createApprovalOperations(driver: SqliteDriver, events: ReturnType<typeof createEventOperations>, clock: () => number) {
   const find = (tenant: string, approvalId: string): Approval | null => {
     const row = driver.get(`${selectApprovals} WHERE a.tenant = ? AND a.id = ?`, tenant, approvalId);
     return row === undefined ? null : toApproval(row);
@@ -36,7 +36,7 @@ export function createApprovalVerbs(driver: SqliteDriver, events: ReturnType<typ
       decide(toApproval(row), { decision: "reject", by: "bridge", reason }, now);
   }
 
-  const verbs = {
+  const operations = {
     insertApprovalIfRunning: (task, { approvalId, toolCallId, toolName, shownInput, expiresInMs, event }) =>
       driver.write(() => {
         if (driver.get("SELECT 1 AS running FROM task WHERE seq = ? AND state = 'running'", task.seq) === undefined) return null;
@@ -91,7 +91,7 @@ export function createApprovalVerbs(driver: SqliteDriver, events: ReturnType<typ
       driver.get("SELECT 1 AS pending FROM approval WHERE task = ? AND state = 'pending' LIMIT 1", taskSeq) !== undefined,
   } satisfies Partial<Store>;
 
-  return { rejectAll, verbs };
+  return { rejectAll, operations };
 }
 
 const selectApprovals = `SELECT a.seq AS approval_seq, a.id AS approval_id, a.tool_call_id, a.tool_name, a.input, a.state, a.created_at, a.expires_at,

@@ -2,25 +2,25 @@ import type { ExecutionResult } from "#contract";
 import { isFinal, type ListedTask, type Task, type TaskProgress, type TaskState } from "../../task.ts";
 import { decodeGaps, encodeGaps } from "../gapped-json.ts";
 import type { Finish, NewTask, Store, TaskFilter } from "../store.ts";
-import type { createApprovalVerbs } from "./approval-verbs.ts";
-import { insertCallback } from "./callback-verbs.ts";
+import type { createApprovalOperations } from "./approval-operations.ts";
+import { insertCallback } from "./callback-operations.ts";
 import { claimSql } from "./claim-sql.ts";
-import { type createEventVerbs, toTaskIdentity } from "./event-verbs.ts";
-import { type createLongTextVerbs, HELD_WHILE_READ_BYTES } from "./long-text-verbs.ts";
+import { type createEventOperations, toTaskIdentity } from "./event-operations.ts";
+import { type createLongTextOperations, HELD_WHILE_READ_BYTES } from "./long-text-operations.ts";
 import { createLengthLimit } from "./read-length.ts";
-import { insertResumeToken } from "./resume-token-verbs.ts";
+import { insertResumeToken } from "./resume-token-operations.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 
 /** The other parts of the store that task operations use. */
-interface Companions {
-  events: ReturnType<typeof createEventVerbs>;
-  approvals: ReturnType<typeof createApprovalVerbs>;
-  longTexts: Pick<ReturnType<typeof createLongTextVerbs>, "readGapped" | "parseGapped">;
+interface Dependencies {
+  events: ReturnType<typeof createEventOperations>;
+  approvals: ReturnType<typeof createApprovalOperations>;
+  longTexts: Pick<ReturnType<typeof createLongTextOperations>, "readGapped" | "parseGapped">;
   clock: () => number;
 }
 
-/** The verbs that change the state of a task. Each guard is part of the SQL statement. */
-export function createTaskVerbs(driver: SqliteDriver, { events, approvals, longTexts, clock }: Companions) {
+/** The operations that change the state of a task. Each guard is part of the SQL statement. */
+export function createTaskOperations(driver: SqliteDriver, { events, approvals, longTexts, clock }: Dependencies) {
   const findRow = (tenant: string, taskId: string): Row | undefined =>
     driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId);
 
@@ -138,7 +138,7 @@ export function createTaskVerbs(driver: SqliteDriver, { events, approvals, longT
           const update =
             "UPDATE task SET state = 'queued', started_at = NULL, restarts = 1 WHERE seq = ? AND state = 'running' AND restarts = 0";
           if (driver.run(update, task.seq) === 0) return false;
-          approvals.rejectAll(task, "Bridge was stopped while the approval waited; the task starts anew.", clock());
+          approvals.rejectAll(task, "Bridge was stopped while the approval waited; the task starts again.", clock());
           return true;
         },
         { patient: true },

@@ -22,7 +22,7 @@ const EVENT_START = '{"content":"';
 const EVENT_END = '"}';
 
 /** Store operations for long texts. They work in slices, with a turn of the event loop between them. */
-export function createLongTextVerbs(driver: SqliteDriver) {
+export function createLongTextOperations(driver: SqliteDriver) {
   // After a crash between storing a text and the end of its task, no result refers to the text.
   driver.run(
     "DELETE FROM text_chunk WHERE task IN (SELECT seq FROM task WHERE result_gaps IS NULL AND seq IN (SELECT task FROM text_chunk))",
@@ -156,7 +156,7 @@ export function createLongTextVerbs(driver: SqliteDriver) {
   return {
     readGapped,
     parseGapped,
-    verbs: {
+    operations: {
       async keepLongTexts(task, texts) {
         await driver.write(() => driver.run("DELETE FROM text_chunk WHERE task = ? AND text > 0", task.seq), { patient: true });
         const kept: LongText[] = [];

@@ -2,7 +2,7 @@ import { mkdir, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { StartError } from "../../src/errors.ts";
-import { locateDatabase, makeOwnDirectory } from "../../src/store/own-directory.ts";
+import { createDataDirectory, locateDatabase } from "../../src/store/data-paths.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** What a function throws. */
@@ -20,24 +20,24 @@ describe("a directory of Bridge", () => {
     const place = path.join(await temporaryDirectory(), "one/two/three");
     const umask = process.umask(0o777);
     try {
-      makeOwnDirectory("BRIDGE_DATA_DIR", place);
+      createDataDirectory("BRIDGE_DATA_DIR", place);
     } finally {
       process.umask(umask);
     }
-    makeOwnDirectory("BRIDGE_DATA_DIR", place);
+    createDataDirectory("BRIDGE_DATA_DIR", place);
     for (const directory of [place, path.dirname(place)]) expect((await stat(directory)).mode & 0o777).toBe(0o700);
   });
 
   test.each([
-    ["in /proc", "/proc/bridge", "no directory can be made there"],
-    ["deep in /proc", "/proc/self/fd/9999/one/two", "no directory can be made there"],
+    ["in /proc", "/proc/bridge", "no directory can be created there"],
+    ["deep in /proc", "/proc/self/fd/9999/one/two", "no directory can be created there"],
     ["below a device", "/dev/null/bridge", "a file exists where a directory is needed"],
     ["with a path of 5,000 characters", `/tmp/${"x".repeat(250)}`.repeat(20), "the path is too long"],
     ["with a name of 300 characters", `/tmp/${"x".repeat(300)}`, "the path is too long"],
     ["with NUL", "/tmp/one\0two", "a path must not contain NUL"],
     ["below /sys", "/sys/bridge", ""],
   ])("%s is rejected immediately with an error", (_, place, reason) => {
-    const error = thrownBy(() => makeOwnDirectory("BRIDGE_DATA_DIR", place));
+    const error = thrownBy(() => createDataDirectory("BRIDGE_DATA_DIR", place));
     expect(error).toBeInstanceOf(StartError);
     expect((error as Error).message).toContain("BRIDGE_DATA_DIR cannot be");
     expect((error as Error).message).toContain(reason);
@@ -49,7 +49,7 @@ describe("a directory of Bridge", () => {
     await writeFile(path.join(directory, "file"), "");
     await symlink("nothing", path.join(directory, "link"));
     for (const place of ["file", "file/below", "link"])
-      expect(() => makeOwnDirectory("BRIDGE_DATA_DIR", path.join(directory, place)), place).toThrow(/a file exists where/);
+      expect(() => createDataDirectory("BRIDGE_DATA_DIR", path.join(directory, place)), place).toThrow(/a file exists where/);
   });
 });
 
@@ -73,7 +73,7 @@ describe("a database", () => {
     await symlink("nowhere/bridge.db", path.join(directory, "bridge.db"));
     expect(() => locateDatabase(path.join(directory, "circle.db"))).toThrow(/BRIDGE_DATABASE_URL cannot be .*the links form a loop/);
     expect(() => locateDatabase(path.join(directory, "bridge.db"))).toThrow(
-      /BRIDGE_DATABASE_URL cannot be .*no directory can be made there/,
+      /BRIDGE_DATABASE_URL cannot be .*no directory can be created there/,
     );
   });
 });

@@ -1,5 +1,5 @@
 import type { Store } from "../store.ts";
-import type { createDeletionVerbs } from "./deletion-verbs.ts";
+import type { createDeletionOperations } from "./deletion-operations.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 
 /** Approximate size of the event data that one slice deletes. */
@@ -15,13 +15,13 @@ interface Age {
 }
 
 /** The other parts of the store that retention uses. */
-interface Companions {
-  deletions: Pick<ReturnType<typeof createDeletionVerbs>, "purgeSlice">;
+interface Dependencies {
+  deletions: Pick<ReturnType<typeof createDeletionOperations>, "purgeSlice">;
   clock: () => number;
 }
 
 /** Deletes expired rows slice by slice, so that no reader waits for it. */
-export function createRetentionVerbs(driver: SqliteDriver, { deletions, clock }: Companions) {
+export function createRetentionOperations(driver: SqliteDriver, { deletions, clock }: Dependencies) {
   /**
    * Deletes the oldest events as one contiguous range, so retention leaves no gap in the log. The range ends before the first event
    * that has not expired, whose task has not ended, or whose callback is pending.

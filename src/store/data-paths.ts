@@ -3,13 +3,13 @@ import path from "node:path";
 import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import { StartError } from "../errors.ts";
 
-/** Maximum links that are followed, as in Linux. */
+/** Maximum number of symbolic links to follow, as in Linux. */
 const MAX_LINKS = 40;
 /** Maximum characters of a path in an error message. */
 const MAX_SHOWN = 300;
 
-/** Makes the directory that a setting names; throws StartError with the reason. */
-export function makeOwnDirectory(setting: string, directory: string): void {
+/** Creates the directory that a setting names. Throws StartError with the reason if it cannot. */
+export function createDataDirectory(setting: string, directory: string): void {
   try {
     makePrivateDirectory(directory);
   } catch (error) {
@@ -17,10 +17,10 @@ export function makeOwnDirectory(setting: string, directory: string): void {
   }
 }
 
-/** The path of the database file with all links followed; the file may not exist yet. Makes its directory. */
+/** The path of the database file with all links followed; the file may not exist yet. Creates its directory. */
 export function locateDatabase(file: string): string {
   const setting = "BRIDGE_DATABASE_URL";
-  makeOwnDirectory(setting, path.dirname(file));
+  createDataDirectory(setting, path.dirname(file));
   try {
     return followLinks(file);
   } catch (error) {
@@ -52,7 +52,7 @@ function unusable(setting: string, place: string, cause: unknown): StartError {
 }
 
 const file = "a file exists where a directory is needed; choose another directory";
-const permission = "the user that Bridge runs as has no permission to make it; grant it, or choose another directory";
+const permission = "the user that Bridge runs as has no permission to create it; grant the permission, or choose another directory";
 
 const reasons: Readonly<Record<string, string>> = {
   EEXIST: file,
@@ -60,7 +60,7 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: permission,
   EPERM: permission,
   EROFS: "the file system is read-only; choose another directory",
-  ENOENT: "no directory can be made there; choose another one",
+  ENOENT: "no directory can be created there; choose another one",
   ENAMETOOLONG: "the path is too long; choose a shorter one",
   ELOOP: "the links form a loop; choose another path",
   ERR_INVALID_ARG_VALUE: "a path must not contain NUL",

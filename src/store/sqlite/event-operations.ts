@@ -5,10 +5,10 @@ import { createLengthLimit } from "./read-length.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 
 /** Maximum events that one read examines, so that a reader with a narrow filter does not block the others. */
-const READ_STRETCH = 250;
+const MAX_EXAMINED_EVENTS = 250;
 
-/** The verbs of the event log. One counter assigns the numbers; events are published after their commit. */
-export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
+/** The operations of the event log. One counter assigns the numbers; events are published after their commit. */
+export function createEventOperations(driver: SqliteDriver, clock: () => number) {
   let committed = Number(driver.get("SELECT value FROM counter WHERE name = 'event'")?.["value"]);
   let last = committed;
   /** The last event that is visible to readers. Events of one turn become visible together, even if they need several commits. */
@@ -57,7 +57,7 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
     },
   });
 
-  const verbs = {
+  const operations = {
     lastEventNumber: () => published,
     onEvents(listener) {
       publish = listener;
@@ -72,7 +72,7 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
         { lazy: true, patient: true, bytes: events.reduce((sum, { data }) => sum + data.length, 0) },
       ),
     async readEvents(after, filter) {
-      const end = Math.min(after + READ_STRETCH, published);
+      const end = Math.min(after + MAX_EXAMINED_EVENTS, published);
       const { sql, parameters } = filterSql(filter);
       const statement = `${selectEvents} WHERE e.number > ? AND e.number <= ? AND ${sql} ORDER BY e.number`;
       const isLongEnough = createLengthLimit("data");
@@ -106,7 +106,7 @@ export function createEventVerbs(driver: SqliteDriver, clock: () => number) {
         | undefined) ?? null,
   } satisfies Partial<Store>;
 
-  return { append, verbs };
+  return { append, operations };
 }
 
 const selectEvents = `SELECT e.number, e.type, e.at, e.data, t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider

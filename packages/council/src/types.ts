@@ -72,7 +72,7 @@ export interface Challenge {
    * `withdrawn`: by the Challenger.
    */
   state: "open" | "defended" | "settled" | "withdrawn";
-  /** The expert's answer; null without one. */
+  /** The expert's answer; null if there is none. */
   response: string | null;
   /** The Challenger repeated the challenge after an answer. */
   maintained: boolean;
@@ -80,5 +80,5 @@ export interface Challenge {
   isInherited: boolean;
 }
 
-/** Sort key of a severity: the most severe first, no severity last. */
+/** Returns the sort key of a severity: the most severe first, null last. */
 export const severityRank = (severity: Severity | null): number => (severity === null ? severities.length : severities.indexOf(severity));

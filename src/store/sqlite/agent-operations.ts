@@ -1,8 +1,8 @@
 import type { Store } from "../store.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 
-/** The verbs that list the agents of the stored tasks. */
-export function createAgentVerbs(driver: SqliteDriver) {
+/** The operations that list the agents of the stored tasks. */
+export function createAgentOperations(driver: SqliteDriver) {
   return {
     /** Jumps from agent to agent along the index, counts only the tasks of the returned agents, and reads only the newest task of each. */
     async listAgents(tenant, limit) {
@@ -25,7 +25,7 @@ export function createAgentVerbs(driver: SqliteDriver) {
       );
       return rows.map(toAgent);
     },
-    /** The same jumps, from a name on and for one page. */
+    /** Like `listAgents`, but sorted by name: at most `limit` agents after the name `after`. */
     async listAgentsByName(tenant, { after, limit }) {
       const rows = driver.all(
         `WITH RECURSIVE agent (id, number) AS (

@@ -2,8 +2,8 @@ import type { Task } from "../../task.ts";
 import type { Store } from "../store.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 
-/** The verbs of resume tokens, which tasks have returned. */
-export function createResumeTokenVerbs(driver: SqliteDriver) {
+/** The operations of resume tokens, which tasks have returned. */
+export function createResumeTokenOperations(driver: SqliteDriver) {
   return {
     isResumeTokenKnown: async ({ tenant, provider, agentId, token }) =>
       driver.get(
