@@ -6,7 +6,7 @@ import type { SessionKeys } from "./session-keys.ts";
 import type { OpenClawSettings } from "./settings.ts";
 import type { TaskMcpServers } from "./task-mcp-servers.ts";
 
-/** What the parts of the adapter work with, from its initialization to its shutdown. */
+/** The state that the parts of the adapter share between `initialize()` and `shutdown()`. */
 export interface AdapterContext {
   config: AdapterConfig;
   settings: OpenClawSettings;
@@ -14,6 +14,6 @@ export interface AdapterContext {
   keys: SessionKeys;
   servers: TaskMcpServers;
   openCalls: CallStore;
-  /** Null: tasks do not work in Bridge's workspaces. */
+  /** Null if tasks do not run in Bridge's workspaces. */
   commands: CommandSweep | null;
 }

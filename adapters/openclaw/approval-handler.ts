@@ -9,55 +9,55 @@ const approvalSchema = z.object({
 });
 const childSchema = z.object({ task: z.object({ sessionKey: z.string(), childSessionKey: z.string() }) });
 
-/** Answers the questions of one task's sessions: its own, and those of its sub-agents. */
+/** Decides the approval requests of one task: those of its session and of the sessions of its sub-agents. */
 export interface ApprovalHandler {
-  take(event: GatewayEvent): void;
-  /** Takes the questions that were asked while there was no connection. */
-  catchUp(): Promise<void>;
+  handle(event: GatewayEvent): void;
+  /** Handles the requests that the gateway made while Bridge was disconnected. */
+  handlePending(): Promise<void>;
 }
 
-/** Makes who answers the gateway's questions before a command. */
+/** Creates the handler of the approvals that the gateway requests before it runs a command. */
 export function createApprovalHandler(task: GatewayTask): ApprovalHandler {
   const { gateway, key, timeline, logger, request, signal } = task;
   const sessions = new Set([key]);
-  const asked = new Set<string>();
-  /** What was said while there was no connection is not asked again. */
+  const handledIds = new Set<string>();
+  /** Kept by id, so that a decision made while Bridge was disconnected is sent after the reconnect without a second request. */
   const decisions = new Map<string, Promise<ApprovalDecision>>();
 
-  const answer = async (question: unknown): Promise<void> => {
-    const { id, request: call } = approvalSchema.safeParse(question).data ?? {};
-    if (id === undefined || call === undefined || !sessions.has(call.sessionKey) || asked.has(id)) return;
-    asked.add(id);
+  const resolve = async (approval: unknown): Promise<void> => {
+    const { id, request: call } = approvalSchema.safeParse(approval).data ?? {};
+    if (id === undefined || call === undefined || !sessions.has(call.sessionKey) || handledIds.has(id)) return;
+    handledIds.add(id);
     const toolCallId = call.toolCallId ?? id;
     const input = { command: call.command, cwd: call.cwd ?? null };
     timeline.startTool(toolCallId, "exec", input);
-    const deciding = decisions.get(id) ?? decideApproval({ request, context: task }, { toolCallId, toolName: "exec", input });
-    decisions.set(id, deciding);
-    const decided = await deciding;
+    const pending = decisions.get(id) ?? decideApproval({ request, context: task }, { toolCallId, toolName: "exec", input });
+    decisions.set(id, pending);
+    const decided = await pending;
     const decision: ApprovalDecision = signal.aborted ? { allow: false, reason: "The task is being stopped." } : decided;
-    // Nobody tells how the tools of sub-agents end.
+    // The gateway emits no result event for tools of sub-agents.
     if (call.sessionKey !== key || call.toolCallId == null)
       timeline.finishTool(toolCallId, decision.allow ? null : decision.reason, !decision.allow);
     await gateway.call("exec.approval.resolve", { id, decision: decision.allow ? "allow-once" : "deny" });
   };
-  const answerQuietly = (question: unknown): void => {
-    // What the gateway has closed, or a run that is gone, needs no answer; after a broken connection it is asked for again.
-    answer(question).catch((error: unknown) => {
-      const { id } = approvalSchema.safeParse(question).data ?? {};
-      if (id !== undefined) asked.delete(id);
-      logger.debug({ taskId: request.taskId, reason: String(error) }, "an approval could not be answered");
+  const resolveInBackground = (approval: unknown): void => {
+    // A failure is harmless: a closed approval or an ended run needs no decision, and pending approvals are listed again after a reconnect.
+    resolve(approval).catch((error: unknown) => {
+      const { id } = approvalSchema.safeParse(approval).data ?? {};
+      if (id !== undefined) handledIds.delete(id);
+      logger.debug({ taskId: request.taskId, reason: String(error) }, "failed to resolve an approval");
     });
   };
 
   return {
-    take({ event, payload }) {
-      if (event === "exec.approval.requested") answerQuietly(payload);
+    handle({ event, payload }) {
+      if (event === "exec.approval.requested") resolveInBackground(payload);
       const child = event === "task" ? childSchema.safeParse(payload).data?.task : undefined;
       if (child !== undefined && sessions.has(child.sessionKey)) sessions.add(child.childSessionKey);
     },
-    async catchUp() {
-      const open = await gateway.call("exec.approval.list");
-      for (const question of z.array(z.unknown()).catch([]).parse(open)) answerQuietly(question);
+    async handlePending() {
+      const pending = await gateway.call("exec.approval.list");
+      for (const approval of z.array(z.unknown()).catch([]).parse(pending)) resolveInBackground(approval);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { GatewayCapabilities } from "#contract";
 import type { OpenClawSettings } from "./settings.ts";
 
-/** What tasks can have of OpenClaw; files only where they work in Bridge's workspaces. */
+/** Returns the capabilities of OpenClaw. File operations require that tasks run in Bridge's workspaces. */
 export function capabilitiesOf({ workspace, url }: Pick<OpenClawSettings, "workspace" | "url">): GatewayCapabilities {
   const hasFiles = workspace === "bridge";
   return {
@@ -9,7 +9,7 @@ export function capabilitiesOf({ workspace, url }: Pick<OpenClawSettings, "works
     sessionResume: true,
     fileIo: hasFiles,
     mcpServers: true,
-    // Bridge serves them on its own machine's loopback interface.
+    // Bridge serves declared tools on its loopback interface, which only a gateway on the same host can reach.
     tools: isLoopback(url),
     sandboxing: true,
     costTracking: true,

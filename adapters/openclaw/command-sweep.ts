@@ -12,14 +12,14 @@ const TICKS_PER_SECOND = 100;
 const COMMAND_MARK = "OPENCLAW_SHELL=exec";
 
 /**
- * Ends the commands that tasks have left behind in a gateway on this host. They are children of the gateway, so they carry no marker of Bridge: a
- * process belongs to a task if it has OpenClaw's variable in its environment, works in the task's workspace, and started after the task
- * did. Commands of tasks in one workspace look the same, so the sweep runs after the last of these tasks.
+ * Ends the commands that tasks leave running in a gateway on this host. Child processes of the gateway do not carry Bridge's marker, so a
+ * process belongs to a task if it has OpenClaw's variable in its environment, runs in the task's workspace, and started after the task.
+ * Commands of different tasks in one workspace cannot be distinguished, so the sweep runs after the last of these tasks.
  */
 export interface CommandSweep {
   /** Records that a task starts in a workspace; returns the function to call at its end. */
   begin(workspace: string): Promise<() => Promise<void>>;
-  /** Sweeps the workspaces whose tasks were cut off, by a crash of Bridge or an absence of the gateway. */
+  /** Sweeps the workspaces whose tasks were interrupted by a crash of Bridge or an unreachable gateway. */
   sweepEarlier(): Promise<void>;
 }
 
@@ -31,11 +31,11 @@ export interface CommandSweepOptions extends Pick<AdapterConfig, "dataDir" | "lo
 const useSchema = z.object({ workspace: z.string(), since: z.number(), boot: z.string() });
 type Use = z.infer<typeof useSchema>;
 
-/** Opens the records of the workspaces in use, which outlive a crash. */
+/** Creates the sweep. It records the workspaces in use on disk, so that they can be swept after a crash of Bridge. */
 export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorkspaces }: CommandSweepOptions): CommandSweep {
   const directory = path.join(dataDir, "workspaces-in-use");
   const fileOf = (workspace: string) => path.join(directory, hash("sha256", workspace));
-  /** By workspace: how many tasks work there, and the sweep after the last of them. */
+  /** By workspace: the number of its running tasks, and the sweep after the last of them. */
   const uses = new Map<string, { count: number; swept: Promise<void> | null }>();
 
   async function sweepUse({ workspace, since }: Use): Promise<void> {
@@ -44,20 +44,20 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
     if ((await findProcesses(isCommand)).length > 0) {
       const shared = (await readWorkspaces()).find((other) => overlaps(resolveLinks(other), resolveLinks(workspace)));
       if (shared !== undefined) {
-        logger.warn({ workspace, shared }, "commands were left running: an OpenClaw agent shares the workspace, so they may be its own");
+        logger.warn({ workspace, shared }, "left commands running because an OpenClaw agent shares the workspace");
       } else {
         const { killed, left } = await sweep(isCommand);
         if (killed > 0) onOrphansKilled(killed);
-        if (left > 0) logger.warn({ workspace, processes: left }, "commands of a task could not be killed");
+        if (left > 0) logger.warn({ workspace, processes: left }, "failed to kill commands of a task");
       }
     }
     rmSync(file, { force: true });
   }
 
-  /** The gateway is not connected: its commands are swept after it reconnects. */
+  /** If the gateway is not connected, the sweep is repeated after the reconnect. */
   const trySweep = (use: Use): Promise<void> =>
     sweepUse(use).catch((error: unknown) => {
-      logger.warn({ workspace: use.workspace, reason: String(error) }, "commands in a workspace could not be swept yet");
+      logger.warn({ workspace: use.workspace, reason: String(error) }, "failed to sweep the commands of a workspace");
     });
 
   /** A missing record matters only after a crash of Bridge, so the task still runs. */
@@ -66,7 +66,7 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       writeFileSync(fileOf(record.workspace), JSON.stringify(record), { mode: 0o600 });
     } catch (error) {
-      logger.warn({ workspace: record.workspace, reason: String(error) }, "the workspace in use could not be recorded");
+      logger.warn({ workspace: record.workspace, reason: String(error) }, "failed to record a workspace in use");
     }
   }
 

@@ -25,17 +25,20 @@ const streams = {
 } as const;
 const resultSchema = z.object({ content: z.array(z.object({ type: z.literal("text"), text })).min(1) });
 
-/** Reads what a gateway tells of the runs of one task. */
+/** Converts the gateway's events about the runs of one task to timeline steps. */
 export interface EventReader {
-  /** What an event means for the task; nothing when it is about something else. */
+  /** Returns the steps that an event adds to the task's timeline; empty for unrelated events. */
   read(event: GatewayEvent): readonly Step[];
-  /** From now on the gateway no longer tells of tools, but of items that stand for them: we are not the connection that started the run. */
+  /**
+   * Reads tool calls from `item` events from now on. The gateway sends `tool` events only to the connection that started the run, so call
+   * this after a reconnect.
+   */
   rejoin(): void;
-  /** Why a call of the model failed, in the gateway's own word; null when it has not told. */
+  /** The gateway's reason code for a failed model call; null if it reported none. */
   readonly failoverReason: string | null;
 }
 
-/** Makes the reader of a task; `isOurs` tells which runs are the task's. */
+/** Creates the event reader of a task; `isOurs` returns whether a run belongs to the task. */
 export function createEventReader(isOurs: (runId: string) => boolean): EventReader {
   const emittedLengths = new Map<string, number>();
   let itemId: string | null = null;
@@ -43,10 +46,10 @@ export function createEventReader(isOurs: (runId: string) => boolean): EventRead
   let isRejoined = false;
   let failoverReason: string | null = null;
 
-  const textStep = (words: string): Step[] => {
-    if (words === "") return [];
+  const textStep = (chunk: string): Step[] => {
+    if (chunk === "") return [];
     hasEmittedText = true;
-    return [{ kind: "text", text: words }];
+    return [{ kind: "text", text: chunk }];
   };
 
   const readers: { [S in keyof typeof streams]: (data: z.infer<(typeof streams)[S]>) => Step[] } = {
@@ -55,13 +58,14 @@ export function createEventReader(isOurs: (runId: string) => boolean): EventRead
       if (phase === "model" && provider && model) return [{ kind: "facts", facts: { model: `${provider}/${model}` } }];
       return phase === "waiting-approval" ? [{ kind: "progress", data: { phase } }] : [];
     },
-    // The text is all that the item has said so far: what a broken connection has swallowed comes with the next event.
+    // `text` is the whole text of the item so far, so the next event also contains the text that was missed during a disconnect.
     assistant(data) {
       const before = emittedLengths.get(data.itemId) ?? 0;
       emittedLengths.set(data.itemId, data.text.length);
-      // The model is asked again.
-      if (data.replace) return [{ kind: "discarded", reason: "OpenClaw replaces the text of a broken answer." }, ...textStep(data.text)];
-      // An item that another one follows was whole.
+      // The gateway repeats the model call.
+      if (data.replace)
+        return [{ kind: "discarded", reason: "OpenClaw replaced the text of an incomplete answer." }, ...textStep(data.text)];
+      // The start of another item means that the current one is complete.
       const isNext = itemId !== null && data.itemId !== itemId;
       itemId = data.itemId;
       return [...(isNext ? [{ kind: "kept" } as const] : []), ...textStep(data.text.slice(before))];
@@ -73,7 +77,7 @@ export function createEventReader(isOurs: (runId: string) => boolean): EventRead
       return [{ kind: "tool.completed", toolCallId, toolName, output: outputOf(data.result), isError: data.isError }];
     },
     item(data) {
-      // Some models' words before a tool come as nothing else.
+      // With some models, the text before a tool call is sent only as a preamble item.
       if (data.kind === "preamble") return data.phase === "end" && !hasEmittedText ? textStep(data.progressText) : [];
       if (!isRejoined) return [];
       const { toolCallId, name: toolName, title = null, status } = data;
@@ -91,8 +95,8 @@ export function createEventReader(isOurs: (runId: string) => boolean): EventRead
       const { stream, runId, data } = agentEventSchema.safeParse(event).data?.payload ?? {};
       if (stream === undefined || runId === undefined || !isOurs(runId) || !isStream(stream)) return [];
       const parsed = streams[stream].safeParse(data);
-      // What newer gateways tell beside is not for us.
-      return parsed.success ? (readers[stream] as (given: unknown) => Step[])(parsed.data) : [];
+      // Ignore event data that only newer gateways send.
+      return parsed.success ? (readers[stream] as (data: unknown) => Step[])(parsed.data) : [];
     },
     rejoin() {
       isRejoined = true;
@@ -105,7 +109,7 @@ export function createEventReader(isOurs: (runId: string) => boolean): EventRead
 
 const isStream = (name: string): name is keyof typeof streams => Object.hasOwn(streams, name);
 
-/** What a tool has to say is a text, mostly. */
+/** Joins the text parts of a tool's result; returns any other result unchanged. */
 function outputOf(result: unknown): unknown {
   const parts = resultSchema.safeParse(result).data?.content;
   return parts === undefined ? result : parts.map((part) => part.text).join("\n");

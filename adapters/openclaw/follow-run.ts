@@ -9,56 +9,56 @@ import type { runParams } from "./request.ts";
 import { retryAfterReconnect } from "./retry-after-reconnect.ts";
 import { failure, parseFinalResponse, parseTaskRow, parseWaitResponse, type TaskRow, taskRowSchema } from "./run-result.ts";
 
-/** A gateway that was killed goes on with its sessions one after the other, under new runs: each waits for the end of those before it. */
+/** After a crash, the gateway resumes its sessions one after the other in new runs, so a session waits for the runs of those before it. */
 const RESUME_LIMIT_MS = 240_000;
 const POLL_MS = 250;
 const WAIT_MS = 20_000;
 
-/** A run that has been asked for, and who listens to it. */
+/** A run that was requested from the gateway, and the consumers of its events. */
 export interface FollowedRun {
   gateway: Gateway;
   key: string;
   params: ReturnType<typeof runParams>;
   signal: AbortSignal;
-  /** Aborted when nobody follows it any longer: after the task's end, also where the gateway has left a question without an answer. */
-  over: AbortSignal;
-  /** The ids under which the task runs; a run that the gateway has put in its place joins them. */
+  /** Aborted when the task has ended. Cancels calls that the gateway has not answered. */
+  taskEnded: AbortSignal;
+  /** Ids of the task's runs, the latest last: the first run, and those that replaced it after a restart of the gateway. */
   runs: Set<string>;
   reader: EventReader;
   approvals: ApprovalHandler;
 }
 
-/** Starts a run and follows it to its end, over broken connections and restarts of the gateway. Rejects with a GatewayError. */
+/** Starts a run and follows it to its end, across reconnects and restarts of the gateway. Rejects with a GatewayError. */
 export async function followRun(run: FollowedRun): Promise<ConnectionResult> {
-  const { gateway, params, runs, reader, approvals, over } = run;
+  const { gateway, params, runs, reader, approvals, taskEnded } = run;
   const runId = params.idempotencyKey;
   let isAccepted = false;
-  /** The start of the gateway in which the latest of the runs works. */
+  /** Identifies the start of the gateway in which the latest run runs. */
   let bootId: string | null = null;
 
   const start = async (): Promise<ConnectionResult> => {
     const onAccepted = (): void => {
       isAccepted = true;
     };
-    const final = await gateway.call("agent", params, { onAccepted, signal: over });
+    const final = await gateway.call("agent", params, { onAccepted, signal: taskEnded });
     if (!isInFlight(final)) return parseFinalResponse(final);
-    // It had begun before the connection broke.
+    // The run had started before the connection was lost.
     isAccepted = true;
     reader.rejoin();
     return await waitForRun(run, runId);
   };
   return await retryAfterReconnect(run, async (hello) => {
     const rows = bootId === null ? [] : await listRows(run);
-    // What has not begun may be started: its id keeps it from beginning twice.
+    // A run that was not accepted is requested again. Its id prevents a second start.
     if (!isAccepted && !rows.some((row) => row.runId === runId)) {
       bootId = hello.bootId;
       return await start();
     }
     reader.rejoin();
-    await approvals.catchUp();
+    await approvals.handlePending();
     if (hello.bootId !== bootId) {
-      if (!(await adopt(run, rows)))
-        return failure("runtime_crashed", "The gateway was restarted in the middle of the run, and has not gone on with it.");
+      if (!(await adoptResumedRun(run, rows)))
+        return failure("runtime_crashed", "The gateway was restarted during the run and did not resume it.");
       bootId = hello.bootId;
     }
     const [latest = runId] = [...runs].slice(-1);
@@ -66,19 +66,19 @@ export async function followRun(run: FollowedRun): Promise<ConnectionResult> {
   });
 }
 
-/** Takes the run that a restarted gateway has begun in the place of the lost one for the task's own; false: there is none. */
-async function adopt(run: FollowedRun, found: readonly TaskRow[]): Promise<boolean> {
+/** Waits until a restarted gateway resumes the task in a new run, and adds that run to `runs`. Returns false if it does not. */
+async function adoptResumedRun(run: FollowedRun, found: readonly TaskRow[]): Promise<boolean> {
   const { key, runs, signal } = run;
   const deadline = performance.now() + RESUME_LIMIT_MS;
   for (let rows = found; performance.now() < deadline; rows = await listRows(run)) {
-    // The newest comes first; what is older than the lost run belongs to earlier tasks of the session.
+    // Rows are sorted by age, the newest first. Rows after the lost run belong to earlier tasks of the session.
     const lost = rows.findIndex(({ runId }) => runId !== undefined && runs.has(runId));
     const next = rows.slice(0, Math.max(lost, 0)).find((row) => row.childSessionKey === key);
-    // It is cancelled sooner or later, unless it had come to its end.
+    // The gateway marks the lost run as `cancelled` after the restart, unless the run had ended before.
     const hadEnded = ["completed", "failed", "timed_out"].includes(rows[lost]?.status ?? "");
     const runId = next?.runId ?? (hadEnded ? rows[lost]?.runId : undefined);
     if (runId !== undefined) {
-      // The last one is the latest.
+      // Move the id to the end: the last one is the latest.
       runs.delete(runId);
       runs.add(runId);
       return true;
@@ -88,24 +88,24 @@ async function adopt(run: FollowedRun, found: readonly TaskRow[]): Promise<boole
   return false;
 }
 
-/** Waits for the end of a run that another connection has begun. */
+/** Waits for the end of a run that an earlier connection started. */
 async function waitForRun(run: FollowedRun, runId: string): Promise<ConnectionResult> {
-  const { gateway, over } = run;
+  const { gateway, taskEnded } = run;
   for (;;) {
     const ending = parseWaitResponse(
-      await gateway.call("agent.wait", { runId, timeoutMs: WAIT_MS }, { timeoutMs: 2 * WAIT_MS, signal: over }),
+      await gateway.call("agent.wait", { runId, timeoutMs: WAIT_MS }, { timeoutMs: 2 * WAIT_MS, signal: taskEnded }),
     );
     if (ending !== null) return await withLastMessage(run, runId, ending);
-    // Of a run that it has forgotten the gateway says no more than of one that goes on.
+    // `agent.wait` returns the same response for an unknown run as for an active one, so check the task list.
     const row = (await listRows(run)).find((one) => one.runId === runId);
-    const ended = row === undefined ? failure("runtime_crashed", "The gateway has lost the run.") : parseTaskRow(row);
+    const ended = row === undefined ? failure("runtime_crashed", "The gateway no longer knows the run.") : parseTaskRow(row);
     if (ended !== null) return await withLastMessage(run, runId, ended);
     await delay(POLL_MS);
   }
 }
 
-async function listRows({ gateway, key, over }: FollowedRun): Promise<TaskRow[]> {
-  const list = await gateway.call("tasks.list", { sessionKey: key }, { signal: over });
+async function listRows({ gateway, key, taskEnded }: FollowedRun): Promise<TaskRow[]> {
+  const list = await gateway.call("tasks.list", { sessionKey: key }, { signal: taskEnded });
   return z.object({ tasks: z.array(taskRowSchema) }).parse(list).tasks;
 }
 
@@ -119,18 +119,22 @@ const historySchema = z.object({
   ),
 });
 
-/** What a run has said last, as the session keeps it, where its end does not tell. */
-async function withLastMessage({ gateway, key, over }: FollowedRun, runId: string, ending: ConnectionResult): Promise<ConnectionResult> {
+/** Adds the last message of the run from the session's history, if the response about its end contains no text. */
+async function withLastMessage(
+  { gateway, key, taskEnded }: FollowedRun,
+  runId: string,
+  ending: ConnectionResult,
+): Promise<ConnectionResult> {
   if (ending.status !== "ok" || ending.output !== undefined) return ending;
-  const history = historySchema.safeParse(await gateway.call("chat.history", { sessionKey: key, limit: 20 }, { signal: over })).data;
+  const history = historySchema.safeParse(await gateway.call("chat.history", { sessionKey: key, limit: 20 }, { signal: taskEnded })).data;
   const last = history?.messages.findLast(({ role, __openclaw }) => role === "assistant" && __openclaw?.runId === runId);
   const output = last?.content.map(({ text = "" }) => text).join("") ?? "";
   return output === "" ? ending : { ...ending, output };
 }
 
-/** So the gateway answers to an id that it works on already. */
-const isInFlight = (answer: unknown): boolean => z.object({ status: z.literal("in_flight") }).safeParse(answer).success;
+/** Whether a response to `agent` reports that a run with this id is already active. */
+const isInFlight = (response: unknown): boolean => z.object({ status: z.literal("in_flight") }).safeParse(response).success;
 
 function aborted(): never {
-  throw new GatewayError({ code: "ABORTED", message: "The task was stopped." });
+  throw new GatewayError({ code: "ABORTED", message: "The task was canceled." });
 }

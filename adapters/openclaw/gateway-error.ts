@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** How a gateway says no. */
+/** The error object of a failed gateway call. */
 export const gatewayErrorSchema = z.object({
   code: z.string(),
   message: z.string(),
@@ -10,8 +10,9 @@ export const gatewayErrorSchema = z.object({
 });
 
 /**
- * A call that came to nothing. `code` is the gateway's own (`INVALID_REQUEST`, `UNAVAILABLE`, …), or one of ours: `DISCONNECTED` (not connected, or
- * no longer: what was sent may still have been done), `TIMEOUT` (no answer in time), `ABORTED` (by the caller), `TOO_LARGE` and `TOO_MANY` (not sent).
+ * A failed gateway call. `code` is defined by the gateway (`INVALID_REQUEST`, `UNAVAILABLE`, …) or by Bridge: `DISCONNECTED` (no
+ * connection, or lost during the call, which the gateway may still have executed), `TIMEOUT` (no response in time), `ABORTED` (by the
+ * caller), `TOO_LARGE` and `TOO_MANY` (not sent).
  */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
@@ -28,13 +29,13 @@ export class GatewayError extends Error {
     this.retryAfterMs = retryAfterMs ?? null;
   }
 
-  /** Has the gateway done nothing, and asks to come again? */
+  /** Whether the gateway rejected the call without executing it and asks for a retry. */
   get isBusy(): boolean {
     return this.code === "UNAVAILABLE" && this.retryable;
   }
 }
 
-/** The `details.code` of an error, by which the gateway tells kinds of one code apart. */
+/** Returns `details.code` of a gateway error, which distinguishes errors with the same `code`; null if there is none. */
 export function detailCode(error: unknown): string | null {
   if (!(error instanceof GatewayError)) return null;
   return z.object({ code: z.string() }).safeParse(error.details).data?.code ?? null;

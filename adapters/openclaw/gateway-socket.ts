@@ -6,12 +6,12 @@ import { GatewayError, gatewayErrorSchema } from "./gateway-error.ts";
 const PROTOCOL = 4;
 const HANDSHAKE_LIMIT_MS = 10_000;
 const CALL_LIMIT_MS = 30_000;
-/** Until the gateway has told its own limit. */
+/** Applies until the gateway sends its own limit. */
 const DEFAULT_MAX_PAYLOAD_BYTES = 25 * 1024 ** 2;
 const MAX_PENDING_CALLS = 1_000;
-/** A gateway ticks; one that has been silent for so many ticks is dead. */
+/** The gateway sends an event every tick interval. The connection is closed after this many intervals without a frame. */
 const MAX_SILENT_TICKS = 2.5;
-/** How much of what a gateway says in an error is kept. */
+/** Error messages of the gateway are truncated to this length. */
 const MAX_MESSAGE_LENGTH = 2_000;
 const MAX_TICK_MS = 600_000;
 
@@ -19,7 +19,7 @@ const frameSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("res"), id: z.string(), ok: z.literal(true), payload: z.unknown() }),
   z.object({ type: z.literal("event"), event: z.string(), payload: z.unknown() }),
 ]);
-const unknownError = { code: "UNAVAILABLE", message: "The gateway refuses this in a way that Bridge does not know." };
+const unknownError = { code: "UNAVAILABLE", message: "The gateway returned an error in an unknown format." };
 const errorFrameSchema = z.object({
   type: z.literal("res"),
   id: z.string(),
@@ -34,41 +34,41 @@ const helloSchema = z.object({
   policy: z.object({ maxPayload: z.number().positive(), tickIntervalMs: z.number().positive().max(MAX_TICK_MS).catch(MAX_TICK_MS) }),
 });
 
-/** What a gateway says of itself to whoever connects. */
+/** The gateway's response to the handshake. */
 export interface Hello {
   version: string;
-  /** Another one after every start of the gateway. */
+  /** Changes at every start of the gateway. */
   bootId: string;
   methods: ReadonlySet<string>;
-  /** What this connection may do. */
+  /** Scopes granted to this connection. */
   scopes: readonly string[];
   policy: { maxPayload: number; tickIntervalMs: number };
 }
 
-/** An event of a gateway, whoever it concerns. */
+/** An event of the gateway, of any run or agent. */
 export interface GatewayEvent {
   event: string;
   payload: unknown;
 }
 
-/** How a call is made. */
+/** Options of a gateway call. */
 export interface CallOptions {
-  /** How long the answer may take. Default: 30,000 */
+  /** Time limit of the response, in milliseconds. Default: 30,000. */
   timeoutMs?: number;
-  /** Gives the answer up; what was asked for may be done all the same. */
+  /** Stops waiting for the response. The gateway may still execute the call. */
   signal?: AbortSignal;
-  /** For calls with two answers: takes the first, that the work has begun. The second has no time limit. */
+  /** For methods with two responses: called with the first, which reports the start of the work. The second has no time limit. */
   onAccepted?(payload: unknown): void;
 }
 
-/** Where a gateway is, and how to get in. */
+/** Address and credentials of a gateway. */
 export interface GatewayAddress {
   url: string;
   token: string | undefined;
   lookup: AdapterConfig["lookup"];
 }
 
-/** One connection to a gateway, from its handshake to its end. */
+/** One WebSocket connection to a gateway, after its handshake. */
 export interface GatewaySocket {
   hello: Hello;
   call(method: string, params: object, options?: CallOptions): Promise<unknown>;
@@ -84,7 +84,7 @@ interface PendingCall {
   timer: NodeJS.Timeout;
 }
 
-/** Connects to a gateway and shakes hands; rejects with what the gateway, or the network, has against it. */
+/** Connects to a gateway and performs the handshake. Rejects with a GatewayError. */
 export async function openGatewaySocket(
   { url, token, lookup }: GatewayAddress,
   { onEvent, signal }: { onEvent(event: GatewayEvent): void; signal: AbortSignal },
@@ -103,11 +103,11 @@ export async function openGatewaySocket(
   let isClosed = false;
   let watchdog: NodeJS.Timeout | undefined;
 
-  /** Whatever a gateway says is logged, and shown to whoever asks: never our token. */
-  const said = (words: string): string =>
-    (token === undefined ? words : words.replaceAll(token, "[redacted]")).slice(0, MAX_MESSAGE_LENGTH);
+  /** Messages of the gateway appear in logs and API responses, so they must not contain the token. */
+  const redactToken = (message: string): string =>
+    (token === undefined ? message : message.replaceAll(token, "[redacted]")).slice(0, MAX_MESSAGE_LENGTH);
   const end = (message: string): void => {
-    const error = new GatewayError({ code: "DISCONNECTED", message: said(message), retryable: true });
+    const error = new GatewayError({ code: "DISCONNECTED", message: redactToken(message), retryable: true });
     isClosed = true;
     ended.resolve(error);
     challenged.reject(error);
@@ -116,7 +116,7 @@ export async function openGatewaySocket(
     for (const call of pending.values()) call.reject(error);
     socket.terminate();
   };
-  const abort = (): void => end("The connection to the gateway was closed by Bridge.");
+  const abort = (): void => end("Bridge closed the connection to the gateway.");
   const settle = (id: string): PendingCall | undefined => {
     const call = pending.get(id);
     pending.delete(id);
@@ -135,7 +135,7 @@ export async function openGatewaySocket(
     if (bytes > maxPayload) return Promise.reject(tooLarge(method, bytes, maxPayload));
     if (socket.bufferedAmount > 2 * maxPayload) return Promise.reject(tooMany());
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const timer = setTimeout(() => settle(id)?.reject(late(method, timeoutMs)), timeoutMs);
+    const timer = setTimeout(() => settle(id)?.reject(timedOut(method, timeoutMs)), timeoutMs);
     const onAbort = (): void => settle(id)?.reject(aborted(method));
     given?.addEventListener("abort", onAbort, { once: true });
     pending.set(id, { resolve, reject, onAccepted, timer });
@@ -150,7 +150,8 @@ export async function openGatewaySocket(
     const frame = frameSchema.safeParse(json).data;
     if (frame === undefined) {
       const refused = errorFrameSchema.safeParse(json).data;
-      if (refused !== undefined) settle(refused.id)?.reject(new GatewayError({ ...refused.error, message: said(refused.error.message) }));
+      if (refused !== undefined)
+        settle(refused.id)?.reject(new GatewayError({ ...refused.error, message: redactToken(refused.error.message) }));
     } else if (frame.type === "event") {
       if (frame.event === "connect.challenge") challenged.resolve();
       else onEvent({ event: frame.event, payload: frame.payload });
@@ -165,29 +166,32 @@ export async function openGatewaySocket(
   };
 
   socket.on("message", (data) => {
-    // What was read in one go with the frame that was too much.
+    // Ignore frames that were received together with an invalid one.
     if (isClosed) return;
     watchdog?.refresh();
     try {
       take(JSON.parse(data.toString()));
     } catch {
-      end("The gateway sent a frame that is not of its protocol.");
+      end("The gateway sent a frame that does not follow its protocol.");
     }
   });
   socket.on("unexpected-response", (_, response) => end(explainResponse(response.statusCode)));
-  // The words of the network name the address, never the token.
+  // Network errors contain the address, but not the token.
   socket.on("error", (error) => end(`The connection to the gateway failed: ${error.message}`));
   socket.on("close", (code, reason) => end(`The gateway closed the connection (${code}${reason.length > 0 ? ` ${reason}` : ""}).`));
   if (signal.aborted) abort();
   else signal.addEventListener("abort", abort, { once: true });
-  const handshakeTimer = setTimeout(() => end("The gateway did not begin its handshake in time."), HANDSHAKE_LIMIT_MS);
+  const handshakeTimer = setTimeout(
+    () => end(`The gateway did not start the handshake within ${HANDSHAKE_LIMIT_MS / 1000} s.`),
+    HANDSHAKE_LIMIT_MS,
+  );
 
   try {
     await challenged.promise;
     const hello = helloSchema.parse(await call("connect", connectParams(token), { timeoutMs: HANDSHAKE_LIMIT_MS }));
     const { server, features, auth, policy } = hello;
     maxPayload = policy.maxPayload;
-    watchdog = setTimeout(() => end("The gateway has been silent for too long."), MAX_SILENT_TICKS * policy.tickIntervalMs);
+    watchdog = setTimeout(() => end("The gateway sent nothing for too long."), MAX_SILENT_TICKS * policy.tickIntervalMs);
     return {
       hello: { ...server, methods: new Set(features.methods), scopes: auth.scopes, policy },
       call,
@@ -197,14 +201,14 @@ export async function openGatewaySocket(
   } catch (error) {
     end("The handshake with the gateway failed.");
     throw error instanceof z.ZodError
-      ? new GatewayError({ code: "INVALID_HELLO", message: "What answers there does not speak as an OpenClaw gateway does." })
+      ? new GatewayError({ code: "INVALID_HELLO", message: "The server does not follow the protocol of an OpenClaw gateway." })
       : error;
   } finally {
     clearTimeout(handshakeTimer);
   }
 }
 
-/** A backend with a shared secret keeps its scopes on loopback only; `tool-events` is what brings the events of tools. */
+/** The gateway grants these scopes to a client with a shared secret only over loopback. `tool-events` subscribes to the events of tools. */
 const connectParams = (token: string | undefined) => ({
   minProtocol: PROTOCOL,
   maxProtocol: PROTOCOL,
@@ -220,14 +224,15 @@ const isAccepted = (payload: unknown): boolean =>
 
 function explainResponse(statusCode: number | undefined): string {
   if (statusCode === 503) return "The gateway is still starting (HTTP 503).";
-  if (statusCode === 403) return "The gateway refuses connections that come through a proxy (HTTP 403).";
-  return `What answers there is not a gateway: HTTP ${statusCode} instead of a WebSocket. Check BRIDGE_OPENCLAW_URL.`;
+  if (statusCode === 403) return "The gateway rejects connections through a proxy (HTTP 403).";
+  return `The server is not a gateway: it returned HTTP ${statusCode} instead of opening a WebSocket. Check BRIDGE_OPENCLAW_URL.`;
 }
 
 const disconnected = () => new GatewayError({ code: "DISCONNECTED", message: "There is no connection to the gateway.", retryable: true });
-const aborted = (method: string) => new GatewayError({ code: "ABORTED", message: `The call of ${method} was given up.` });
-const tooMany = () => new GatewayError({ code: "TOO_MANY", message: "Too many calls of the gateway wait for an answer.", retryable: true });
-const late = (method: string, timeoutMs: number) =>
-  new GatewayError({ code: "TIMEOUT", message: `The gateway did not answer ${method} within ${timeoutMs / 1000} s.`, retryable: true });
+const aborted = (method: string) => new GatewayError({ code: "ABORTED", message: `The call of ${method} was aborted.` });
+const tooMany = () =>
+  new GatewayError({ code: "TOO_MANY", message: "Too many calls to the gateway are waiting for a response.", retryable: true });
+const timedOut = (method: string, timeoutMs: number) =>
+  new GatewayError({ code: "TIMEOUT", message: `The gateway did not respond to ${method} within ${timeoutMs / 1000} s.`, retryable: true });
 const tooLarge = (method: string, bytes: number, limit: number) =>
-  new GatewayError({ code: "TOO_LARGE", message: `The call of ${method} has ${bytes} bytes; the gateway takes ${limit}.` });
+  new GatewayError({ code: "TOO_LARGE", message: `The call of ${method} has ${bytes} bytes; the gateway accepts at most ${limit}.` });

@@ -5,18 +5,18 @@ import type { Gateway } from "./gateway.ts";
 import type { OpenClawSettings } from "./settings.ts";
 import type { TaskMcpServers } from "./task-mcp-servers.ts";
 
-/** One task on its way through the gateway. */
+/** A task that runs on the gateway, with the parts of the adapter that it uses. */
 export interface GatewayTask {
   request: ExecutionRequest;
-  /** Its session. */
+  /** Key of the task's session. */
   key: string;
   gateway: Gateway;
   settings: OpenClawSettings;
   servers: TaskMcpServers;
   timeline: TaskTimeline;
-  /** The declared tools of the task, which are one of its MCP servers. Absent: there are none. */
+  /** The declared tools of the task, served as one of its MCP servers. Absent if it has none. */
   offeredTools?: OfferedTools;
-  /** Aborted when the task is to stop. */
+  /** Aborted when the task must stop. */
   signal: AbortSignal;
   logger: AdapterLogger;
   requestApproval: AdapterConfig["requestApproval"];

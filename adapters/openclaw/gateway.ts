@@ -12,40 +12,40 @@ import {
 
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 15_000;
-/** A connection that breaks sooner counts as one more that did not come about. */
+/** A connection that lasts for a shorter time counts as a failed attempt. */
 const STABLE_MS = 10_000;
 const TRANSIENT_CODES = ["DISCONNECTED", "UNAVAILABLE", "TIMEOUT"];
 
-/** Where a gateway is, and who is told what goes wrong on the way there. */
+/** Address of a gateway, and the logger for connection failures. */
 export interface GatewayOptions extends GatewayAddress {
   logger: AdapterLogger;
 }
 
-/** The one connection to a gateway, made again whenever it breaks. */
+/** The connection to a gateway. Reconnects whenever it is lost. */
 export interface Gateway {
   readonly state: "connecting" | "connected" | "closed";
-  /** What the gateway said of itself; null before the first connection, kept while it is made again. */
+  /** The gateway's latest handshake response; null before the first connection. */
   readonly hello: Hello | null;
-  /** Why there is no connection; null while there is one, or before the first try has failed. */
+  /** Why there is no connection; null while connected, and until the first attempt fails. */
   readonly failure: GatewayError | null;
   hasMethod(name: string): boolean;
   /**
-   * Asks the gateway; rejects with a GatewayError, at once when there is no connection; only the first try is waited for. Params are strict: no field
-   * that it does not know.
+   * Calls a method of the gateway. Rejects with a GatewayError, immediately if there is no connection; only the first connection attempt is
+   * awaited. The gateway rejects unknown params.
    */
   call(method: string, params?: object, options?: CallOptions): Promise<unknown>;
-  /** Resolves with the next connection, or the one there is; rejects when the signal is aborted. */
+  /** Resolves with the current or the next connection. Rejects when the signal is aborted. */
   connected(signal?: AbortSignal): Promise<Hello>;
-  /** Resolves when a try to connect has come to an end, whichever; at once when connected. */
-  tried(): Promise<void>;
-  /** Listens to the events of the gateway, of all runs and agents; answers how to stop that. */
+  /** Resolves when the current connection attempt has succeeded or failed; immediately if connected. */
+  attempted(): Promise<void>;
+  /** Listens to the gateway's events of all runs and agents. Returns the function that removes the listener. */
   onEvent(listener: (event: GatewayEvent) => void): () => void;
-  /** Listens to connections being made: the first one, too. */
+  /** Called after each connect, including the first. Returns the function that removes the listener. */
   onConnected(listener: (hello: Hello) => void): () => void;
   close(): Promise<void>;
 }
 
-/** Connects to a gateway, and stays connected until it is closed. */
+/** Connects to a gateway, and reconnects until `close()` is called. */
 export function createGateway({ url, token, lookup, logger }: GatewayOptions): Gateway {
   const eventListeners = new Set<(event: GatewayEvent) => void>();
   const connectedListeners = new Set<(hello: Hello) => void>();
@@ -80,10 +80,10 @@ export function createGateway({ url, token, lookup, logger }: GatewayOptions): G
         socket = null;
         shortLived = performance.now() - openedAt < STABLE_MS ? shortLived + 1 : 0;
         setFailure(reason);
-        if (!closing.signal.aborted) logger.warn({ reason: reason.message }, "the connection to the OpenClaw gateway broke");
+        if (!closing.signal.aborted) logger.warn({ reason: reason.message }, "lost the connection to the OpenClaw gateway");
       } catch (error) {
         const { code, message } = setFailure(error);
-        if (failures === 0 && !closing.signal.aborted) logger.warn({ code, reason: message }, "no connection to the OpenClaw gateway");
+        if (failures === 0 && !closing.signal.aborted) logger.warn({ code, reason: message }, "failed to connect to the OpenClaw gateway");
         failures += 1;
       }
       await delay(delayMs(Math.max(failures, shortLived - 1), failure), undefined, { signal: closing.signal }).catch(() => {});
@@ -108,7 +108,7 @@ export function createGateway({ url, token, lookup, logger }: GatewayOptions): G
       if (socket === null)
         throw new GatewayError({
           code: "DISCONNECTED",
-          message: failure?.message ?? "There is no connection to the gateway yet.",
+          message: failure?.message ?? "Bridge is not connected to the gateway yet.",
           retryable: true,
         });
       return await socket.call(method, params, options);
@@ -117,7 +117,8 @@ export function createGateway({ url, token, lookup, logger }: GatewayOptions): G
       if (socket !== null) return socket.hello;
       const next = Promise.withResolvers<Hello>();
       const stop = AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])]);
-      const onAbort = (): void => next.reject(new GatewayError({ code: "ABORTED", message: "Nobody waits for the gateway any longer." }));
+      const onAbort = (): void =>
+        next.reject(new GatewayError({ code: "ABORTED", message: "The wait for a connection to the gateway was aborted." }));
       if (stop.aborted) onAbort();
       stop.addEventListener("abort", onAbort, { once: true });
       connectedListeners.add(next.resolve);
@@ -126,7 +127,7 @@ export function createGateway({ url, token, lookup, logger }: GatewayOptions): G
         stop.removeEventListener("abort", onAbort);
       });
     },
-    tried: async () => (socket === null ? attempt.promise : undefined),
+    attempted: async () => (socket === null ? attempt.promise : undefined),
     onEvent: (listener) => listen(eventListeners, listener),
     onConnected: (listener) => listen(connectedListeners, listener),
     async close() {
@@ -141,12 +142,12 @@ function listen<T>(listeners: Set<T>, listener: T): () => void {
   return () => void listeners.delete(listener);
 }
 
-/** Longer after each failure, never all at the same moment; what only an operator can mend is tried least often. */
+/** Exponential backoff with jitter. A failure that only an operator can fix gets the longest delay. */
 function delayMs(failures: number, failure: GatewayError | null): number {
-  const isWellKnown = failure === null || TRANSIENT_CODES.includes(failure.code);
-  const maxMs = isWellKnown ? Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures, 10)) : LONGEST_DELAY_MS;
-  const asked = Math.min(failure?.retryAfterMs ?? 0, LONGEST_DELAY_MS);
-  return Math.max(asked, maxMs * (0.5 + Math.random() / 2));
+  const isTransient = failure === null || TRANSIENT_CODES.includes(failure.code);
+  const maxMs = isTransient ? Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures, 10)) : LONGEST_DELAY_MS;
+  const requested = Math.min(failure?.retryAfterMs ?? 0, LONGEST_DELAY_MS);
+  return Math.max(requested, maxMs * (0.5 + Math.random() / 2));
 }
 
 const asGatewayError = (error: unknown): GatewayError =>

@@ -15,7 +15,10 @@ import { stopOrphanedRuns } from "./stop-orphaned-runs.ts";
 import { createTaskMcpServers } from "./task-mcp-servers.ts";
 import { createTasks } from "./tasks.ts";
 
-/** Runs tasks on the agents of an OpenClaw gateway, and manages it. */
+/**
+ * Runs tasks on the agents of an OpenClaw gateway, and manages the gateway. In this directory, "gateway" means OpenClaw's daemon, to which
+ * the adapter connects over a WebSocket.
+ */
 export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
   let opened: (AdapterContext & { stopWatching(): void }) | null = null;
   let closing = new AbortController();
@@ -31,36 +34,36 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
       const settings = openClawSettingsSchema.parse(config.settings);
       const keys = await openSessionKeys(config.dataDir);
       const gateway = createGateway({ url: settings.url, token: settings.token, lookup: config.lookup, logger: config.logger });
-      const stopWatching = stopOrphanedRuns({ gateway, logger: config.logger, isOurs: keys.isOurs, isFollowed });
+      const stopOrphanWatch = stopOrphanedRuns({ gateway, logger: config.logger, isOurs: keys.isOurs, isFollowed });
       const closed = closing.signal;
       const context = { ...manageContext({ config, settings, gateway }, closed), gateway, closed };
       const servers = createTaskMcpServers(context, keys.bridgeId, config.logger);
       const readWorkspaces = async () => (await readAgents(context)).agents.flatMap(({ workspace }) => workspace ?? []);
       const commands = settings.workspace === "bridge" ? createCommandSweep({ ...config, readWorkspaces }) : null;
-      const endSweep = gateway.onConnected(() => {
+      const stopSweeping = gateway.onConnected(() => {
         retryAfterReconnect({ gateway, signal: closed }, servers.sweep).catch((error: unknown) =>
-          config.logger.debug({ reason: String(error) }, "could not look for MCP servers of ended tasks"),
+          config.logger.debug({ reason: String(error) }, "failed to remove the MCP servers of ended tasks"),
         );
         commands?.sweepEarlier().catch((error: unknown) => {
-          config.logger.warn({ reason: String(error) }, "could not look for commands that OpenClaw has left behind");
+          config.logger.warn({ reason: String(error) }, "failed to sweep the commands of earlier tasks");
         });
       });
-      const endBoth = (): void => {
-        stopWatching();
-        endSweep();
+      const stopWatching = (): void => {
+        stopOrphanWatch();
+        stopSweeping();
       };
       const openCalls = createCallStore(config.dataDir, config.retentionDays);
-      opened = { config, settings, keys, gateway, servers, openCalls, commands, stopWatching: endBoth };
+      opened = { config, settings, keys, gateway, servers, openCalls, commands, stopWatching };
     },
 
     async shutdown() {
-      const was = opened;
+      const previous = opened;
       opened = null;
       closing.abort();
       await Promise.all([cancelAll(), audit]);
-      await was?.servers.close();
-      was?.stopWatching();
-      await was?.gateway.close();
+      await previous?.servers.close();
+      previous?.stopWatching();
+      await previous?.gateway.close();
     },
 
     async checkHealth() {
@@ -78,7 +81,7 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
     ...managers,
     getSecurityPosture(call) {
       const posture = managers.getSecurityPosture(call);
-      // Its program ends with the adapter.
+      // shutdown() waits until the audit program has ended.
       audit = posture.catch(() => {});
       return posture;
     },

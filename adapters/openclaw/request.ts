@@ -2,17 +2,17 @@ import type { ExecutionRequest } from "#contract";
 import { promptOf } from "../shared/agent-program/prompt.ts";
 import type { OpenClawSettings } from "./settings.ts";
 
-/** Bridge ends a task at its time limit by itself; the gateway's own comes after it, for a run that Bridge has lost. */
+/** Bridge enforces the time limit of a task. The gateway's limit is longer and ends runs that Bridge has lost. */
 const EXTRA_SECONDS = 60;
 
-/** Where a task's run belongs. */
+/** The session and the id of a run. */
 export interface RunTarget {
   key: string;
   runId: string;
   sessionId: string;
 }
 
-/** Params of `sessions.create`, which also changes a session that is there. */
+/** Params of `sessions.create`, which also updates an existing session. */
 export function sessionParams(request: ExecutionRequest, key: string, { workspace }: Pick<OpenClawSettings, "workspace">) {
   return {
     agentId: request.agentId,
@@ -22,7 +22,7 @@ export function sessionParams(request: ExecutionRequest, key: string, { workspac
   };
 }
 
-/** Params of `sessions.patch`, by which a session uses servers that are disabled for all others. */
+/** Params of `sessions.patch` that enable MCP servers in one session. */
 export const enableServersParams = (names: readonly string[]) => ({
   toolOverrides: { mcpServers: Object.fromEntries(names.map((name) => [name, true])) },
 });
@@ -33,27 +33,30 @@ export function runParams(request: ExecutionRequest, { key, runId, sessionId }: 
   return {
     agentId,
     sessionKey: key,
-    // A session that was reset or replaced meanwhile is another one.
+    // The gateway rejects the run if the session was reset or replaced in the meantime.
     expectedExistingSessionId: sessionId,
-    // The id of the run, and what keeps it from being started twice.
+    // The id of the run. It also prevents a second start.
     idempotencyKey: runId,
     message: promptOf(request),
     timeout: Math.ceil(timeoutSeconds) + EXTRA_SECONDS,
-    // Into no chat channel.
+    // Do not post the answer to a chat channel.
     deliver: false,
     ...(model === undefined ? {} : { model }),
     ...(systemPrompt === undefined ? {} : { extraSystemPrompt: systemPrompt }),
   };
 }
 
-/** Why the gateway cannot carry a request, and what to do about it; null when it can. */
+/** Returns why the gateway cannot run a request, and what to do; null if it can. */
 export function unsupportedReason({ directories }: ExecutionRequest, { workspace }: Pick<OpenClawSettings, "workspace">): string | null {
   if (workspace === "agent" && directories.cwd !== directories.workspace)
-    return "With BRIDGE_OPENCLAW_WORKSPACE=agent tasks work in the workspace of OpenClaw's agent: dispatch without metadata.cwd.";
+    return "With BRIDGE_OPENCLAW_WORKSPACE=agent, tasks run in the workspace of OpenClaw's agent. Omit metadata.cwd.";
   return null;
 }
 
-/** `read-only` has neither tools that write nor commands, `guarded` stays inside and asks before a command, `full` asks nobody. */
+/**
+ * Maps the profile to a permission mode. `read-only` has no tools that write files or run commands, `guarded` stays in the workspace and
+ * requests approval of each command, `full` requests no approval.
+ */
 function permissionModeOf({ profile, approvals }: Pick<ExecutionRequest, "profile" | "approvals">) {
   if (profile === "inspect") return "read-only";
   return approvals === "allow" ? "full" : "guarded";

@@ -3,40 +3,40 @@ import type { Gateway } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { Hello } from "./gateway-socket.ts";
 
-/** How long a gateway may be away before its tasks are given up. */
+/** How long tasks wait for a gateway that is disconnected or busy. */
 const AWAY_LIMIT_MS = 120_000;
-/** Where it asks to come again, and does not say when. */
+/** Delay before a retry if the gateway asks for one without a delay. */
 const DEFAULT_RETRY_MS = 500;
 
-/** Who waits for which gateway; aborted when that is over. */
-interface Waiting {
+interface RetryOptions {
   gateway: Gateway;
+  /** Ends the wait for the gateway when aborted. */
   signal: AbortSignal;
 }
 
 /**
- * Does with the gateway what may be done twice, once more after each break of the connection, and where it has no time for it: while it is about
- * to stop, or when its configuration was changed too often. Rejects with a GatewayError, or because nobody waits any longer.
+ * Runs an idempotent operation on the gateway, and repeats it after each reconnect and when the gateway is busy, for example while it shuts
+ * down or when it limits the rate of configuration changes. Rejects with a GatewayError, or when the signal is aborted.
  */
-export async function retryAfterReconnect<T>(waiting: Waiting, act: (hello: Hello) => Promise<T>): Promise<T> {
+export async function retryAfterReconnect<T>(options: RetryOptions, act: (hello: Hello) => Promise<T>): Promise<T> {
   let waitedMs = 0;
   for (;;) {
-    const hello = await reconnect(waiting);
+    const hello = await waitForConnection(options);
     try {
       return await act(hello);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       if (error.code === "DISCONNECTED") continue;
       if (!error.isBusy || waitedMs >= AWAY_LIMIT_MS) throw error;
-      const againMs = Math.min(Math.max(error.retryAfterMs ?? 0, DEFAULT_RETRY_MS), AWAY_LIMIT_MS);
-      await delay(againMs, undefined, { signal: waiting.signal });
-      waitedMs += againMs;
+      const retryMs = Math.min(Math.max(error.retryAfterMs ?? 0, DEFAULT_RETRY_MS), AWAY_LIMIT_MS);
+      await delay(retryMs, undefined, { signal: options.signal });
+      waitedMs += retryMs;
     }
   }
 }
 
-/** Waits for the connection, but not for ever. */
-async function reconnect({ gateway, signal }: Waiting): Promise<Hello> {
+/** Waits for the connection, up to a time limit. */
+async function waitForConnection({ gateway, signal }: RetryOptions): Promise<Hello> {
   const limit = AbortSignal.timeout(AWAY_LIMIT_MS);
   try {
     return await gateway.connected(AbortSignal.any([signal, limit]));

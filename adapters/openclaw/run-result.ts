@@ -45,7 +45,7 @@ const waitSchema = z.object({
   terminalReply: z.object({ text }).optional().catch(undefined),
 });
 
-/** A row of the gateway's own list of what it works on. */
+/** A row of `tasks.list`, the gateway's list of runs. */
 export const taskRowSchema = z.object({
   runId: text.optional(),
   status: text,
@@ -55,26 +55,26 @@ export const taskRowSchema = z.object({
 });
 export type TaskRow = z.infer<typeof taskRowSchema>;
 
-/** What the last answer to `agent` says of the task. Its words are ambiguous: a run that was aborted has the status `timeout`, too. */
+/** Converts the final response to `agent`. Its status is ambiguous: `timeout` also stands for an aborted run. */
 export function parseFinalResponse(payload: unknown): ConnectionResult {
   const final = finalSchema.safeParse(payload).data;
-  if (final === undefined) return failure("adapter_error", "The gateway ended the run in words that Bridge does not know.");
+  if (final === undefined) return failure("adapter_error", "The gateway reported the end of the run in an unknown format.");
   const verdict = outcomeOf(final);
   const { output, ...facts } = factsOf(final);
   return { ...facts, ...(verdict.status === "ok" && output !== "" && { output }), ...verdict };
 }
 
-/** What `agent.wait` says of the task; null while the run goes on, and for a run that the gateway does not know. */
+/** Converts a response to `agent.wait`; null while the run is active, and for a run that the gateway does not know. */
 export function parseWaitResponse(payload: unknown): ConnectionResult | null {
   const wait = waitSchema.safeParse(payload).data;
   if (wait === undefined || wait.status === "pending" || (wait.status === "timeout" && wait.endedAt === undefined)) return null;
-  if (wait.status === "ok" && wait.stopReason === "length") return cutShort;
+  if (wait.status === "ok" && wait.stopReason === "length") return truncated;
   if (wait.status === "ok") return { status: "ok", ...(wait.terminalReply === undefined ? {} : { output: wait.terminalReply.text }) };
   if (wait.status === "timeout") return timedOut;
   return isStopped(wait.stopReason) ? stoppedElsewhere : explainFailure(shortenText(wait.error), null);
 }
 
-/** What a row says of the task; null while the run goes on. */
+/** Converts a row of `tasks.list`; null while the run is active. */
 export function parseTaskRow({ status, error }: TaskRow): ConnectionResult | null {
   if (status === "queued" || status === "running") return null;
   if (status === "completed") return { status: "ok" };
@@ -82,40 +82,42 @@ export function parseTaskRow({ status, error }: TaskRow): ConnectionResult | nul
   return status === "timed_out" ? timedOut : explainFailure(error ?? "", null);
 }
 
-/** What a refusal means for the task. `failoverReason` is what the events have told of the model's provider. */
+/** Converts an error to the result of the task. `failoverReason` is the reason code that the events reported for a failed model call. */
 export function explainError(error: unknown, failoverReason: string | null): ConnectionResult {
-  if (error instanceof z.ZodError) return failure("adapter_error", "The gateway answers in a way that Bridge does not know.");
-  if (isManagementError(error)) return failure("adapter_error", `OpenClaw cannot be given the MCP servers of the task: ${error.message}`);
+  if (error instanceof z.ZodError) return failure("adapter_error", "The gateway sent a response in an unknown format.");
+  if (isManagementError(error))
+    return failure("adapter_error", `The MCP servers of the task could not be added to OpenClaw: ${error.message}`);
   if (!(error instanceof GatewayError)) throw error;
   const { code, message } = error;
-  const said = shortenText(message);
+  const detail = shortenText(message);
   const agentId = /unknown agent id "([^"]*)"/i.exec(message)?.[1];
   if (agentId !== undefined) {
-    const how = `Create it, by POST /api/v2/gateway/openclaw/agents or \`openclaw agents add\`, or dispatch to an agent that is there, such as main.`;
+    const how = `Create it with POST /api/v2/gateway/openclaw/agents or \`openclaw agents add\`, or dispatch to an existing agent, such as main.`;
     return failure("adapter_error", `OpenClaw has no agent "${agentId}". ${how}`);
   }
   if (/\bcwd is unavailable\b/.test(message)) {
-    const how = "Run the gateway where it sees Bridge's workspaces, or set BRIDGE_OPENCLAW_WORKSPACE=agent.";
-    return failure("adapter_error", `The gateway cannot work in the task's directory. ${how}`);
+    const how = "Give the gateway access to Bridge's workspaces, or set BRIDGE_OPENCLAW_WORKSPACE=agent.";
+    return failure("adapter_error", `The gateway cannot access the task's directory. ${how}`);
   }
-  // How it ends what was stopped before it had begun.
+  // The gateway returns this message for a run that was stopped before it started.
   if (/run authority is no longer active/.test(message)) return stoppedElsewhere;
-  if (code === "DISCONNECTED") return failure("runtime_crashed", "The gateway went away and did not come back in time.");
-  if (error.isBusy) return failure("adapter_offline", `The gateway has no time for the task: ${said}`);
-  if (/^config\.patch\b/.test(message)) return failure("adapter_error", `OpenClaw cannot be given the MCP servers of the task: ${said}`);
-  if (code === "UNAVAILABLE") return explainFailure(said, failoverReason);
-  if (code === "FORBIDDEN") return failure("adapter_error", `Bridge's token has not the right that the gateway asks for: ${said}`);
-  return failure("adapter_error", `The gateway refuses the task: ${said}`);
+  if (code === "DISCONNECTED") return failure("runtime_crashed", "The connection to the gateway was lost and not restored in time.");
+  if (error.isBusy) return failure("adapter_offline", `The gateway is too busy to run the task: ${detail}`);
+  if (/^config\.patch\b/.test(message))
+    return failure("adapter_error", `The MCP servers of the task could not be added to OpenClaw: ${detail}`);
+  if (code === "UNAVAILABLE") return explainFailure(detail, failoverReason);
+  if (code === "FORBIDDEN") return failure("adapter_error", `Bridge's token lacks a scope that the gateway requires: ${detail}`);
+  return failure("adapter_error", `The gateway rejected the task: ${detail}`);
 }
 
 export const failure = (errorCode: TaskErrorCode, error: string): Outcome => ({ status: "error", errorCode, error });
 
-const cutShort = failure("model_error", "The model reached its token limit: its answer is cut short.");
-const timedOut = failure("timeout", "The run reached the gateway's own time limit.");
+const truncated = failure("model_error", "The model reached its token limit, so its answer is incomplete.");
+const timedOut = failure("timeout", "The run reached the time limit of the gateway.");
 const stoppedElsewhere = failure("cancelled", "The run was stopped in OpenClaw.");
 const isStopped = (stopReason: string | undefined): boolean => stopReason === "rpc" || stopReason === "aborted";
 
-/** By the provider's own reason, as the gateway names it. */
+/** Error codes by the gateway's `failoverReason`. */
 const ERROR_CODES_BY_REASON: Readonly<Record<string, TaskErrorCode>> = {
   auth: "authentication_required",
   auth_permanent: "authentication_required",
@@ -124,28 +126,28 @@ const ERROR_CODES_BY_REASON: Readonly<Record<string, TaskErrorCode>> = {
   overloaded: "rate_limited",
 };
 
-function explainFailure(said: string, failoverReason: string | null): Outcome {
+function explainFailure(detail: string, failoverReason: string | null): Outcome {
   const known = failoverReason === null ? undefined : ERROR_CODES_BY_REASON[failoverReason];
-  // A provider that has refused its key is not asked again for a minute; then this is all there is.
-  if (known === "authentication_required" || /temporarily disabled after a provider auth|authentication failed/.test(said))
-    return failure("authentication_required", `The model's provider refuses OpenClaw's credentials: ${said} Set them in OpenClaw.`);
-  if (known !== undefined) return failure(known, `The model's provider refuses the call: ${said}`);
-  if (/\bsandbox\b/i.test(said)) return failure("adapter_error", `OpenClaw could not start the agent's sandbox: ${said}`);
-  return failure("model_error", `The run failed in OpenClaw: ${said || "it does not say why."}`);
+  // After a provider rejects its key, the gateway skips it for a minute and reports only this message.
+  if (known === "authentication_required" || /temporarily disabled after a provider auth|authentication failed/.test(detail))
+    return failure("authentication_required", `The model's provider rejected OpenClaw's credentials: ${detail} Set them in OpenClaw.`);
+  if (known !== undefined) return failure(known, `The model's provider rejected the call: ${detail}`);
+  if (/\bsandbox\b/i.test(detail)) return failure("adapter_error", `OpenClaw could not start the agent's sandbox: ${detail}`);
+  return failure("model_error", `The run failed in OpenClaw: ${detail || "no reason was reported."}`);
 }
 
 function outcomeOf({ status, summary, stopReason, timeoutPhase, error, result }: z.infer<typeof finalSchema>): Outcome {
-  const told = result?.meta.error;
+  const metaError = result?.meta.error;
   if (status === "ok") {
-    const isBroken = told !== undefined || result?.payloads.some(({ isError }) => isError === true);
-    if (isBroken) return explainFailure(shortenText(told?.message ?? textOf(result)), null);
-    return result?.meta.stopReason === "length" ? cutShort : { status: "ok" };
+    const hasFailed = metaError !== undefined || result?.payloads.some(({ isError }) => isError === true);
+    if (hasFailed) return explainFailure(shortenText(metaError?.message ?? textOf(result)), null);
+    return result?.meta.stopReason === "length" ? truncated : { status: "ok" };
   }
   if (status === "timeout") {
     const phase = timeoutPhase ?? result?.meta.timeoutPhase;
-    return isStopped(stopReason) || (phase === undefined && told === undefined && summary === "aborted") ? stoppedElsewhere : timedOut;
+    return isStopped(stopReason) || (phase === undefined && metaError === undefined && summary === "aborted") ? stoppedElsewhere : timedOut;
   }
-  return explainFailure(shortenText(error ?? told?.message ?? summary), null);
+  return explainFailure(shortenText(error ?? metaError?.message ?? summary), null);
 }
 
 function factsOf({ result }: z.infer<typeof finalSchema>): Omit<Partial<ConnectionResult>, "status"> {
@@ -157,7 +159,7 @@ function factsOf({ result }: z.infer<typeof finalSchema>): Omit<Partial<Connecti
       ? {}
       : {
           usage: {
-            // The gateway counts what came from the cache beside.
+            // The gateway counts cached tokens separately from input tokens.
             inputTokens: usage.input + usage.cacheRead + usage.cacheWrite,
             outputTokens: usage.output,
             ...(usage.reasoningTokens === undefined ? {} : { thinkingTokens: usage.reasoningTokens }),
@@ -165,7 +167,7 @@ function factsOf({ result }: z.infer<typeof finalSchema>): Omit<Partial<Connecti
             cacheWriteTokens: usage.cacheWrite,
           },
         }),
-    // Of a model without prices it says 0.
+    // The gateway reports 0 for a model without configured prices.
     ...(costUsd > 0 ? { costUsd } : {}),
   };
 }
@@ -173,9 +175,9 @@ function factsOf({ result }: z.infer<typeof finalSchema>): Omit<Partial<Connecti
 const textOf = (result: z.infer<typeof finalSchema>["result"]): string =>
   (result?.payloads ?? []).flatMap((payload) => payload.text ?? []).join("\n\n");
 
-/** The first lines of what somebody upstream has said, without what looks like a secret, and without the files of its machine. */
-function shortenText(said: unknown): string {
-  if (said === undefined || said === null) return "";
-  const words = typeof said === "string" ? said : JSON.stringify(said);
-  return redactPaths(redact(words, [])).split("\n").slice(0, 3).join(" ").slice(0, 500);
+/** Returns the first lines of an upstream error, with secrets and file paths redacted. */
+function shortenText(error: unknown): string {
+  if (error === undefined || error === null) return "";
+  const message = typeof error === "string" ? error : JSON.stringify(error);
+  return redactPaths(redact(message, [])).split("\n").slice(0, 3).join(" ").slice(0, 500);
 }

@@ -13,31 +13,30 @@ import { retryAfterReconnect } from "./retry-after-reconnect.ts";
 import { retryRunStart } from "./retry-run-start.ts";
 import { explainError, failure } from "./run-result.ts";
 
-/** A stop is asked for again and again: one that comes before its run has begun stops nothing. */
+/** The request to stop is repeated, because it has no effect before the run has started. */
 const STOP_INTERVAL_MS = 500;
 const STOP_LIMIT_MS = 10_000;
 
-/** Runs a task in its session to its end; nothing of it is at work in the gateway afterwards, unless the gateway is gone. */
+/** Runs a task in its session to its end. Afterwards, none of its runs is active in the gateway, unless the gateway cannot be reached. */
 export async function runTask(task: GatewayTask): Promise<ConnectionResult> {
   const { request, key, gateway, timeline, signal } = task;
   const runs = new Set<string>();
   const reader = createEventReader((id) => runs.has(id));
   const approvals = createApprovalHandler(task);
   let facts: Omit<Partial<ConnectionResult>, "status"> = {};
-  let hasBegun = false;
+  let hasStarted = false;
   const removeListener = gateway.onEvent((event) => {
-    approvals.take(event);
+    approvals.handle(event);
     for (const step of reader.read(event)) {
-      // Its model is known when that begins to answer.
-      hasBegun = true;
+      // The first event reports the model, when the model starts to answer.
+      hasStarted = true;
       task.offeredTools?.noteOutput();
       if (step.kind === "facts") facts = { ...facts, ...step.facts };
       else if (step.kind !== "ended") applyStep(timeline, renameDeclaredTool(step, task.offeredTools));
     }
   });
 
-  const over = new AbortController();
-
+  const taskEnded = new AbortController();
   let serverNames: string[] = [];
   const work = async (): Promise<ConnectionResult> => {
     try {
@@ -45,9 +44,9 @@ export async function runTask(task: GatewayTask): Promise<ConnectionResult> {
       if (sessionId === null) return unknownSession;
       if (request.mcpServers !== undefined && request.mcpServers.length > 0) {
         const servers = request.mcpServers;
-        serverNames = await retryAfterReconnect(task, () => task.servers.lend(servers));
-        if (over.signal.aborted) {
-          task.servers.giveBack(serverNames);
+        serverNames = await retryAfterReconnect(task, () => task.servers.add(servers));
+        if (taskEnded.signal.aborted) {
+          task.servers.remove(serverNames);
           return cancelled;
         }
         await retryAfterReconnect(task, () => gateway.call("sessions.patch", { key, ...enableServersParams(serverNames) }, { signal }));
@@ -56,9 +55,9 @@ export async function runTask(task: GatewayTask): Promise<ConnectionResult> {
       const start = async (runId: string): Promise<ConnectionResult> => {
         runs.add(runId);
         const params = runParams(request, { key, runId, sessionId });
-        return await followRun({ gateway, key, params, signal, over: over.signal, runs, reader, approvals });
+        return await followRun({ gateway, key, params, signal, taskEnded: taskEnded.signal, runs, reader, approvals });
       };
-      return await retryRunStart(signal, () => hasBegun, start);
+      return await retryRunStart(signal, () => hasStarted, start);
     } catch (error) {
       if (signal.aborted) return cancelled;
       return explainError(error, reader.failoverReason);
@@ -69,19 +68,21 @@ export async function runTask(task: GatewayTask): Promise<ConnectionResult> {
     const working = work();
     const stopping = stopOnAbort(task, { working, hasRun: () => runs.size > 0 });
     // With a broken connection, the local work ends at once, but the run on the gateway continues.
-    const ending = await Promise.race([working.then((own) => (signal.aborted ? stopping : own)), stopping]);
-    // The first end is the end, whatever is told after it.
+    const ending = await Promise.race([working.then((result) => (signal.aborted ? stopping : result)), stopping]);
+    // The first outcome counts: ignore later events.
     removeListener();
     if (!signal.aborted) await stopLeftovers(task);
     return { ...facts, ...ending, ...(signal.aborted ? cancelled : {}) };
   } finally {
     removeListener();
-    over.abort();
-    if (serverNames.length > 0) task.servers.giveBack(serverNames);
+    taskEnded.abort();
+    if (serverNames.length > 0) task.servers.remove(serverNames);
   }
 }
 
-/** The gateway has a tool of its own that calls those of MCP servers, which it knows by the names under which they were lent. */
+/**
+ * The gateway calls MCP tools directly or through its tool `tool_call`, under their server's temporary name. Restores the declared name.
+ */
 function renameDeclaredTool(step: TimelineStep, offeredTools: GatewayTask["offeredTools"]): TimelineStep {
   if (step.kind !== "tool.invoked" || offeredTools === undefined) return step;
   const { id } = z.object({ id: z.string() }).safeParse(step.input).data ?? {};
@@ -95,25 +96,30 @@ const SERVER_NAME_PREFIX = /^(mcp:[^:]*:)?br[0-9a-f]{12}-/;
 
 type TimelineStep = Parameters<typeof applyStep>[1];
 
-/** How a task ends that was stopped. */
+/** The result of a stopped task. */
 export const cancelled = failure("cancelled", "The task was cancelled.");
 
-const unknownSession = failure("adapter_error", "OpenClaw no longer knows the session of the resume token.");
+const unknownSession = failure(
+  "adapter_error",
+  "The session of the resume token no longer exists in OpenClaw. Dispatch without resumeToken.",
+);
 
-/** Opens the task's session, with nothing at work in it; null: one that is to go on is gone, and made anew it would know nothing. */
+/**
+ * Opens the task's session, without active runs. Returns null if the session to resume no longer exists, because a new one has no history.
+ */
 async function openSession(task: GatewayTask): Promise<string | null> {
   const { gateway, key, signal, request, settings } = task;
   if (request.resumeToken !== undefined) {
     const found = await gateway.call("sessions.describe", { key }, { signal });
     if (!z.object({ session: z.object({}) }).safeParse(found).success) return null;
-    // Of a task that could not be stopped, because the gateway was away.
+    // An earlier task may have left runs because the gateway was unreachable.
     await stopLeftovers(task);
   }
   const session = await gateway.call("sessions.create", sessionParams(request, key, settings), { signal });
   return z.object({ sessionId: z.string() }).parse(session).sessionId;
 }
 
-/** Stops the session on request and repeats this until its run has ended; waits for a limited time for a reconnect. */
+/** Waits for the abort of the task, then stops its session repeatedly until the run has ended. Waits a limited time for a reconnect. */
 async function stopOnAbort(
   { gateway, key, signal }: GatewayTask,
   { working, hasRun }: { working: Promise<unknown>; hasRun(): boolean },
@@ -122,26 +128,28 @@ async function stopOnAbort(
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
-  const isOver = (): boolean => true;
-  const ended = working.then(isOver, isOver);
+  const hasEnded = working.then(
+    () => true,
+    () => true,
+  );
   const deadline = AbortSignal.timeout(STOP_LIMIT_MS);
   while (!deadline.aborted) {
-    if (gateway.state !== "connected" && !(hasRun() && (await isBack(gateway, deadline)))) break;
-    const isAsked = await stopSession(gateway, key);
-    if (isAsked && (await withTimeout(ended, STOP_INTERVAL_MS, () => false))) break;
+    if (gateway.state !== "connected" && !(hasRun() && (await isReconnected(gateway, deadline)))) break;
+    const isSent = await stopSession(gateway, key);
+    if (isSent && (await withTimeout(hasEnded, STOP_INTERVAL_MS, () => false))) break;
   }
   return cancelled;
 }
 
-const isBack = (gateway: Gateway, deadline: AbortSignal): Promise<boolean> =>
+const isReconnected = (gateway: Gateway, deadline: AbortSignal): Promise<boolean> =>
   gateway.connected(deadline).then(
     () => true,
     () => false,
   );
 
 /**
- * Stops all work of a session, including queued runs and sub-agents; false when the connection broke meanwhile. Runs that cannot be reached are
- * stopped after a reconnect.
+ * Stops all work of a session, including queued runs and sub-agents; false when the connection broke meanwhile. Runs that cannot be reached
+ * are stopped after a reconnect.
  */
 export async function stopSession(gateway: Gateway, key: string): Promise<boolean> {
   try {
@@ -152,7 +160,7 @@ export async function stopSession(gateway: Gateway, key: string): Promise<boolea
   }
 }
 
-/** A task ends with its run's answer: sub-agents that nobody has waited for end with it. */
+/** A task ends with the answer of its run, so sub-agents that the run did not wait for are stopped. */
 async function stopLeftovers({ gateway, key }: GatewayTask): Promise<void> {
   const left = await gateway.call("tasks.list", { sessionKey: key, status: ["queued", "running"], limit: 1 }).catch(() => null);
   if (z.object({ tasks: z.array(z.unknown()).min(1) }).safeParse(left).success) await stopSession(gateway, key);

@@ -6,28 +6,28 @@ const ID_LENGTH = 12;
 const PART_LENGTH = 24;
 
 /**
- * Names the sessions of tasks. A name is the resume token, and says by itself whose it is: which Bridge made it, and for the agent of which
- * tenant. Without this Bridge's secret nobody can make one.
+ * Creates and checks the keys of sessions, which are also the resume tokens. A key is signed with a secret of this Bridge and identifies
+ * the Bridge, the agent and the tenant that it belongs to.
  */
 export interface SessionKeys {
-  /** Tells this Bridge from others. */
+  /** Identifies this Bridge. */
   bridgeId: string;
-  /** `home` tells tenants and their agents apart. */
+  /** `home` is the agent's home directory, which is different for each tenant and agent. */
   create(agentId: string, home: string): string;
-  /** Is it a session of this agent of this tenant? */
+  /** Whether the key belongs to this agent of this tenant. */
   belongs(key: string, agentId: string, home: string): boolean;
-  /** Is it a session of this Bridge, whosever task it is? */
+  /** Whether this Bridge created the key, for any agent or tenant. */
   isOurs(key: string): boolean;
 }
 
-/** Opens the names under a data directory; its secret is made once, and stays. */
+/** Opens the session keys of a data directory, which stores the secret. The first call creates the secret. */
 export async function openSessionKeys(dataDir: string): Promise<SessionKeys> {
-  const secret = await readSecret(path.join(dataDir, "session-secret"));
+  const secret = await readOrCreateSecret(path.join(dataDir, "session-secret"));
   const id = hash("sha256", secret).slice(0, ID_LENGTH);
   const sign = (agent: string, home: string, nonce: string): string =>
     createHmac("sha256", secret).update(`${agent}\0${home}\0${nonce}`).digest("hex").slice(0, PART_LENGTH);
   const keyOf = (agentId: string, home: string, nonce: string): string => {
-    // The gateway knows its agents, and so their sessions, in lower case.
+    // The gateway converts agent ids in session keys to lower case.
     const agent = agentId.toLowerCase();
     return `agent:${agent}:bridge-${id}-${nonce}-${sign(agent, home, nonce)}`;
   };
@@ -39,15 +39,15 @@ export async function openSessionKeys(dataDir: string): Promise<SessionKeys> {
       const nonce = pattern.exec(key)?.[1];
       if (nonce === undefined) return false;
       const expected = Buffer.from(keyOf(agentId, home, nonce));
-      const given = Buffer.from(key);
-      return given.length === expected.length && timingSafeEqual(given, expected);
+      const actual = Buffer.from(key);
+      return actual.length === expected.length && timingSafeEqual(actual, expected);
     },
     isOurs: (key) => pattern.test(key),
   };
 }
 
-/** A secret that was half written when Bridge was killed would lock every session out: it appears whole, or not at all. */
-async function readSecret(file: string): Promise<string> {
+/** Creates the secret atomically: a partly written secret would invalidate all sessions. */
+async function readOrCreateSecret(file: string): Promise<string> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomBytes(8).toString("hex")}`;
   await writeFile(draft, randomBytes(32).toString("hex"), { mode: 0o600 });

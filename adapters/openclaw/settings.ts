@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type AdapterSettings, choice, readJson, settingsSchema } from "#contract";
 import { argv } from "../shared/process/settings.ts";
 
-/** The settings of the adapter for OpenClaw. */
+/** Settings of the OpenClaw adapter. */
 export const openClawSettings = {
   url: {
     variable: "BRIDGE_OPENCLAW_URL",

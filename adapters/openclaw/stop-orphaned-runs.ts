@@ -17,19 +17,19 @@ const runEventSchema = z.object({
   data: z.object({ phase: z.enum(["start", "model"]) }),
 });
 
-/** Whose sessions these are. */
+/** Options; `isOurs` and `isFollowed` classify session keys. */
 export interface OrphanedRunsOptions {
   gateway: Gateway;
   logger: AdapterLogger;
-  /** Is it a session of this Bridge? */
+  /** Whether the session belongs to this Bridge. */
   isOurs(key: string): boolean;
-  /** Has it a task that follows it? */
+  /** Whether a task uses the session. */
   isFollowed(key: string): boolean;
 }
 
 /**
- * Stops what goes on in sessions of this Bridge without a task that follows it: runs of a Bridge that was killed, and what the gateway begins by
- * itself, after a restart or for a sub-agent that is done. Answers how to end the watch.
+ * Stops active runs in sessions of this Bridge that no task uses: runs left by a killed Bridge, and runs that the gateway starts by itself
+ * after a restart or when a sub-agent completes. Returns the function that stops watching.
  */
 export function stopOrphanedRuns({ gateway, logger, isOurs, isFollowed }: OrphanedRunsOptions): () => void {
   const stopping = new Set<string>();
@@ -37,7 +37,7 @@ export function stopOrphanedRuns({ gateway, logger, isOurs, isFollowed }: Orphan
   const stop = async (key: string): Promise<void> => {
     if (!isOurs(key) || isFollowed(key) || stopping.has(key)) return;
     stopping.add(key);
-    logger.warn({ session: key }, "stopped a run in OpenClaw that no task waits for");
+    logger.warn({ session: key }, "stopped an orphaned OpenClaw run");
     await stopSession(gateway, key).finally(() => stopping.delete(key));
   };
   const sweep = async (): Promise<void> => {
@@ -51,25 +51,25 @@ export function stopOrphanedRuns({ gateway, logger, isOurs, isFollowed }: Orphan
   };
   const ended = new AbortController();
   const onConnected = (): void => {
-    // With the next connection it is tried again.
+    // The next connect repeats a failed sweep.
     retryAfterReconnect({ gateway, signal: ended.signal }, sweep).catch((error: unknown) => {
-      if (!ended.signal.aborted) logger.warn({ reason: String(error) }, "could not look for runs in OpenClaw that no task waits for");
+      if (!ended.signal.aborted) logger.warn({ reason: String(error) }, "failed to list orphaned OpenClaw runs");
     });
   };
   const onEvent = ({ event, payload }: GatewayEvent): void => {
-    const begun =
+    const run =
       event === "task"
         ? taskEventSchema.safeParse(payload).data?.task
         : event === "agent"
           ? runEventSchema.safeParse(payload).data
           : undefined;
-    if (begun !== undefined) void stop(begun.sessionKey);
+    if (run !== undefined) void stop(run.sessionKey);
   };
 
-  const ends = [gateway.onConnected(onConnected), gateway.onEvent(onEvent)];
+  const removeListeners = [gateway.onConnected(onConnected), gateway.onEvent(onEvent)];
   if (gateway.state === "connected") onConnected();
   return () => {
     ended.abort();
-    for (const end of ends) end();
+    for (const removeListener of removeListeners) removeListener();
   };
 }

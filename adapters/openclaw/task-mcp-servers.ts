@@ -9,24 +9,24 @@ import { retryAfterReconnect } from "./retry-after-reconnect.ts";
 
 type McpServersContext = ManageContext & { gateway: Gateway; closed: AbortSignal };
 
-/** MCP servers of tasks in a gateway that knows only servers of its own. */
+/** MCP servers of tasks. The gateway accepts MCP servers only in its configuration, so Bridge adds them there while the task runs. */
 export interface TaskMcpServers {
   /**
-   * Puts servers into the gateway's configuration, disabled, under names that no other task has: only a session that is told to use one does.
-   * Answers their names; rejects with the gateway's refusal.
+   * Adds servers to the gateway's configuration under unique names and returns the names. The servers are disabled; a session uses one only
+   * after `sessions.patch` enables it there. Rejects with a GatewayError.
    */
-  lend(servers: readonly McpServerSpec[]): Promise<string[]>;
-  /** Takes them out again, in the background. */
-  giveBack(names: readonly string[]): void;
-  /** Takes out what a Bridge of the same name has left behind when it was killed. */
+  add(servers: readonly McpServerSpec[]): Promise<string[]>;
+  /** Removes servers, in the background. */
+  remove(names: readonly string[]): void;
+  /** Removes the servers that this Bridge left in the configuration when it was killed. */
   sweep(): Promise<void>;
-  /** Resolves when all that was given back is taken out, or cannot be now. */
+  /** Resolves when all pending removals have completed or failed. */
   close(): Promise<void>;
 }
 
-/** Opens the loans of one gateway. `bridgeId` tells the servers of this Bridge from those of others and of the operator. */
+/** Creates the manager of the tasks' MCP servers in one gateway. `bridgeId` identifies the servers of this Bridge. */
 export function createTaskMcpServers(context: McpServersContext, bridgeId: string, logger: AdapterLogger): TaskMcpServers {
-  // Short, because the name stands before that of every tool.
+  // Keep the prefix short: server names are part of every tool name.
   const prefix = `br${bridgeId.slice(0, 6)}`;
   const wanted = new Map<string, object>();
   const written = new Set<string>();
@@ -34,7 +34,7 @@ export function createTaskMcpServers(context: McpServersContext, bridgeId: strin
   let flushing: Promise<void> | null = null;
   let next: Promise<void> | null = null;
 
-  /** One write for all that is wanted by then: the gateway takes thirty in a minute. */
+  /** Combines all changes made so far in one write, because the gateway accepts 30 writes per minute. */
   function flush(): Promise<void> {
     if (flushing === null) {
       flushing = write().finally(() => {
@@ -55,7 +55,7 @@ export function createTaskMcpServers(context: McpServersContext, bridgeId: strin
     const added = [...wanted].filter(([name]) => !written.has(name));
     const removed = [...written].filter((name) => !wanted.has(name));
     if (added.length + removed.length === 0) return;
-    // Remembered before it is sure: what was perhaps written is taken out all the same.
+    // Recorded before the write, so that servers of a write with an unknown outcome are removed, too.
     for (const [name] of added) written.add(name);
     const servers = Object.fromEntries([...added, ...removed.map((name) => [name, null] as const)]);
     try {
@@ -67,38 +67,38 @@ export function createTaskMcpServers(context: McpServersContext, bridgeId: strin
     for (const name of removed) written.delete(name);
   }
 
-  async function put(servers: readonly McpServerSpec[]): Promise<string[]> {
+  async function addServers(servers: readonly McpServerSpec[]): Promise<string[]> {
     const nonce = randomBytes(3).toString("hex");
-    const named = servers.map((server) => [`${prefix}${nonce}-${server.name}`, describe(server)] as const);
+    const named = servers.map((server) => [`${prefix}${nonce}-${server.name}`, toConfig(server)] as const);
     for (const [name, server] of named) wanted.set(name, server);
     const names = named.map(([name]) => name);
     try {
       await flush();
       return names;
     } catch (error) {
-      giveBack(names);
+      remove(names);
       throw error;
     }
   }
 
-  function giveBack(names: readonly string[]): void {
+  function remove(names: readonly string[]): void {
     for (const name of names) wanted.delete(name);
     retryAfterReconnect({ gateway: context.gateway, signal: context.closed }, flush).catch((error: unknown) =>
-      logger.warn({ reason: String(error) }, "MCP servers of ended tasks are still in OpenClaw's configuration"),
+      logger.warn({ reason: String(error) }, "failed to remove MCP servers of ended tasks from the configuration"),
     );
   }
 
   return {
-    async lend(servers) {
+    async add(servers) {
       try {
-        return await put(servers);
+        return await addServers(servers);
       } catch (error) {
         if (!(error instanceof GatewayError) || error.code !== "INVALID_REQUEST") throw error;
-        // Perhaps for the servers of another task that were written with these.
-        return await turns.take("put", () => put(servers));
+        // The gateway may have rejected servers of another task in the same write, so write these alone.
+        return await turns.take("add", () => addServers(servers));
       }
     },
-    giveBack,
+    remove,
     async sweep() {
       const { sourceConfig } = await readConfig(context);
       const pattern = new RegExp(`^${prefix}[0-9a-f]{6}-`);
@@ -111,11 +111,11 @@ export function createTaskMcpServers(context: McpServersContext, bridgeId: strin
   };
 }
 
-/** Is what was to be written perhaps there, though the gateway has not said so? */
+/** Whether a failed write may have changed the configuration. */
 const mayHaveBeenWritten = (error: unknown): boolean =>
   error instanceof GatewayError && !error.isBusy && ["TIMEOUT", "DISCONNECTED", "UNAVAILABLE"].includes(error.code);
 
-function describe(server: McpServerSpec): object {
+function toConfig(server: McpServerSpec): object {
   if (server.transport === "stdio") {
     const { command, args = [], env = {} } = server;
     return { enabled: false, command: escapeVariables(command), args: args.map(escapeVariables), env: escapeValues(env) };
@@ -129,7 +129,7 @@ function describe(server: McpServerSpec): object {
   };
 }
 
-/** In its configuration the gateway puts variables of its own environment, secrets among them, in the place of `${NAME}`. */
+/** Escapes `${NAME}`, which the gateway would replace by a variable of its environment, possibly a secret. */
 const escapeVariables = (value: string): string => value.replaceAll(/\$\{[A-Z_][A-Z0-9_]*\}/g, "$$$&");
 const escapeValues = (values: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, escapeVariables(value)]));

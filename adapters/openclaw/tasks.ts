@@ -10,18 +10,18 @@ import type { AdapterContext } from "./adapter-context.ts";
 import { unsupportedReason } from "./request.ts";
 import { cancelled, runTask } from "./run-task.ts";
 
-/** How long a task waits for a gateway that was there before: it may be restarting. */
-const AWAY_LIMIT_MS = 30_000;
+/** How long a task waits for a gateway that was connected before and may be restarting. */
+const RECONNECT_LIMIT_MS = 30_000;
 
 /** The part of the adapter that runs tasks. */
 export interface Tasks extends Required<Pick<ExecutionAdapter, "execute" | "cancel" | "onEvent" | "offEvent">> {
-  /** Has the session a task that runs or waits for its turn? */
+  /** Whether a running or waiting task uses the session. */
   isFollowed(key: string): boolean;
   /** Cancels all tasks, and resolves when they have ended. */
   cancelAll(): Promise<void>;
 }
 
-/** Makes what runs tasks on the gateway; `opened` is null while there is none. */
+/** Creates the part of the adapter that runs tasks; `opened` returns null while the adapter is not running. */
 export function createTasks(opened: () => AdapterContext | null): Tasks {
   const running = createRunningTasks();
   // Only one task of a session runs at a time, so stopping a task does not stop the next one.
@@ -36,7 +36,7 @@ export function createTasks(opened: () => AdapterContext | null): Tasks {
     const obstacle = unsupportedReason(request, settings);
     if (obstacle !== null) return failure("adapter_error", obstacle);
     if (resumeToken !== undefined && !keys.belongs(resumeToken, agentId, directories.home))
-      return failure("adapter_error", "The resume token is not of a session of this agent.");
+      return failure("adapter_error", "The resume token does not belong to a session of this agent.");
     const offline = await waitForConnection(gateway, signal);
     if (offline !== null) return failure(signal.aborted ? "cancelled" : "adapter_offline", offline);
 
@@ -91,18 +91,23 @@ export function createTasks(opened: () => AdapterContext | null): Tasks {
   };
 }
 
-/** Why a task cannot begin; null when it can. A gateway that was there is waited for. */
+/** Waits for the gateway if it was connected before. Returns why the task cannot start; null if it can. */
 async function waitForConnection(gateway: AdapterContext["gateway"], signal: AbortSignal): Promise<string | null> {
-  if (gateway.failure === null) await nullIfAborted(gateway.tried(), signal);
+  if (gateway.failure === null) await nullIfAborted(gateway.attempted(), signal);
   const isAway = gateway.hello !== null && gateway.failure?.retryable === true;
-  if (isAway) await gateway.connected(AbortSignal.any([signal, AbortSignal.timeout(AWAY_LIMIT_MS)])).catch(() => {});
+  if (isAway) await gateway.connected(AbortSignal.any([signal, AbortSignal.timeout(RECONNECT_LIMIT_MS)])).catch(() => {});
   if (gateway.state === "connected") return null;
-  // The reason names addresses, and is for operators to read.
-  return signal.aborted ? "The task was cancelled." : "There is no connection to the OpenClaw gateway; GET /api/v2/adapters tells why.";
+  // The failure contains addresses, so only the health report shows it.
+  return signal.aborted
+    ? "The task was cancelled."
+    : "There is no connection to the OpenClaw gateway. GET /api/v2/adapters shows the reason.";
 }
 
-/** The gateway's whole text leaves the blanks around it away; where the two differ otherwise, it is the one that counts. */
-const completeTextOf = (told: string, whole = told): string => (told.trim() === whole.trim() ? told : whole);
+/**
+ * Prefers the text of the final response, unless it differs from the streamed text only by surrounding whitespace, which the gateway
+ * removes.
+ */
+const completeTextOf = (streamed: string, final = streamed): string => (streamed.trim() === final.trim() ? streamed : final);
 
 const failure = (errorCode: TaskErrorCode, error: string): ExecutionResult => ({
   status: "error",

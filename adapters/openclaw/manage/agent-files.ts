@@ -6,9 +6,9 @@ import { removeFile } from "./host-files.ts";
 import { callGateway, callGatewayForWrite, expectMatch, type ManageContext } from "./manage-context.ts";
 import { isMissingAgent } from "./management-errors.ts";
 
-/** The gateway itself takes no larger ones to where they count. */
+/** The gateway does not add larger files to prompts. */
 const MAX_BYTES = 2 * 1024 ** 2;
-/** The gateway serves it, and leaves it out of its list. */
+/** The gateway serves this file but omits it from its list. */
 const UNLISTED_FILE = "IDENTITY.md";
 
 const fileSchema = z.object({
@@ -21,7 +21,7 @@ const fileSchema = z.object({
 const listSchema = z.object({ files: z.array(fileSchema) });
 const oneSchema = z.object({ workspace: z.string(), file: fileSchema });
 
-/** The files of an agent that exist; null: there is no such agent. */
+/** Lists the existing files of an agent; null if the agent does not exist. */
 export async function listAgentFiles(
   context: ManageContext,
   agentId: string,
@@ -31,12 +31,12 @@ export async function listAgentFiles(
   return files.filter(({ missing }) => !missing).map(({ name, hash, size }) => ({ name, etag: hash ?? null, bytes: size ?? null }));
 }
 
-/** A file of an agent; null: there is none, or no such agent. */
+/** Reads a file of an agent; null if the file or the agent does not exist. */
 export async function readAgentFile(context: ManageContext, agentId: string, name: string): Promise<AgentFile | null> {
   return (await readFile(context, agentId, name))?.file ?? null;
 }
 
-/** Writes a file whole. */
+/** Writes the whole content of a file. */
 export async function writeAgentFile(
   context: ManageContext,
   agentId: string,
@@ -45,17 +45,16 @@ export async function writeAgentFile(
   ifMatch?: string,
 ): Promise<AgentFile> {
   const bytes = Buffer.byteLength(content);
-  if (bytes > MAX_BYTES)
-    throw new ManagementError("invalid_request", `content: has ${bytes} bytes; OpenClaw takes ${MAX_BYTES} for a file of an agent.`);
+  if (bytes > MAX_BYTES) throw new ManagementError("invalid_request", `content: must have at most ${MAX_BYTES} bytes; got ${bytes}.`);
   if (content.includes("\0") || !content.isWellFormed())
-    throw new ManagementError("invalid_request", "content: must be text, without NUL and half characters.");
+    throw new ManagementError("invalid_request", "content: must be valid text without NUL characters and lone surrogates.");
   const params = { agentId, name, content };
-  if (ifMatch === undefined) await set(context, params);
-  else await setIfMatch(context, params, ifMatch);
+  if (ifMatch === undefined) await setFile(context, params);
+  else await setFileIfMatch(context, params, ifMatch);
   return { name, content, etag: textEtag(content) };
 }
 
-/** Deletes a file, which the gateway has no call for: on its own host. False: there is none. */
+/** Deletes a file on the gateway's host, because the gateway has no method for it. Returns false if the file does not exist. */
 export async function deleteAgentFile(context: ManageContext, agentId: string, name: string, ifMatch?: string): Promise<boolean> {
   const found = await readFile(context, agentId, name);
   if (found === null) return false;
@@ -63,15 +62,15 @@ export async function deleteAgentFile(context: ManageContext, agentId: string, n
   if (context.stateDir === null)
     throw new ManagementError(
       "not_supported",
-      "OpenClaw has no call that deletes a file of an agent. Bridge does it on the gateway's own host, where BRIDGE_OPENCLAW_STATE_DIR says that it is; elsewhere, write an empty file.",
+      "OpenClaw has no method that deletes a file of an agent. Write an empty file, or run Bridge on the gateway's host and set BRIDGE_OPENCLAW_STATE_DIR.",
     );
   context.signal?.throwIfAborted();
   await removeFile(found.workspace, name, found.file.etag);
   return true;
 }
 
-/** The gateway compares and sets in one; an older one does not know how, so between its reading and its writing another may write. */
-async function setIfMatch(
+/** The gateway compares and writes atomically. With an older gateway, another write is possible between the comparison and the write. */
+async function setFileIfMatch(
   context: ManageContext,
   params: { agentId: string; name: string; content: string },
   ifMatch: string,
@@ -80,15 +79,15 @@ async function setIfMatch(
   const current = await readFile(context, agentId, name);
   expectMatch(ifMatch, current?.file.etag ?? null, `The file ${name}`);
   try {
-    await set(context, { ...params, expectedHash: ifMatch });
+    await setFile(context, { ...params, expectedHash: ifMatch });
   } catch (error) {
     const isUnknown = error instanceof GatewayError && error.message.includes("unexpected property 'expectedHash'");
     if (!isUnknown) throw error;
-    await set(context, params);
+    await setFile(context, params);
   }
 }
 
-async function set(
+async function setFile(
   context: ManageContext,
   params: { agentId: string; name: string; content: string; expectedHash?: string },
 ): Promise<void> {
@@ -108,13 +107,13 @@ async function readFile(context: ManageContext, agentId: string, name: string): 
   }
 }
 
-/** Which names there are is the gateway's to say. */
+/** Lists the valid names in the error for an unsupported file name. */
 const explainFileName =
   (context: ManageContext, agentId: string) =>
   async (error: unknown): Promise<never> => {
     if (!(error instanceof GatewayError && error.message.startsWith("unsupported file"))) throw error;
     const names = (await filesOf(context, agentId))?.map(({ name }) => name) ?? [];
-    throw new ManagementError("invalid_request", `name: OpenClaw manages these files of an agent: ${names.join(", ")}. ${error.message}.`);
+    throw new ManagementError("invalid_request", `name: must be one of ${names.join(", ")}. ${error.message}.`);
   };
 
 async function filesOf(context: ManageContext, agentId: string): Promise<z.infer<typeof fileSchema>[] | null> {

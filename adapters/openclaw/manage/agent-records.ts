@@ -6,37 +6,37 @@ import { callGateway, type ManageContext } from "./manage-context.ts";
 
 const agentsSchema = z.object({
   defaultId: z.string().nullish(),
-  /** With several agents there need not be a default one; then the first is named. */
+  /** True if several agents exist and none is the default; `defaultId` is then the first agent. */
   selectionRequired: z.boolean().default(false),
   agents: z.array(z.object({ id: z.string(), workspace: z.string().optional() })),
 });
 const modelSchema = z.union([z.string(), z.object({ primary: z.string() }).transform(({ primary }) => primary)]);
 
-/** The agents that the gateway works with now. */
+/** The agents that the gateway has loaded. */
 export type GatewayAgents = z.infer<typeof agentsSchema>;
 
-/** Which agents there are; one that was just made may still be missing. */
+/** Lists the loaded agents. An agent that was just created may be missing. */
 export const readAgents = (context: ManageContext): Promise<GatewayAgents> => callGateway(context, agentsSchema, "agents.list");
 
-/** The agent that stands for the gateway: its default one, else the first. */
+/** Returns the id of the agent that represents the gateway: the default agent, else the first. */
 export async function readDefaultAgent(context: ManageContext): Promise<string> {
   const { defaultId, agents } = await readAgents(context);
   return defaultId ?? agents[0]?.id ?? "main";
 }
 
-/** All agents, as they are configured. */
+/** Lists all agents with their configuration. */
 export async function listAgents(context: ManageContext): Promise<AgentRecord[]> {
   const [agents, config] = await Promise.all([readAgents(context), readConfig(context)]);
   return agents.agents.map(({ id }) => describeAgent(id, agents, config) as AgentRecord);
 }
 
-/** One agent; null: there is none of this id. */
+/** Returns one agent; null if it does not exist. */
 export async function getAgent(context: ManageContext, agentId: string): Promise<AgentRecord | null> {
   const [agents, config] = await Promise.all([readAgents(context), readConfig(context)]);
   return describeAgent(agentId, agents, config);
 }
 
-/** The record of an agent: what is configured for it alone, and where its files are. Where its private state is stays the gateway's own business. */
+/** Builds the record of an agent from its configuration and its workspace. Omits the directory of its private state. */
 export function describeAgent(
   agentId: string,
   { agents, defaultId, selectionRequired }: GatewayAgents,
@@ -49,7 +49,7 @@ export function describeAgent(
   const record = {
     ...fields,
     ...(modelName === undefined ? {} : { model: modelName }),
-    // The fallbacks of a model are told, too.
+    // Also contains the fallbacks of the model.
     ...(typeof model === "object" ? { modelSelection: model } : {}),
     ...(agent.workspace === undefined ? {} : { workspace: agent.workspace }),
     isDefault: agentId === defaultId && !selectionRequired,

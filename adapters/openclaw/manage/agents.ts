@@ -7,17 +7,17 @@ import { anyResponse, callGateway, expectMatch, type ManageContext, waitUntilVis
 import { isMissingAgent } from "./management-errors.ts";
 
 const WRITE_LIMIT_MS = 45_000;
-/** The agent of a fresh gateway; others may work inside its workspace. */
+/** The agent of a new gateway. Workspaces of other agents may be inside its workspace. */
 const FIRST_AGENT = "main";
 const createdSchema = z.object({ agentId: z.string() });
 const deletedSchema = z.object({ purgeFailed: z.boolean().default(false), failed: z.array(z.unknown()).default([]) });
 const tasksSchema = z.object({ tasks: z.array(z.unknown()) });
 
-/** Makes an agent of exactly this id; resolves when the gateway lets it work. */
+/** Creates an agent with exactly this id. Resolves when the gateway has loaded it. */
 export async function createAgent(context: ManageContext, agentId: string, fields: AgentFields): Promise<AgentRecord> {
   checkAgentId(agentId);
   await checkAgentFields(context, fields);
-  if (await isListed(context, agentId)) throw new ManagementError("conflict", `There is an agent ${agentId} already.`);
+  if (await isListed(context, agentId)) throw new ManagementError("conflict", `The agent ${agentId} already exists.`);
   const { model, workspace = await defaultWorkspace(context, agentId), ...others } = dropNulls(fields);
   context.signal?.throwIfAborted();
   const begun = withoutSignal(context);
@@ -29,7 +29,7 @@ export async function createAgent(context: ManageContext, agentId: string, field
     try {
       await changeAgent(begun, agentId, others);
     } catch (error) {
-      // Half an agent is not what was asked for.
+      // Do not leave an incomplete agent.
       await removeAgent(begun, agentId);
       throw error;
     }
@@ -37,7 +37,7 @@ export async function createAgent(context: ManageContext, agentId: string, field
   return await expectAgent(begun, agentId);
 }
 
-/** Changes what is given, all at once or nothing; null: there is no such agent. */
+/** Changes the specified fields atomically; null if the agent does not exist. */
 export async function updateAgent(
   context: ManageContext,
   agentId: string,
@@ -52,13 +52,13 @@ export async function updateAgent(
   return await getAgent(context, agentId);
 }
 
-/** Deletes an agent that does nothing; its workspace and its state go to the trash of the gateway's user. False: there is none. */
+/** Deletes an idle agent; the gateway moves its workspace and state to the trash. Returns false if the agent does not exist. */
 export async function deleteAgent(context: ManageContext, agentId: string, ifMatch?: string): Promise<boolean> {
   const record = await getAgent(context, agentId);
   if (record !== null && (record["isDefault"] === true || agentId === FIRST_AGENT))
     throw new ManagementError(
       "conflict",
-      `${agentId} is the gateway's first or default agent, in whose workspace others may work; it is not deleted.`,
+      `${agentId} cannot be deleted: it is the gateway's first or default agent, and its workspace may contain those of other agents.`,
     );
   if (record === null && ifMatch !== undefined) return false;
   expectMatch(ifMatch, record?.etag ?? null, `The agent ${agentId}`);
@@ -66,36 +66,38 @@ export async function deleteAgent(context: ManageContext, agentId: string, ifMat
   if (tasks.length > 0)
     throw new ManagementError(
       "conflict",
-      `The agent ${agentId} works: ${tasks.length} run(s). Cancel its tasks (POST /api/v2/tasks/{taskId}/cancel), or wait for their end; what others have started is stopped at the gateway. Then delete it.`,
+      `The agent ${agentId} has ${tasks.length} active run(s). Cancel its tasks (POST /api/v2/tasks/{taskId}/cancel) or wait until they end, stop runs of other clients at the gateway, and then delete the agent.`,
     );
   return await removeAgent(withoutSignal(context), agentId);
 }
 
 /**
- * Beside the workspace that the operator has set for all agents, as the gateway does it where none is set: inside of it, where it would be
- * by default, its files would stay when the agent is deleted, and come back with the next of its name.
+ * Returns a workspace next to the one that the operator set for all agents. By default, the gateway would create it inside that workspace,
+ * and not remove its files when the agent is deleted, so the next agent with the same id would get them.
  */
 async function defaultWorkspace(context: ManageContext, agentId: string): Promise<string | undefined> {
   const shared = (await readConfig(context)).sourceConfig.agents?.defaults?.workspace;
   return shared === undefined ? undefined : `${shared.replace(/[/\\]+$/, "")}-${agentId}`;
 }
 
-/** Made under its id as a name, because the gateway makes the id out of the name. */
-async function createNamed(context: ManageContext, agentId: string, given: object): Promise<void> {
+/** Passes the id as the name, because the gateway derives the id from the name. */
+async function createNamed(context: ManageContext, agentId: string, fields: object): Promise<void> {
   const { agentId: created } = await callGateway(
     context,
     createdSchema,
     "agents.create",
-    { name: agentId, ...given },
+    { name: agentId, ...fields },
     { timeoutMs: WRITE_LIMIT_MS },
   ).catch(explainCreation);
-  await waitUntilVisible(context, async () => await isListed(context, created), `The agent ${created} was made`);
+  await waitUntilVisible(context, async () => await isListed(context, created), `The agent ${created} was created`);
   if (created === agentId) return;
   await removeAgent(context, created);
-  throw new ManagementError("invalid_request", `The gateway would call this agent ${created}; use that as its id.`);
+  throw new ManagementError("invalid_request", `id: the gateway changes this id to ${created}. Use ${created}.`);
 }
 
-/** One write of the configuration, with the hash of what was read; then the files that follow from the name and the workspace. */
+/**
+ * Writes the configuration once, with the hash of the version that was read, and then updates the files that depend on name and workspace.
+ */
 async function changeAgent(context: ManageContext, agentId: string, changes: AgentFields, ifMatch?: string): Promise<void> {
   const agents = await readAgents(context);
   await changeConfig(context, (config) => {
@@ -107,15 +109,15 @@ async function changeAgent(context: ManageContext, agentId: string, changes: Age
   });
   const { name, workspace } = dropNulls(changes);
   if (name === undefined && workspace === undefined) return;
-  const told = { ...(name === undefined ? {} : { name }), ...(workspace === undefined ? {} : { workspace }) };
-  await callGateway(context, anyResponse, "agents.update", { agentId, ...told }, { timeoutMs: WRITE_LIMIT_MS });
+  const params = { ...(name === undefined ? {} : { name }), ...(workspace === undefined ? {} : { workspace }) };
+  await callGateway(context, anyResponse, "agents.update", { agentId, ...params }, { timeoutMs: WRITE_LIMIT_MS });
 }
 
-/** By its name an agent knows itself, too. */
+/** Also sets the name in the agent's identity, which is part of its prompt. */
 const withIdentity = (changes: AgentFields): AgentFields =>
   "name" in changes && !("identity" in changes) ? { ...changes, identity: { name: changes.name } } : changes;
 
-/** Runs that began in between keep files of the agent open; the gateway then wants to be asked again. False: there is no such agent. */
+/** Repeats the deletion while the gateway cannot remove files that active runs use. Returns false if the agent does not exist. */
 async function removeAgent(context: ManageContext, agentId: string): Promise<boolean> {
   const isGone = async (): Promise<boolean> => {
     const { purgeFailed, failed } = await callGateway(
@@ -142,15 +144,15 @@ const isListed = async (context: ManageContext, agentId: string): Promise<boolea
 
 async function expectAgent(context: ManageContext, agentId: string): Promise<AgentRecord> {
   const agent = await getAgent(context, agentId);
-  if (agent === null) throw new ManagementError("conflict", `The agent ${agentId} was made, and deleted by somebody else.`);
+  if (agent === null) throw new ManagementError("conflict", `The agent ${agentId} was created, but another client has deleted it.`);
   return agent;
 }
 
 function explainCreation(error: unknown): never {
-  const told = error instanceof Error ? error.message : "";
-  if (told.endsWith("already exists")) throw new ManagementError("conflict", `${told}.`, { cause: error });
-  if (told.includes("cleanup is still pending"))
-    throw new ManagementError("conflict", `${told}: delete it once more, then make it.`, { cause: error });
+  const message = error instanceof Error ? error.message : "";
+  if (message.endsWith("already exists")) throw new ManagementError("conflict", `${message}.`, { cause: error });
+  if (message.includes("cleanup is still pending"))
+    throw new ManagementError("conflict", `${message}. Delete the agent again, and then create it.`, { cause: error });
   throw error;
 }
 

@@ -19,13 +19,13 @@ import { installSkillDependencies } from "./skill-dependencies.ts";
 import { deleteSkill, listSkills, readSkill, writeSkill } from "./skills.ts";
 import { getModelCatalog, reloadConfig } from "./system.ts";
 
-/** Everything that can be managed of a gateway. */
+/** All management operations of a gateway. */
 export type Managers = RuntimeManager & AgentManager & SkillManager & SystemManager;
 
 type Act<A extends unknown[], T> = (context: ManageContext, ...given: A) => Promise<T>;
 type Method<A extends unknown[], T> = (...given: [...A, call?: ManagerCall | undefined]) => Promise<T>;
 
-/** Makes the managers of a gateway; `current` tells it, or null while the adapter is not initialised. */
+/** Creates the managers of a gateway; `current` returns null while the adapter is not initialized. */
 export function createManagers(current: () => ManageContext | null): Managers {
   const turns = createTurns();
 

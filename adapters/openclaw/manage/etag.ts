@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 
-/** The etag of a text: the same as the gateway's own hash of a file. */
+/** Returns the etag of a text, equal to the gateway's hash of a file with this content. */
 export const textEtag = (text: string | Uint8Array): string => hash("sha256", text);
 
-/** The etag of a record; in which order its fields came does not count. */
+/** Returns the etag of a record. The order of its fields has no effect. */
 export const recordEtag = (record: unknown): string => textEtag(JSON.stringify(record, sorted));
 
 const sorted = (_: string, value: unknown): unknown =>

@@ -4,7 +4,7 @@ import { ManagementError } from "#contract";
 import { anyResponse, callGateway, callGatewayForWrite, type ManageContext } from "./manage-context.ts";
 import { isStaleConfig, isSupersededChange, redactPaths } from "./management-errors.ts";
 
-/** How often a change is tried again because somebody else has changed something meanwhile. */
+/** Maximum attempts of a change while other clients change the configuration. */
 const MAX_TRIES = 4;
 const WRITE_LIMIT_MS = 45_000;
 const APPLY_LIMIT_MS = 10_000;
@@ -18,7 +18,7 @@ const configSchema = z.object({
   issues: z.array(z.object({ path: z.string(), message: z.string() })).catch([]),
   configRevisionHash: z.string().optional(),
   appliedConfigHash: z.string().optional(),
-  /** With its defaults, as against what is written. */
+  /** The effective configuration, including defaults. */
   config: z
     .object({ agents: z.object({ defaults: z.object({ maxConcurrent: z.number().optional() }).optional() }).optional() })
     .prefault({}),
@@ -31,10 +31,10 @@ const configSchema = z.object({
   }),
 });
 
-/** The gateway's configuration as its operator wrote it, secrets redacted. */
+/** The gateway's configuration. `sourceConfig` is the file as written, without defaults. The gateway redacts secrets. */
 export type GatewayConfig = z.infer<typeof configSchema>;
 
-/** Reads the configuration; the gateway has blanked its secrets. */
+/** Reads the configuration. Rejects with `unavailable` if it is not valid. */
 export async function readConfig(context: ManageContext): Promise<GatewayConfig> {
   const config = await callGateway(context, configSchema, "config.get");
   if (config.valid) return config;
@@ -43,8 +43,8 @@ export async function readConfig(context: ManageContext): Promise<GatewayConfig>
 }
 
 /**
- * Changes the configuration by a merge patch: `change` sees it as it is, refuses, or says what differs. It is asked again where somebody else
- * was faster, so that what it has seen is what it changes. Resolves when the gateway works with the change, as a rule.
+ * Changes the configuration with a merge patch. `change` gets the current configuration and returns the patch or throws; it is called again
+ * if another client changed the configuration in the meantime. Waits a limited time until the gateway has applied the change.
  */
 export async function changeConfig(context: ManageContext, change: (config: GatewayConfig) => object): Promise<void> {
   for (let tries = 1; ; tries += 1) {
@@ -62,7 +62,7 @@ export async function changeConfig(context: ManageContext, change: (config: Gate
   await waitUntilApplied(context);
 }
 
-/** Waits a while, and no longer: what the operator has changed beside this may come into force only with the next start. */
+/** Waits a limited time until the gateway has applied its configuration: some changes of the operator apply only after a restart. */
 export async function waitUntilApplied(context: ManageContext): Promise<boolean> {
   const deadline = performance.now() + APPLY_LIMIT_MS;
   for (;;) {
@@ -72,11 +72,11 @@ export async function waitUntilApplied(context: ManageContext): Promise<boolean>
   }
 }
 
-/** Does the gateway work with what is written? Versions that do not tell count as fast. */
+/** Whether the gateway uses the written configuration. True for versions that do not report it. */
 const isApplied = ({ configRevisionHash, appliedConfigHash }: GatewayConfig): boolean =>
   configRevisionHash === undefined || appliedConfigHash === undefined || configRevisionHash === appliedConfigHash;
 
-/** The arrays that a patch replaces or removes: the gateway takes one that became shorter only where it is told. */
+/** Returns the paths of arrays that a patch replaces or removes. The gateway rejects a shorter array unless its path is listed. */
 function replacedArrays(change: unknown, current: unknown, path = ""): string[] {
   if (Array.isArray(current)) return [path];
   if (!isRecord(current)) return [];

@@ -13,18 +13,18 @@ import {
 import { ManagementError } from "#contract";
 import { textEtag } from "./etag.ts";
 
-// What the gateway has no call for, done on its own host: in workspaces and directories of skills, never in its state.
+// Operations that the gateway's API does not offer, in workspaces and skill directories on its host. They never change its private state.
 
-/** Maximum size of a file of a skill. */
+/** Maximum size of a skill file. */
 const MAX_FILE_BYTES = 16 * 1024 ** 2;
 
-/** Is a path inside a directory, and not the directory itself? Both as they are written. */
+/** Whether a path is inside a directory, and not the directory itself. Does not resolve links. */
 export function isInside(directory: string, file: string): boolean {
   const relative = path.relative(directory, file);
   return relative !== "" && !path.isAbsolute(relative) && relative.split(path.sep)[0] !== "..";
 }
 
-/** Removes a file of a directory, if it is the one that the gateway has read. */
+/** Removes a file of a directory if its content has the etag that the gateway returned. */
 export async function removeFile(directory: string, name: string, etag: string): Promise<void> {
   const isEntry = path.dirname(path.join(directory, name)) === path.resolve(directory);
   await using file = isEntry ? await openFileInside(directory, [name]) : null;
@@ -32,7 +32,7 @@ export async function removeFile(directory: string, name: string, etag: string):
   await removeInside(directory, name);
 }
 
-/** Reads a file that is, links resolved, inside the directory; null: there is none. */
+/** Reads a file that is inside the directory after links are resolved; null if it does not exist. */
 export function readInside(directory: string, file: string): string | null {
   const reading = readFileInside(directory, file, MAX_FILE_BYTES);
   if ("content" in reading) return reading.content.toString("utf8");
@@ -40,14 +40,13 @@ export function readInside(directory: string, file: string): string | null {
   if (reading.fault === "too_large")
     throw new ManagementError(
       "conflict",
-      `${path.basename(file)} has more than ${MAX_FILE_BYTES / 1024 ** 2} MiB; Bridge does not read it.`,
+      `${path.basename(file)} is larger than ${MAX_FILE_BYTES / 1024 ** 2} MiB, so Bridge does not read it.`,
     );
-  if (reading.fault === "no_file")
-    throw Object.assign(new Error("Something else has the name of a file."), { code: "EISDIR", syscall: "read" });
+  if (reading.fault === "no_file") throw Object.assign(new Error("The path is not a regular file."), { code: "EISDIR", syscall: "read" });
   throw linkOutside();
 }
 
-/** Writes a file whole or not at all, in a directory below the root. No link below the root is followed. */
+/** Writes a file atomically, in a directory below the root. Follows no links below the root. */
 export async function writeInside(root: string, directory: string, name: string, content: string): Promise<void> {
   makePrivateDirectory(root);
   const opening = makeDirectoryInside(root, namesBelow(root, directory), { mode: 0o777 });
@@ -59,7 +58,7 @@ export async function writeInside(root: string, directory: string, name: string,
   await writeFileInside(parent, name, content, { mode: 0o644 });
 }
 
-/** Removes a directory below the root. No link below the root is followed. */
+/** Removes a directory below the root. Follows no links below the root. */
 export async function removeDirectory(root: string, directory: string): Promise<void> {
   const names = namesBelow(root, directory);
   const last = names.at(-1) ?? "";
@@ -69,23 +68,23 @@ export async function removeDirectory(root: string, directory: string): Promise<
   await removeInside(parent, last);
 }
 
-/** Both paths as the gateway reports them, links not resolved. */
+/** Splits the path from the root to the directory, without resolving links. Throws if the directory is not below the root. */
 function namesBelow(root: string, directory: string): string[] {
   if (!isInside(root, directory)) throw linkOutside();
   return path.relative(root, directory).split(path.sep);
 }
 
-/** Is it the same directory on this host, whatever links lead there? One that does not exist yet goes by its name. */
+/** Whether both paths resolve to the same directory on this host. A path that does not exist is compared without resolving links. */
 export async function isSameDirectory(one: string, other: string): Promise<boolean> {
   const [first, second] = await Promise.all([one, other].map((directory) => realpath(directory).catch(() => path.resolve(directory))));
   return first === second;
 }
 
 const linkOutside = () =>
-  new ManagementError("conflict", "A link leads out of the directory that this belongs to; Bridge does not follow it.");
+  new ManagementError("conflict", "The path contains a link that leads out of its directory. Bridge does not follow such links.");
 
 const notOnThisHost = () =>
   new ManagementError(
     "not_supported",
-    "What the gateway has is not on this host as it says. Take BRIDGE_OPENCLAW_STATE_DIR away where the gateway runs on another host, or in a container with directories of its own.",
+    "The files that the gateway reports do not exist on this host. Unset BRIDGE_OPENCLAW_STATE_DIR if the gateway runs on another host, or in a container with separate directories.",
   );

@@ -5,13 +5,13 @@ import type { ProbeContext } from "../../shared/agent-program/probe-program.ts";
 import type { Gateway } from "../gateway.ts";
 import type { CallOptions } from "../gateway-socket.ts";
 
-/** What the managers of a gateway work with. */
+/** The gateway and the settings that management operations use. */
 export interface ManageContext extends ProbeContext {
   gateway: Pick<Gateway, "hello" | "hasMethod" | "call">;
   env: Readonly<Record<string, string | undefined>>;
-  /** The gateway's state directory; null unless the gateway runs on the same host and the operator has said where. */
+  /** The gateway's state directory; null unless the gateway runs on this host and the directory is configured. */
   stateDir: string | null;
-  /** The command line of OpenClaw's own program on the same host; null: not configured. */
+  /** The command line of the OpenClaw program on this host; null if not configured. */
   command: readonly string[] | null;
   /** Aborted when the caller no longer waits for the call. */
   signal?: AbortSignal;
@@ -20,7 +20,10 @@ export interface ManageContext extends ProbeContext {
 const USABLE_LIMIT_MS = 30_000;
 const POLL_MS = 100;
 
-/** Asks the gateway, and reads of its answer what Bridge knows; the rest stays where it is. */
+/**
+ * Calls a method of the gateway and parses the response. Rejects with a ManagementError if the gateway lacks the method or the response
+ * does not match the schema.
+ */
 export async function callGateway<T>(
   { gateway, signal }: ManageContext,
   schema: z.ZodType<T>,
@@ -29,13 +32,16 @@ export async function callGateway<T>(
   options: CallOptions = {},
 ): Promise<T> {
   if (gateway.hello !== null && !gateway.hasMethod(method))
-    throw new ManagementError("not_supported", `OpenClaw ${gateway.hello.version} has no method ${method}; a newer version is needed.`);
+    throw new ManagementError("not_supported", `OpenClaw ${gateway.hello.version} has no method ${method}. Update OpenClaw.`);
   const answer = schema.safeParse(await gateway.call(method, params, { ...(signal !== undefined && { signal }), ...options }));
   if (answer.success) return answer.data;
-  throw new ManagementError("unavailable", `OpenClaw ${gateway.hello?.version} answers ${method} in a way that Bridge does not know.`);
+  throw new ManagementError("unavailable", `OpenClaw ${gateway.hello?.version} sent a response to ${method} in an unknown format.`);
 }
 
-/** Asks the gateway for a change. A change that has begun is not canceled, because the next write would find it incomplete. */
+/**
+ * Calls a method that changes something. An abort does not cancel the call after its start, so that the next write does not find an
+ * incomplete change.
+ */
 export async function callGatewayForWrite<T>(
   context: ManageContext,
   schema: z.ZodType<T>,
@@ -50,21 +56,21 @@ export async function callGatewayForWrite<T>(
 /** For the steps of a write after its first change: they must all be carried out, even if the caller no longer waits. */
 export const withoutSignal = ({ signal: _, ...context }: ManageContext): ManageContext => context;
 
-/** Waits for what the gateway has done to show in what it tells, which takes it some 100 ms. */
-export async function waitUntilVisible({ signal }: ManageContext, isShown: () => Promise<boolean>, what: string): Promise<void> {
+/** Waits until the gateway's responses show a completed change, which takes about 100 ms. `change` describes it in the error. */
+export async function waitUntilVisible({ signal }: ManageContext, isVisible: () => Promise<boolean>, change: string): Promise<void> {
   const deadline = performance.now() + USABLE_LIMIT_MS;
-  while (!(await isShown())) {
+  while (!(await isVisible())) {
     if (performance.now() > deadline)
-      throw new ManagementError("unavailable", `${what}, but after ${USABLE_LIMIT_MS / 1000} s the gateway still does not show it.`);
+      throw new ManagementError("unavailable", `${change}, but the gateway did not apply it within ${USABLE_LIMIT_MS / 1000} s.`);
     await delay(POLL_MS, undefined, { signal });
   }
 }
 
-/** Nothing of the answer is looked at. */
+/** Accepts any response. */
 export const anyResponse = z.unknown();
 
-/** Rejects a write whose writer has read something else than there is now; `current` is null where there is nothing. */
+/** Throws `stale_write` if the etag that the client read differs from the current one; `current` is null if the resource does not exist. */
 export function expectMatch(ifMatch: string | undefined, current: string | null, what: string): void {
   if (ifMatch !== undefined && ifMatch !== current)
-    throw new ManagementError("stale_write", `${what} has changed since it was read; read it again.`);
+    throw new ManagementError("stale_write", `${what} has changed since it was read. Read it again.`);
 }

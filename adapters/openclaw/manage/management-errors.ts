@@ -2,13 +2,13 @@ import { z } from "zod";
 import { ManagementError, type ManagementErrorCode } from "#contract";
 import { GatewayError } from "../gateway-error.ts";
 
-/** What the `details` of a refusal can tell. */
+/** The known fields of a gateway error's `details`. */
 const detailsSchema = z.object({ type: z.string().optional(), code: z.string().optional(), missingScope: z.string().optional() }).catch({});
-/** The gateway knows these refusals by their words only. */
+/** These errors have no code and are identified by their messages. */
 const staleConfig = /config changed since last load|base ?hash/i;
 const supersededChange = /^config\.patch persisted but was not applied .*\(superseded\)/;
 
-/** Runs an operation of a manager. An error of the gateway becomes a ManagerError; an aborted call rejects with the reason of its signal. */
+/** Runs a management operation and converts gateway errors to ManagementErrors. An aborted call rejects with the reason of its signal. */
 export async function withManagementErrors<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     return await act();
@@ -18,51 +18,51 @@ export async function withManagementErrors<T>(act: () => Promise<T>, signal?: Ab
     if (isFileSystemError(error))
       throw new ManagementError(
         "unavailable",
-        `Bridge could not do this on the gateway's host (${error.code}). It needs the rights of the gateway's user in its workspaces and directories of skills.`,
+        `A file operation on the gateway's host failed (${error.code}). Bridge needs the file permissions of the gateway's user in its workspaces and skill directories.`,
         { cause: error },
       );
     throw error;
   }
 }
 
-/** A call of the file system that failed; its words name files of the machine. */
+/** Whether the error is of a file operation. Its message contains paths of the host. */
 const isFileSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string";
 
-/** Has somebody else changed the configuration between our reading and our writing? */
+/** Whether another client changed the configuration between the read and the write. */
 export const isStaleConfig = (error: unknown): boolean => error instanceof GatewayError && staleConfig.test(error.message);
 
-/** Stands our change in the configuration, which somebody else has changed once more before the gateway could work with it? */
+/** Whether the change was written, but another change followed before the gateway applied it. */
 export const isSupersededChange = (error: unknown): boolean => error instanceof GatewayError && supersededChange.test(error.message);
 
-/** Says the gateway that it has no such agent? */
+/** Whether the gateway reports that the agent does not exist. */
 export const isMissingAgent = (error: unknown): boolean => error instanceof GatewayError && /^agent ".*" not found$/.test(error.message);
 
 function explain(error: GatewayError): ManagementError {
   const details = detailsSchema.parse(error.details ?? {});
-  const told = redactPaths(error.message);
-  const refusal = (code: ManagementErrorCode, message: string) => new ManagementError(code, message, { cause: error });
+  const message = redactPaths(error.message);
+  const managementError = (code: ManagementErrorCode, text: string) => new ManagementError(code, text, { cause: error });
   switch (error.code) {
     case "INVALID_REQUEST":
-      if (details.type === "agent_file_conflict" || isStaleConfig(error)) return refusal("stale_write", `${told}.`);
-      if (isMissingAgent(error)) return refusal("not_found", `${told}.`);
-      return refusal("invalid_request", `The gateway does not accept this: ${told}`);
+      if (details.type === "agent_file_conflict" || isStaleConfig(error)) return managementError("stale_write", `${message}.`);
+      if (isMissingAgent(error)) return managementError("not_found", `${message}.`);
+      return managementError("invalid_request", `The gateway rejected the request: ${message}`);
     case "FORBIDDEN":
-      return refusal(
+      return managementError(
         "unavailable",
-        `The gateway does not let Bridge do this${details.missingScope === undefined ? "" : ` without the scope ${details.missingScope}`}: ${told}. Its token must be one of an operator with all scopes.`,
+        `The gateway rejected the request${details.missingScope === undefined ? "" : ` because the scope ${details.missingScope} is missing`}: ${message}. Set BRIDGE_OPENCLAW_TOKEN to the token of an operator with all scopes.`,
       );
     case "TOO_LARGE":
-      return refusal("invalid_request", told);
+      return managementError("invalid_request", message);
     case "TIMEOUT":
     case "DISCONNECTED":
-      return refusal("unavailable", `${told} Whether it was done is not known; read before you write again.`);
+      return managementError("unavailable", `${message} The change may have been made. Read the resource before you write it again.`);
     default: {
       const seconds = error.retryAfterMs === null ? "" : ` Try again in ${Math.ceil(error.retryAfterMs / 1000)} s.`;
-      return refusal("unavailable", `The gateway cannot do this now: ${told}.${seconds}`);
+      return managementError("unavailable", `The gateway is unavailable: ${message}.${seconds}`);
     }
   }
 }
 
-/** The gateway's words name files of its machine. */
+/** Replaces file paths: error messages of the gateway contain paths of its host. */
 export const redactPaths = (text: string): string => text.replaceAll(/(?<![\w:/.])(?:~?\/|[A-Za-z]:\\)[^\s"'`,;:()]+/g, "<path>");

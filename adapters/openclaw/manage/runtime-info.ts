@@ -5,7 +5,7 @@ import { callGateway, type ManageContext } from "./manage-context.ts";
 
 const infoSchema = z.object({ uptimeMs: z.number(), cpuCount: z.number().optional(), memoryTotalBytes: z.number().optional() });
 
-/** What the gateway is, since when, and where it ends. */
+/** Returns the gateway's version, uptime and limits. */
 export async function getRuntimeInfo(context: ManageContext): Promise<RuntimeInfo> {
   const [info, config] = await Promise.all([callGateway(context, infoSchema, "system.info"), readConfig(context)]);
   const { hello } = context.gateway;

@@ -6,7 +6,7 @@ import { programEnvironment } from "../../shared/agent-program/program-environme
 import { readConfig } from "./gateway-config.ts";
 import type { ManageContext } from "./manage-context.ts";
 
-/** It takes some 10 s of a whole processor, so what it said counts for a while. */
+/** The audit uses about 10 s of CPU time, so its result is cached. */
 const LIMIT_MS = 60_000;
 const CACHE_MS = 60_000;
 const auditSchema = z.looseObject({
@@ -14,38 +14,41 @@ const auditSchema = z.looseObject({
   findings: z.array(z.looseObject({ checkId: z.string(), severity: z.string(), title: z.string() })),
 });
 
-/** One run of the audit. Callers that ask while it runs share its result. */
+/** One run of the audit. Concurrent callers share its result. */
 interface Audit {
   outcome: Promise<Record<string, unknown>>;
-  /** Its outcome is valid until then. */
-  endsAt: number;
+  /** End of the validity of the outcome, by `performance.now()`. */
+  expiresAt: number;
   waiting: number;
   stop: AbortController;
 }
 
-/** Creates the reader of a gateway's security posture. It runs OpenClaw's audit program on the same host, one run at a time, and stops a run that no caller waits for. */
+/**
+ * Creates the reader of a gateway's security posture. It runs OpenClaw's audit program on the same host, one run at a time, and stops a run
+ * that no caller waits for.
+ */
 export function createSecurityAudit(): (context: ManageContext) => Promise<Record<string, unknown>> {
   let last: Audit | null = null;
 
   function start(context: ManageContext): Audit {
     const stop = new AbortController();
-    const audit: Audit = { outcome: runAudit({ ...context, signal: stop.signal }), endsAt: Number.POSITIVE_INFINITY, waiting: 0, stop };
+    const audit: Audit = { outcome: runAudit({ ...context, signal: stop.signal }), expiresAt: Number.POSITIVE_INFINITY, waiting: 0, stop };
     audit.outcome.then(
-      () => (audit.endsAt = performance.now() + CACHE_MS),
-      () => (audit.endsAt = 0),
+      () => (audit.expiresAt = performance.now() + CACHE_MS),
+      () => (audit.expiresAt = 0),
     );
     return audit;
   }
 
   return async (context) => {
-    if (last === null || last.stop.signal.aborted || performance.now() > last.endsAt) last = start(context);
+    if (last === null || last.stop.signal.aborted || performance.now() > last.expiresAt) last = start(context);
     const audit = last;
     audit.waiting += 1;
     try {
       return await rejectOnAbort(audit.outcome, context.signal);
     } finally {
       audit.waiting -= 1;
-      if (audit.waiting === 0 && audit.endsAt === Number.POSITIVE_INFINITY) audit.stop.abort();
+      if (audit.waiting === 0 && audit.expiresAt === Number.POSITIVE_INFINITY) audit.stop.abort();
     }
   };
 }
@@ -55,7 +58,7 @@ async function runAudit(context: ManageContext): Promise<Record<string, unknown>
   if (command === null || stateDir === null)
     throw new ManagementError(
       "not_supported",
-      "The gateway has no call that audits its security. Bridge runs OpenClaw's own audit on the gateway's host, where BRIDGE_OPENCLAW_COMMAND and BRIDGE_OPENCLAW_STATE_DIR say where both are.",
+      "The gateway has no method for security audits. To run OpenClaw's audit program, run Bridge on the gateway's host and set BRIDGE_OPENCLAW_COMMAND and BRIDGE_OPENCLAW_STATE_DIR.",
     );
   const { path: configPath } = await readConfig(context);
   const own = { OPENCLAW_STATE_DIR: stateDir, ...(configPath === undefined ? {} : { OPENCLAW_CONFIG_PATH: configPath }) };
@@ -67,20 +70,18 @@ async function runAudit(context: ManageContext): Promise<Record<string, unknown>
   }).then(
     (answer) => answer.stdout,
     (error: unknown) => {
-      throw new ManagementError(
-        "unavailable",
-        `OpenClaw's security audit did not come to an end within ${LIMIT_MS / 1000} s, or did not start.`,
-        { cause: error },
-      );
+      throw new ManagementError("unavailable", `OpenClaw's security audit failed to start or did not finish within ${LIMIT_MS / 1000} s.`, {
+        cause: error,
+      });
     },
   );
-  return read(stdout.replaceAll(stateDir, "$OPENCLAW_STATE_DIR"));
+  return parseAudit(stdout.replaceAll(stateDir, "$OPENCLAW_STATE_DIR"));
 }
 
-function read(stdout: string): Record<string, unknown> {
+function parseAudit(stdout: string): Record<string, unknown> {
   try {
     return auditSchema.parse(JSON.parse(stdout));
   } catch (error) {
-    throw new ManagementError("unavailable", "OpenClaw's security audit said something that Bridge does not understand.", { cause: error });
+    throw new ManagementError("unavailable", "OpenClaw's security audit printed a report in an unknown format.", { cause: error });
   }
 }

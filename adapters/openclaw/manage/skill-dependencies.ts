@@ -6,7 +6,7 @@ import { redactPaths } from "./management-errors.ts";
 import { readSkillRows, type SkillRow } from "./skill-rows.ts";
 
 const INSTALL_LIMIT_MS = 300_000;
-const words = {
+const DEPENDENCY_NAMES = {
   bins: "programs",
   anyBins: "one of the programs",
   env: "environment variables",
@@ -14,7 +14,7 @@ const words = {
   os: "an operating system",
 } as const;
 
-/** Lets the gateway install the programs that a skill misses, one after the other; `detail` says what is missing after that. */
+/** Makes the gateway install the missing programs of a skill, one after the other; `detail` lists what is still missing. */
 export async function installSkillDependencies(
   context: ManageContext,
   name: string,
@@ -28,10 +28,14 @@ export async function installSkillDependencies(
       await callGatewayForWrite(context, z.unknown(), "skills.install", params, { timeoutMs: INSTALL_LIMIT_MS + 10_000 });
     } catch (error) {
       if (!(error instanceof GatewayError) || error.code !== "UNAVAILABLE" || error.retryAfterMs !== null) throw error;
-      const before = installed.length === 0 ? "" : ` Before it came ${installed.join(", ")}.`;
-      throw new ManagementError("unavailable", `${label || id} of the skill ${name} failed: ${redactPaths(error.message)}.${before}`, {
-        cause: error,
-      });
+      const before = installed.length === 0 ? "" : ` Installed before the failure: ${installed.join(", ")}.`;
+      throw new ManagementError(
+        "unavailable",
+        `Installation of ${label || id} for the skill ${name} failed: ${redactPaths(error.message)}.${before}`,
+        {
+          cause: error,
+        },
+      );
     }
     installed.push(id);
   }
@@ -42,16 +46,16 @@ export async function installSkillDependencies(
 async function find(context: ManageContext, name: string): Promise<{ agentId: string; row: SkillRow }> {
   const { agentId, rows } = await readSkillRows(context);
   const row = rows.find((one) => one.name === name);
-  if (row === undefined) throw new ManagementError("not_found", `There is no skill ${name}.`);
+  if (row === undefined) throw new ManagementError("not_found", `The skill ${name} does not exist.`);
   return { agentId, row };
 }
 
 const isMissing = ({ missing }: SkillRow, program: string): boolean => missing.bins.includes(program) || missing.anyBins.includes(program);
 
 function describeMissing({ missing }: SkillRow): string | null {
-  const parts = Object.entries(words).flatMap(([kind, told]) => {
-    const names = missing[kind as keyof typeof words];
-    return names.length === 0 ? [] : [`${told} ${names.join(", ")}`];
+  const parts = Object.entries(DEPENDENCY_NAMES).flatMap(([kind, label]) => {
+    const names = missing[kind as keyof typeof DEPENDENCY_NAMES];
+    return names.length === 0 ? [] : [`${label} ${names.join(", ")}`];
   });
   return parts.length === 0 ? null : `Still missing: ${parts.join("; ")}.`;
 }

@@ -24,61 +24,59 @@ const rowSchema = z.looseObject({
 const rowsSchema = z.object({ workspaceDir: z.string(), managedSkillsDir: z.string(), skills: z.array(rowSchema) });
 const contentSchema = z.object({ file: z.object({ content: z.string() }) });
 
-const goneSchema = z.object({ type: z.literal("workspace_file_not_found") });
+const notFoundSchema = z.object({ type: z.literal("workspace_file_not_found") });
 
-/** A skill as the gateway lists it. */
+/** A row of `skills.status`, the gateway's list of skills. */
 export type SkillRow = z.infer<typeof rowSchema>;
 
-/** The skills that the agent sees which stands for the gateway. */
+/** The skills of the default agent, and the directories of skills. */
 export interface SkillRows {
   agentId: string;
-  /** Of that agent alone, and of all agents. */
+  /** Skills of this agent only. */
   workspaceSkillsDir: string;
+  /** Skills of all agents. */
   sharedSkillsDir: string;
   workspaceDir: string;
   rows: SkillRow[];
 }
 
-/** Asks for them. */
+/** Reads the skills of the default agent. */
 export async function readSkillRows(context: ManageContext): Promise<SkillRows> {
   const agentId = await readDefaultAgent(context);
   const { workspaceDir, managedSkillsDir, skills } = await callGateway(context, rowsSchema, "skills.status", { agentId });
   return { agentId, workspaceDir, workspaceSkillsDir: path.join(workspaceDir, "skills"), sharedSkillsDir: managedSkillsDir, rows: skills };
 }
 
-/** What a skill must not lead out of, links resolved; null: it came with OpenClaw or a plugin, and is not ours to change. */
+/**
+ * Returns the directory that changes to a skill must stay in after links are resolved; null for a skill of OpenClaw or a plugin, which is
+ * read-only.
+ */
 export function editableRootOf({ workspaceDir, workspaceSkillsDir, sharedSkillsDir }: SkillRows, { baseDir }: SkillRow): string | null {
-  // Agents write in their workspaces, and could put a link in the place of the whole directory.
+  // Agents can write in their workspaces, and could replace the directory of skills by a link.
   if (isInside(workspaceSkillsDir, baseDir)) return workspaceDir;
   return isInside(sharedSkillsDir, baseDir) ? sharedSkillsDir : null;
 }
 
-/** The SKILL.md of a skill: through the gateway where it lies in the workspace, else from the host. */
+/** Reads the SKILL.md of a skill, from the gateway if it is in the workspace, else from the host. */
 export async function readSkillContent(context: ManageContext, rows: SkillRows, row: SkillRow): Promise<string | null> {
   if (isInside(rows.workspaceDir, row.filePath)) {
     const file = path.relative(rows.workspaceDir, row.filePath);
     try {
       return (await callGateway(context, contentSchema, "agents.workspace.get", { agentId: rows.agentId, path: file })).file.content;
     } catch (error) {
-      // It went after it was listed.
-      if (error instanceof GatewayError && goneSchema.safeParse(error.details).success) return null;
+      // The file was removed after the gateway listed it.
+      if (error instanceof GatewayError && notFoundSchema.safeParse(error.details).success) return null;
       throw error;
     }
   }
-  await expectSameHost(context, rows, `The skill ${row.name} lies outside of the agent's workspace, where OpenClaw lets nobody read`);
+  await expectSameHost(context, rows, `The skill ${row.name} is outside the agent's workspace, and OpenClaw has no method that reads it`);
   return readInside(row.baseDir, row.filePath);
 }
 
-/** Goes on only on the gateway's own host; `why` says what the gateway has no call for. */
+/** Throws `not_supported` unless Bridge runs on the gateway's host; `why` states what the gateway's API does not offer. */
 export async function expectSameHost(context: ManageContext, { sharedSkillsDir }: SkillRows, why: string): Promise<void> {
   if (context.stateDir === null)
-    throw new ManagementError(
-      "not_supported",
-      `${why}. Bridge does it on the gateway's own host, where BRIDGE_OPENCLAW_STATE_DIR says that it is.`,
-    );
+    throw new ManagementError("not_supported", `${why}. Run Bridge on the gateway's host and set BRIDGE_OPENCLAW_STATE_DIR.`);
   if (!(await isSameDirectory(path.join(context.stateDir, "skills"), sharedSkillsDir)))
-    throw new ManagementError(
-      "not_supported",
-      `${why}, and BRIDGE_OPENCLAW_STATE_DIR is not the state directory that this gateway works with.`,
-    );
+    throw new ManagementError("not_supported", `${why}, and BRIDGE_OPENCLAW_STATE_DIR is not the state directory of this gateway.`);
 }

@@ -9,13 +9,13 @@ import { uploadSkill } from "./upload-skill.ts";
 
 const FILE = "SKILL.md";
 
-/** All skills, those that came with OpenClaw and its plugins, too. */
+/** Lists all skills, including those of OpenClaw and its plugins. */
 export async function listSkills(context: ManageContext): Promise<SkillEntry[]> {
   const { rows } = await readSkillRows(context);
-  return rows.map(({ filePath: _file, baseDir: _directory, ...told }) => told);
+  return rows.map(({ filePath: _file, baseDir: _directory, ...entry }) => entry);
 }
 
-/** The SKILL.md of a skill; null: there is none. */
+/** Reads the SKILL.md of a skill; null if it does not exist. */
 export async function readSkill(context: ManageContext, name: string): Promise<SkillRecord | null> {
   const rows = await readSkillRows(context);
   const row = rowOf(rows, name);
@@ -24,8 +24,8 @@ export async function readSkill(context: ManageContext, name: string): Promise<S
 }
 
 /**
- * Writes the SKILL.md of a skill: on the gateway's own host, a new one for all agents; from elsewhere, for its default agent. One of the same name
- * that came with OpenClaw stays, and is hidden.
+ * Writes the SKILL.md of a skill. On the gateway's host, a new skill is installed for all agents; from another host, for the default agent.
+ * A skill of OpenClaw with the same name is hidden, not changed.
  */
 export async function writeSkill(context: ManageContext, name: string, content: string, ifMatch?: string): Promise<SkillRecord> {
   checkSkillDocument(name, content);
@@ -42,7 +42,7 @@ export async function writeSkill(context: ManageContext, name: string, content: 
   return { name, content, etag: textEtag(content) };
 }
 
-/** Deletes a skill with all that lies in its directory. False: there is none. */
+/** Deletes a skill and its directory. Returns false if it does not exist. */
 export async function deleteSkill(context: ManageContext, name: string, ifMatch?: string): Promise<boolean> {
   const rows = await readSkillRows(context);
   const row = rowOf(rows, name);
@@ -51,9 +51,9 @@ export async function deleteSkill(context: ManageContext, name: string, ifMatch?
   if (root === null)
     throw new ManagementError(
       "not_supported",
-      `The skill ${name} came with OpenClaw or one of its plugins; it is not deleted, but turned off at the gateway.`,
+      `The skill ${name} belongs to OpenClaw or a plugin and cannot be deleted. Disable it in the gateway's configuration.`,
     );
-  await expectSameHost(context, rows, "OpenClaw has no call that deletes a skill");
+  await expectSameHost(context, rows, "OpenClaw has no method that deletes a skill");
   if (ifMatch !== undefined) expectMatch(ifMatch, textEtag((await readSkillContent(context, rows, row)) ?? ""), `The skill ${name}`);
   context.signal?.throwIfAborted();
   await removeDirectory(root, row.baseDir);
@@ -62,13 +62,13 @@ export async function deleteSkill(context: ManageContext, name: string, ifMatch?
   return true;
 }
 
-/** Where a skill is that Bridge may change it is changed, its other files kept; else it becomes one of all agents. */
+/** Changes an editable skill in its directory and keeps its other files; writes any other skill to the directory of all agents. */
 async function writeOnHost(
   context: ManageContext,
   rows: SkillRows,
   { name, content, row }: { name: string; content: string; row: SkillRow | undefined },
 ): Promise<void> {
-  await expectSameHost(context, rows, "Bridge writes skills on the gateway's own host");
+  await expectSameHost(context, rows, "Bridge writes skills on the gateway's host");
   const root = row === undefined ? null : editableRootOf(rows, row);
   if (row === undefined || root === null) await writeInside(rows.sharedSkillsDir, path.join(rows.sharedSkillsDir, name), FILE, content);
   else await writeInside(root, row.baseDir, FILE, content);

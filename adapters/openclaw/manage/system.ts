@@ -12,20 +12,20 @@ const modelsSchema = z.object({ models: z.array(z.looseObject({ id: z.string(), 
 const reloadedSchema = z.object({ warningCount: z.number().default(0) });
 const authSchema = z.object({ providers: z.array(z.object({ provider: z.string(), status: z.string() })) });
 
-/** Makes the gateway work with what its configuration and its secrets say now; it watches the file itself, so there is little to do. */
+/** Waits until the gateway has applied its configuration, whose file it watches, and makes it reload its secrets. */
 export async function reloadConfig(context: ManageContext): Promise<{ detail: string | null }> {
-  const isInForce = await waitUntilApplied(context);
+  const isApplied = await waitUntilApplied(context);
   const { warningCount: warnings } = await retryUntilReady(context, () =>
     callGatewayForWrite(context, reloadedSchema, "secrets.reload", {}),
   );
   const parts = [
-    isInForce ? null : "A part of the configuration comes into force only when the gateway is started again.",
+    isApplied ? null : "Some configuration changes take effect only after the gateway restarts.",
     warnings === 0 ? null : `${warnings} secret(s) could not be read.`,
   ].filter((part) => part !== null);
   return { detail: parts.length === 0 ? null : parts.join(" ") };
 }
 
-/** Every model that the gateway knows: whether it is configured, whether it can be used, and how its provider's credentials are. */
+/** Lists all models that the gateway knows, with their configuration state, availability and the state of their provider's credentials. */
 export async function getModelCatalog(context: ManageContext): Promise<Record<string, unknown>[]> {
   const agentId = await readDefaultAgent(context);
   const [all, configured, auth] = await Promise.all([
@@ -45,7 +45,7 @@ export async function getModelCatalog(context: ManageContext): Promise<Record<st
   }));
 }
 
-/** While its configuration changes the gateway can tell no models and read no secrets, so it is asked again for a while. */
+/** Retries for a limited time: while its configuration changes, the gateway cannot list models or reload secrets. */
 async function retryUntilReady<T>({ signal }: ManageContext, act: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + READY_LIMIT_MS;
   for (;;) {

@@ -12,7 +12,7 @@ const INSTALL_LIMIT_MS = 45_000;
 const begunSchema = z.object({ uploadId: z.string() });
 const directorySchema = z.object({ entries: z.array(z.object({ name: z.string() })) });
 
-/** Puts a skill into the workspace of the default agent through the gateway, which replaces the whole directory of the skill. */
+/** Uploads a skill to the workspace of the default agent. The gateway replaces the whole directory of the skill. */
 export async function uploadSkill(context: ManageContext, rows: SkillRows, name: string, content: string): Promise<void> {
   const row = rows.rows.find((one) => one.name === name);
   if (row !== undefined) {
@@ -20,7 +20,7 @@ export async function uploadSkill(context: ManageContext, rows: SkillRows, name:
     if (isInside(rows.sharedSkillsDir, row.baseDir) || (isInside(rows.workspaceSkillsDir, row.baseDir) && slug !== name))
       throw new ManagementError(
         "not_supported",
-        `OpenClaw has no call that writes the skill ${name} where it lies. Bridge does it on the gateway's own host, where BRIDGE_OPENCLAW_STATE_DIR says that it is.`,
+        `OpenClaw has no method that writes the skill ${name} in its directory. Run Bridge on the gateway's host and set BRIDGE_OPENCLAW_STATE_DIR.`,
       );
     if (isInside(rows.workspaceSkillsDir, row.baseDir)) await expectNoOtherFiles(context, rows, name);
   }
@@ -41,14 +41,14 @@ export async function uploadSkill(context: ManageContext, rows: SkillRows, name:
     if (error instanceof GatewayError && error.message.includes("skills.install.allowUploadedArchives"))
       throw new ManagementError(
         "not_supported",
-        "The gateway takes no skills from outside: set skills.install.allowUploadedArchives to true in its configuration, or BRIDGE_OPENCLAW_STATE_DIR where it runs on the same host.",
+        "The gateway does not accept uploaded skills. Set skills.install.allowUploadedArchives to true in its configuration, or set BRIDGE_OPENCLAW_STATE_DIR if it runs on the same host.",
         { cause: error },
       );
     throw error;
   }
 }
 
-/** Scripts beside a SKILL.md would be lost. */
+/** Rejects the upload if the skill has other files, which the gateway would delete. */
 async function expectNoOtherFiles(
   context: ManageContext,
   { agentId, workspaceDir, workspaceSkillsDir }: SkillRows,
@@ -59,6 +59,6 @@ async function expectNoOtherFiles(
   if (entries.some((entry) => entry.name !== "SKILL.md"))
     throw new ManagementError(
       "not_supported",
-      `The skill ${name} has more files than its SKILL.md, and OpenClaw would remove them. Bridge writes it on the gateway's own host, where BRIDGE_OPENCLAW_STATE_DIR says that it is.`,
+      `The skill ${name} has other files than its SKILL.md, and OpenClaw would delete them. Run Bridge on the gateway's host and set BRIDGE_OPENCLAW_STATE_DIR.`,
     );
 }

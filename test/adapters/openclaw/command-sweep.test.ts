@@ -10,13 +10,13 @@ import { until } from "../../support/until.ts";
 import { doing, startFakeGateway } from "./fake-gateway.ts";
 import { open, runOf } from "./task-fixture.ts";
 
-/** A process that a gateway has started for a command, and that has left its session. */
-async function leave(cwd: string, environment: Record<string, string> = { OPENCLAW_SHELL: "exec" }): Promise<ChildProcess> {
-  const child = spawn("sh", ["-c", "echo ready; exec sleep 300"], {
+/** Starts a process like one that a command of OpenClaw left in a separate session. */
+async function startLeftover(cwd: string, environment: Record<string, string> = { OPENCLAW_SHELL: "exec" }): Promise<ChildProcess> {
+  const child = spawn("sh", ["-c", "echo ready; read _"], {
     cwd,
     env: { PATH: "/usr/bin:/bin", ...environment },
     detached: true,
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["pipe", "pipe", "ignore"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   await once(child.stdout, "data");
@@ -51,15 +51,20 @@ async function prepare(readWorkspaces: () => Promise<string[]> = async () => ["/
 
 test("the sweep ends the processes that a command left in the workspace of its task, and no others", async () => {
   const { workspace, other, sweep, killed } = await prepare();
-  const earlier = await leave(workspace);
+  const earlier = await startLeftover(workspace);
   const ticks = () => Number.parseFloat(readFileSync("/proc/uptime", "utf8")) * 100;
   const startedAt = Number(readProcess(earlier.pid as number)?.startTime);
   expect(await until(() => ticks() > startedAt + 2, 5_000)).toBe(true);
 
   const end = await sweep.begin(workspace);
   mkdirSync(path.join(workspace, "below"));
-  const left = await Promise.all([leave(workspace), leave(path.join(workspace, "below"))]);
-  const strangers = [earlier, await leave(other), await leave(workspace, { OPENCLAW_SHELL: "repl" }), await leave(workspace, {})];
+  const left = await Promise.all([startLeftover(workspace), startLeftover(path.join(workspace, "below"))]);
+  const strangers = [
+    earlier,
+    await startLeftover(other),
+    await startLeftover(workspace, { OPENCLAW_SHELL: "repl" }),
+    await startLeftover(workspace, {}),
+  ];
   await end();
   expect(await Promise.all(left.map(endOf))).toEqual(["SIGTERM", "SIGTERM"]);
   expect(strangers.map(isRunning)).toEqual([true, true, true, true]);
@@ -69,7 +74,7 @@ test("the sweep ends the processes that a command left in the workspace of its t
 test("the sweep waits for the last task of a workspace, because commands of its tasks look the same", async () => {
   const { workspace, sweep } = await prepare();
   const first = await sweep.begin(workspace);
-  const left = await leave(workspace);
+  const left = await startLeftover(workspace);
   const second = await sweep.begin(workspace);
   await first();
   expect(isRunning(left)).toBe(true);
@@ -80,12 +85,12 @@ test("the sweep waits for the last task of a workspace, because commands of its 
 test("the sweep ends the processes that the tasks of a killed Bridge left, once", async () => {
   const { workspace, make, killed } = await prepare();
   await make().begin(workspace);
-  const left = await leave(workspace);
+  const left = await startLeftover(workspace);
   const next = make();
   await next.sweepEarlier();
   expect(await endOf(left)).toBe("SIGTERM");
   expect(killed()).toBe(1);
-  const later = await leave(workspace);
+  const later = await startLeftover(workspace);
   await make().sweepEarlier();
   expect(isRunning(later)).toBe(true);
 });
@@ -93,7 +98,7 @@ test("the sweep ends the processes that the tasks of a killed Bridge left, once"
 test("the sweep ends nothing in a workspace of an OpenClaw agent, and logs it", async () => {
   const { workspace, sweep, warnings } = await prepare(async () => [path.join(workspace, "agent")]);
   const end = await sweep.begin(workspace);
-  const left = await leave(workspace);
+  const left = await startLeftover(workspace);
   await end();
   expect(isRunning(left)).toBe(true);
   expect(warnings).toEqual([expect.stringContaining("an OpenClaw agent shares the workspace")]);
@@ -106,21 +111,21 @@ test("the sweep is repeated after a reconnect if the gateway was not connected a
     return [];
   });
   const end = await sweep.begin(workspace);
-  const left = await leave(workspace);
+  const left = await startLeftover(workspace);
   await end();
   expect(isRunning(left)).toBe(true);
-  expect(warnings).toEqual([expect.stringContaining("could not be swept yet")]);
+  expect(warnings).toEqual([expect.stringContaining("failed to sweep")]);
   isAway = false;
   await sweep.sweepEarlier();
   expect(await endOf(left)).toBe("SIGTERM");
 });
 
-test("a cancelled task ends only after its commands have ended", async () => {
+test("a canceled task ends only after its commands have ended", async () => {
   const fake = await startFakeGateway();
   const { adapter, start, root } = await open(fake);
   const task = start(doing({ hang: true }));
   await runOf(fake, task);
-  const left = await leave(path.join(root, "workspace"));
+  const left = await startLeftover(path.join(root, "workspace"));
   await adapter.cancel(task.request.taskId);
   expect((await task.done).result).toMatchObject({ errorCode: "cancelled" });
   expect(await endOf(left)).toBe("SIGTERM");

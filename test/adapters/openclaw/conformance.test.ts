@@ -5,7 +5,7 @@ import { doing, startFakeGateway } from "./fake-gateway.ts";
 
 const gateway = await startFakeGateway({ atEnd: afterAll });
 
-adapterConformance("openclaw, on a gateway that plays what the real one has said", {
+adapterConformance("openclaw, on a gateway that replays recorded responses", {
   createAdapter: createOpenClawAdapter,
   config: { settings: { url: gateway.url, token: gateway.token } },
   hasProcesses: false,

@@ -11,7 +11,7 @@ interface Lent {
   headers: Record<string, string>;
 }
 
-/** A gateway that takes every configuration, and the servers that it was lent last. */
+/** A gateway that accepts every configuration and records the servers that were added last. */
 async function startLendingGateway() {
   const lent: Record<string, Lent | null>[] = [];
   const fake = await startFakeGateway({
@@ -25,7 +25,7 @@ async function startLendingGateway() {
   return { fake, lent };
 }
 
-test("a call of a declared tool stops the run and ends the task; the next run of the session is told the result", async () => {
+test("a call of a declared tool stops the run and ends the task, and the next run of the session gets the result", async () => {
   const { fake, lent } = await startLendingGateway();
   const { start } = await open(fake);
   const task = start({ ...doing({ hang: true }), tools, profile: "inspect" });

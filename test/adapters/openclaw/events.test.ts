@@ -10,7 +10,7 @@ const read = (name: RunName) => {
   const steps = recording.runs[name].events.flatMap((event) => reader.read(event));
   return { reader, steps };
 };
-/** In short: texts together, tools by name, the rest by kind. */
+/** Summarizes steps: joins texts, and lists tools by name and other steps by kind. */
 function tell(steps: readonly Step[]): string[] {
   const story: string[] = [];
   for (const step of steps) {
@@ -27,7 +27,7 @@ function tell(steps: readonly Step[]): string[] {
 }
 const about = (stream: string, data: unknown, runId = "RUN") => ({ event: "agent", payload: { runId, sessionKey: "KEY", stream, data } });
 
-describe("the events of a run, as recorded", () => {
+describe("recorded events of a run", () => {
   test.each<[RunName, string[]]>([
     ["speak", ["> A first part, a second part, and a third one."]],
     ["broken", ["> This sentence is broken", "discarded", "> The whole answer."]],
@@ -54,7 +54,7 @@ describe("the events of a run, as recorded", () => {
     );
   });
 
-  test("name the model", () => {
+  test("contain the model", () => {
     expect(read("speak").steps).toContainEqual({ kind: "facts", facts: { model: "custom/scripted" } });
   });
 
@@ -68,7 +68,7 @@ describe("the events of a run, as recorded", () => {
   });
 });
 
-test("a text that was missed in parts comes whole with its next event, once", () => {
+test("text that was missed during a disconnect is emitted once with the next event", () => {
   const reader = createEventReader(isRun);
   const say = (text: string, delta: string, itemId = "1") => reader.read(about("assistant", { text, delta, itemId }));
   expect([say("Grü", "Grü"), say("Grüße an", " an"), say("Grüße an", ""), say("Neu", "Neu", "2")].flat()).toEqual([
@@ -79,7 +79,7 @@ test("a text that was missed in parts comes whole with its next event, once", ()
   ]);
 });
 
-test("words before a tool that come as nothing else are told, others not again", () => {
+test("the text of a preamble is emitted only if it was not streamed before", () => {
   const preamble = (phase: string) => about("item", { kind: "preamble", phase, progressText: "I look." });
   const silent = createEventReader(isRun);
   expect([silent.read(preamble("update")), silent.read(preamble("end"))].flat()).toEqual([{ kind: "text", text: "I look." }]);
@@ -88,7 +88,7 @@ test("words before a tool that come as nothing else are told, others not again",
   expect(spoken.read(preamble("end"))).toEqual([]);
 });
 
-test("items stand for tools only where tools are not told", () => {
+test("items are read as tool calls only after a rejoin", () => {
   const item = (phase: string, status: string) =>
     about("item", { kind: "tool", phase, status, name: "exec", toolCallId: "c", title: "Exec ls" });
   const reader = createEventReader(isRun);

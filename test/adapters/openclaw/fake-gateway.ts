@@ -24,25 +24,25 @@ interface Run {
 interface FakeOptions {
   token?: string;
   version?: string;
-  /** Methods that it has not. */
+  /** Methods that it lacks. */
   without?: readonly string[];
   tickIntervalMs?: number;
   maxPayload?: number;
-  /** It is one that tells the reply of a run nowhere but in the session. */
+  /** If set, the reply of a run is returned only by chat.history, with this text. */
   history?: string;
-  /** Answers in its place what it does not leave alone. */
+  /** Overrides the response to a call; returns false to keep the default. */
   lie?(call: { method: string; params: Json }, answer: (outcome: Json) => void, socket: WebSocket): boolean;
-  /** Takes what has to be done at the end; outside of a test, `afterAll`. */
+  /** Registers the cleanup; `afterAll` outside of a test. */
   atEnd?(act: () => void): void;
 }
 
-/** What a message to the fake gateway makes it do; anything else is played as the recording of that name. */
+/** The behavior that a message requests of the fake gateway. `play` replays the recording of that name. */
 export type Directive = { say: string } | { recall: true } | { hang: true } | { play: RunName; remember?: string };
-/** Puts a directive into a message. */
+/** Encodes a directive as a message. */
 export const doing = (directive: Directive): { message: string } => ({ message: JSON.stringify(directive) });
 
-/** Only these params does the real gateway know of what Bridge asks; one more is refused. */
-const known: Record<string, string> = {
+/** The params of each method that Bridge uses. The real gateway rejects all others. */
+const KNOWN_PARAMS: Record<string, string> = {
   connect: "minProtocol maxProtocol client role scopes caps auth",
   agent: "message idempotencyKey agentId sessionKey expectedExistingSessionId model timeout deliver extraSystemPrompt",
   "agent.wait": "runId timeoutMs",
@@ -57,7 +57,7 @@ const known: Record<string, string> = {
 };
 const refuse = (message: string, more: Json = {}) => ({ refusal: { code: "INVALID_REQUEST", message, ...more } });
 
-/** What was recorded of the management, too. */
+/** Replays the recorded response of a management method. */
 function replayed(method: string, params: Json): Json {
   const agents = (recorded.agents.answer as { agents: { id: string }[] }).agents.map(({ id }) => id);
   const { agentId } = params;
@@ -69,13 +69,13 @@ function replayed(method: string, params: Json): Json {
   }
 }
 
-/** The call that a recording asks about: what is asked in one may be answered as in the other. */
-const askedIn = (name: "approved" | "rejected"): string =>
+/** Returns the tool call that a recording requests approval for, so that the two recordings can be combined. */
+const approvedCallIn = (name: "approved" | "rejected"): string =>
   (recording.runs[name] as unknown as Recorded).events.flatMap(({ event, payload }) =>
     event === "exec.approval.requested" ? [String((payload["request"] as Json)["toolCallId"])] : [],
   )[0] ?? "";
 
-/** A gateway on 127.0.0.1 with the strict params of the real one; what it tells of runs has been recorded there. */
+/** Starts a gateway on 127.0.0.1 that checks params like the real one and replays recorded events of runs. */
 export async function startFakeGateway({
   token = "secret",
   version = recording.hello.version,
@@ -100,9 +100,9 @@ export async function startFakeGateway({
   let isDraining = false;
 
   const tell = (event: string, payload: Json, starter?: WebSocket): void => {
-    // Of tools only the connection that has started the run is told.
-    const hearers = payload["stream"] === "tool" ? [starter] : server.clients;
-    for (const socket of hearers) socket?.send(JSON.stringify({ type: "event", event, payload }));
+    // Tool events are sent only to the connection that started the run.
+    const receivers = payload["stream"] === "tool" ? [starter] : server.clients;
+    for (const socket of receivers) socket?.send(JSON.stringify({ type: "event", event, payload }));
   };
 
   const startRun = (params: Json, socket: WebSocket, answer: (outcome: Json) => void): void => {
@@ -113,7 +113,7 @@ export async function startFakeGateway({
     const directive: Directive = params["extraSystemPrompt"] === "echo" ? { say: given } : JSON.parse(given);
     const mine = <T>(recorded: T): T => {
       const values: Record<string, string> = { RUN: runId, KEY: sessionKey, SESSION: session.sessionId };
-      const text = JSON.stringify(recorded).replaceAll(askedIn("rejected"), askedIn("approved"));
+      const text = JSON.stringify(recorded).replaceAll(approvedCallIn("rejected"), approvedCallIn("approved"));
       return JSON.parse(text.replaceAll(/"(RUN|KEY|SESSION)"/g, (_, name: string) => JSON.stringify(values[name])));
     };
     const recordedOf = (name: RunName): Recorded => mine(recording.runs[name] as unknown as Recorded);
@@ -140,7 +140,7 @@ export async function startFakeGateway({
         answer(refusal !== undefined ? { refusal } : { payload });
       },
     };
-    /** Plays a recording up to a question, which whoever answers it has it go on from. */
+    /** Replays a recording up to an approval request; the decision continues the replay. */
     const play = (name: RunName, from = 0): void => {
       const { events } = recordedOf(name);
       for (const [index, { event, payload }] of events.entries()) {
@@ -230,7 +230,7 @@ export async function startFakeGateway({
         socket.send(
           JSON.stringify({ type: "res", id, ...(refusal === undefined ? { ok: true, payload } : { ok: false, error: refusal }) }),
         );
-      const allowed = known[method]?.split(" ");
+      const allowed = KNOWN_PARAMS[method]?.split(" ");
       const odd = Object.keys(params).find((name) => !allowed?.includes(name));
       if (lie({ method, params }, answer, socket)) return;
       if (isDraining && ["sessions.create", "agent"].includes(method))
@@ -266,23 +266,23 @@ export async function startFakeGateway({
     calls,
     runs,
     tell,
-    /** Cuts every connection; the runs go on. */
+    /** Closes every connection; the runs continue. */
     cut(): void {
       for (const socket of server.clients) socket.terminate();
     },
-    /** Has got SIGTERM: it says so, takes nothing new, and lets its runs end; `restart` is its next start. */
+    /** Simulates SIGTERM: announces the shutdown, rejects new runs and lets active runs end, until `restart`. */
     drain(): void {
       isDraining = true;
       tell("shutdown", { reason: "gateway stopping" });
     },
-    /** Is another one afterwards, as after a crash: what ran is cancelled. */
+    /** Simulates a crash and a new start: active runs are marked as cancelled. */
     restart(): void {
       bootId = randomUUID();
       isDraining = false;
       for (const run of runs.values()) if (run.status === "running") run.status = "cancelled";
       for (const socket of server.clients) socket.terminate();
     },
-    /** A run of its own accord, in a session. */
+    /** Starts a run that no client requested. */
     begin(sessionKey: string, reply: string, status = "running"): string {
       const runId = randomUUID();
       runs.set(runId, {

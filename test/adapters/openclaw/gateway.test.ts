@@ -21,8 +21,8 @@ const refusal = (promise: Promise<unknown>) =>
     (error: GatewayError) => error,
   );
 
-describe("the connection to a gateway", () => {
-  test("looks the host up by Bridge's lookup", async () => {
+describe("createGateway", () => {
+  test("resolves the host with Bridge's lookup", async () => {
     const fake = await startFakeGateway();
     const names: string[] = [];
     const { gateway } = connectTo({ ...fake, url: fake.url.replace("127.0.0.1", "gateway.example") }, (hostname, { all }, done) => {
@@ -34,7 +34,7 @@ describe("the connection to a gateway", () => {
     expect(names).toEqual(["gateway.example"]);
   });
 
-  test("shakes hands, and knows what the gateway can", async () => {
+  test("performs the handshake and reads the methods and scopes of the gateway", async () => {
     const fake = await startFakeGateway({ without: ["tasks.list"] });
     const { gateway } = connectTo(fake);
     expect(gateway.state).toBe("connecting");
@@ -48,7 +48,7 @@ describe("the connection to a gateway", () => {
     });
   });
 
-  test("refuses a call in the gateway's own words, and goes on", async () => {
+  test("rejects a call with the gateway's error and stays connected", async () => {
     const { gateway } = connectTo(await startFakeGateway());
     await gateway.connected();
     expect(await refusal(gateway.call("nothing.such"))).toMatchObject({ code: "INVALID_REQUEST", message: "unknown method: nothing.such" });
@@ -56,7 +56,7 @@ describe("the connection to a gateway", () => {
     expect(await gateway.call("tasks.list")).toEqual({ tasks: [] });
   });
 
-  test("is made again when it breaks; what was asked is refused, and listeners stay", async () => {
+  test("reconnects after a disconnect, rejects pending calls and keeps its listeners", async () => {
     const fake = await startFakeGateway();
     const { gateway } = connectTo(fake);
     const heard: string[] = [];
@@ -76,13 +76,13 @@ describe("the connection to a gateway", () => {
     expect(gateway.failure).toBeNull();
   });
 
-  test("tells a wrong token from a missing gateway, tries the one less often, and logs no token", async () => {
+  test("distinguishes a wrong token from a missing gateway, retries it less often, and does not log the token", async () => {
     const fake = await startFakeGateway({ token: "right" });
     const wrong = connectTo({ url: fake.url, token: "wrong-token-4711" });
-    await wrong.gateway.tried();
+    await wrong.gateway.attempted();
     expect(wrong.gateway.failure).toMatchObject({ code: "INVALID_REQUEST", details: { code: "AUTH_TOKEN_MISMATCH" }, retryable: false });
     const nobody = connectTo({ url: "ws://127.0.0.1:9", token: "wrong-token-4711" });
-    await nobody.gateway.tried();
+    await nobody.gateway.attempted();
     expect(nobody.gateway.failure).toMatchObject({
       code: "DISCONNECTED",
       message: expect.stringContaining("ECONNREFUSED"),
@@ -92,14 +92,14 @@ describe("the connection to a gateway", () => {
     expect([...wrong.lines, ...nobody.lines].join()).not.toContain("4711");
   });
 
-  test("notices a peer that has died without a word", async () => {
+  test("closes a connection on which the gateway stopped sending", async () => {
     const fake = await startFakeGateway({ tickIntervalMs: 40 });
     const { gateway } = connectTo(fake);
     await gateway.connected();
-    expect(await until(() => gateway.failure?.message.includes("silent") === true, 2_000)).toBe(true);
+    expect(await until(() => gateway.failure?.message.includes("sent nothing") === true, 2_000)).toBe(true);
   });
 
-  test("bounds a call: in time, in size, and by whoever has asked", async () => {
+  test("limits the size of a call and aborts it with its signal", async () => {
     const fake = await startFakeGateway({ maxPayload: 2_000 });
     const { gateway } = connectTo(fake);
     await gateway.connected();
@@ -113,7 +113,7 @@ describe("the connection to a gateway", () => {
     });
   });
 
-  test("that nobody answers is given up in time", async () => {
+  test("rejects a call without a response after its time limit", async () => {
     const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
     await once(server, "listening");
     onTestFinished(() => void server.close());
@@ -141,7 +141,7 @@ describe("the connection to a gateway", () => {
     expect(await refusal(gateway.call("garbage"))).toMatchObject({ code: "DISCONNECTED", message: expect.stringContaining("protocol") });
   });
 
-  test("hears nothing of what comes after a broken frame, and no token, however the gateway says it", async () => {
+  test("ignores frames after an invalid one, and redacts the token in errors of the gateway", async () => {
     const fake = await startFakeGateway({
       lie: ({ method }, answer, socket) => {
         const frame = (event: string) => JSON.stringify({ type: "event", event, payload: null });
@@ -160,7 +160,7 @@ describe("the connection to a gateway", () => {
     await gateway.connected();
     const echoed = await refusal(gateway.call("echo"));
     expect([echoed.code, echoed.message.length, echoed.message.includes("secret")]).toEqual(["UNAVAILABLE", 2_000, false]);
-    expect(await refusal(gateway.call("odd"))).toMatchObject({ code: "UNAVAILABLE", message: expect.stringContaining("does not know") });
+    expect(await refusal(gateway.call("odd"))).toMatchObject({ code: "UNAVAILABLE", message: expect.stringContaining("unknown format") });
     expect(await refusal(gateway.call("leave"))).toMatchObject({ code: "DISCONNECTED", message: expect.stringContaining("bye") });
     await gateway.connected();
     expect(await refusal(gateway.call("break"))).toMatchObject({ code: "DISCONNECTED", message: expect.stringContaining("protocol") });
@@ -186,12 +186,12 @@ describe("the connection to a gateway", () => {
       },
     });
     const { gateway } = connectTo(fake);
-    await gateway.tried();
+    await gateway.attempted();
     expect(gateway.failure?.code ?? null).toBe(code);
     if (code === null) expect(await until(() => gateway.failure !== null, 200)).toBe(false);
   });
 
-  test("closed stays closed, and lets go of whoever waits", async () => {
+  test("does not reconnect after close() and rejects waiting callers", async () => {
     const fake = await startFakeGateway();
     const { gateway } = connectTo({ url: "ws://127.0.0.1:9" });
     const waiting = refusal(gateway.connected());

@@ -4,15 +4,15 @@ import { createConfig, createManagersFixture, recorded, refusalOf } from "./mana
 
 const refused = (code: string, words: RegExp | string = /./) => ({ name: "ManagementError", code, message: expect.stringMatching(words) });
 const invalid = (message: string) => new GatewayError({ code: "INVALID_REQUEST", message });
-/** A gateway with agents of its own and a configuration that can be changed. */
+/** A gateway with a configuration that can be changed. */
 const configured = (bindings?: Record<string, unknown>[]) =>
   createConfig({
     agents: { defaults: {}, entries: { main: {}, writer: { name: "Writer", model: "custom/one", skills: ["a", "b"] } } },
     ...(bindings === undefined ? {} : { bindings }),
   });
 
-describe("agents of a recorded gateway", () => {
-  it("are told with what is configured for them, and not with where their private state is", async () => {
+describe("agents of the recorded gateway", () => {
+  it("are returned with their configuration, without the directory of their private state", async () => {
     const { managers } = createManagersFixture();
     const agents = await managers.listAgents();
     expect(agents.map(({ id }) => id)).toEqual(["plain", "main", "writer"]);
@@ -27,7 +27,7 @@ describe("agents of a recorded gateway", () => {
     expect(await managers.getAgent("nobody")).toBeNull();
   });
 
-  it("are told with the first of several models, and the whole choice beside it", async () => {
+  it("are returned with their primary model and the complete model selection", async () => {
     const config = createConfig({ agents: { entries: { main: { model: { primary: "custom/one", fallbacks: ["custom/two"] } } } } });
     expect(await createManagersFixture(config.answers).managers.getAgent("main")).toMatchObject({
       model: "custom/one",
@@ -37,8 +37,8 @@ describe("agents of a recorded gateway", () => {
   });
 });
 
-describe("making an agent", () => {
-  /** As the real gateway: an agent shows only some calls after it was made. */
+describe("createAgent", () => {
+  /** Like the real gateway, lists a new agent only after some calls. */
   const makes = (made: string, config = configured()) => {
     let asked = 0;
     return {
@@ -65,7 +65,7 @@ describe("making an agent", () => {
     };
   };
 
-  it("waits until the gateway shows it, then sets what the call that makes it does not take", async () => {
+  it("waits until the gateway lists the agent, and then sets the remaining fields", async () => {
     const { answers } = makes("poet");
     const { managers, called } = createManagersFixture(answers);
     const agent = await managers.createAgent("poet", {
@@ -79,7 +79,7 @@ describe("making an agent", () => {
     expect(called("agents.update")).toEqual([{ agentId: "poet", name: "The Poet" }]);
   });
 
-  it("puts its workspace beside the one that the operator has set for all", async () => {
+  it("uses a workspace next to the one that the operator set for all agents", async () => {
     const config = configured();
     config.source.agents.defaults = { workspace: "/data/ws/" };
     const { managers, called } = createManagersFixture(makes("poet", config).answers);
@@ -96,7 +96,7 @@ describe("making an agent", () => {
     },
   );
 
-  it("takes one back that got another id all the same", async () => {
+  it("deletes an agent that got a different id", async () => {
     const { answers, config } = makes("poet-2");
     await expect(createManagersFixture(answers).managers.createAgent("poet", {})).rejects.toMatchObject(
       refused("invalid_request", "poet-2"),
@@ -104,7 +104,7 @@ describe("making an agent", () => {
     expect(Object.keys(config.source.agents.entries)).toEqual(["main", "writer"]);
   });
 
-  it("takes one back whose fields the gateway refuses", async () => {
+  it("deletes an agent whose fields the gateway rejects", async () => {
     const { answers, config } = makes("poet");
     const bench = createManagersFixture({
       ...answers,
@@ -116,7 +116,7 @@ describe("making an agent", () => {
     expect(Object.keys(config.source.agents.entries)).toEqual(["main", "writer"]);
   });
 
-  it("names the fields that the gateway does not know, before anything is made", async () => {
+  it("rejects unknown fields by name before it creates anything", async () => {
     const { managers, called } = createManagersFixture();
     await expect(managers.createAgent("poet", { nope: 1, agentDir: "/x" })).rejects.toMatchObject(
       refused("invalid_request", /^nope, agentDir: .*thinkingDefault/),
@@ -141,7 +141,7 @@ describe("making an agent", () => {
       () => {
         throw invalid('agent "poet" deletion cleanup is still pending');
       },
-      /delete it once more/,
+      /Delete the agent again/,
     ],
   ])("is a conflict where there is %s", async (id, create, words) => {
     const { managers } = createManagersFixture({ ...configured().answers, "agents.create": create });
@@ -149,8 +149,8 @@ describe("making an agent", () => {
   });
 });
 
-describe("changing an agent", () => {
-  it("writes all at once, with the hash of what it has read, and takes away what is null, arrays too", async () => {
+describe("updateAgent", () => {
+  it("writes all changes at once with the hash that it read, and removes fields that are null, including arrays", async () => {
     const config = configured();
     const { managers, called } = createManagersFixture(config.answers);
     const { etag } = (await managers.getAgent("writer")) ?? {};
@@ -162,13 +162,13 @@ describe("changing an agent", () => {
     expect(changed?.etag).not.toBe(etag);
   });
 
-  it("is not written over what has changed since it was read", async () => {
+  it("rejects a write on an agent that changed since it was read", async () => {
     const { managers, called } = createManagersFixture(configured().answers);
     await expect(managers.updateAgent("writer", { model: "custom/two" }, "old")).rejects.toMatchObject(refused("stale_write"));
     expect(called("config.patch")).toEqual([]);
   });
 
-  it("is tried again when somebody changes something else between, and stale when it was the same agent", async () => {
+  it("retries when another client changes something else, and is stale when it changes the same agent", async () => {
     const config = configured();
     let meanwhile: () => void = () => {};
     const { managers } = createManagersFixture({
@@ -191,7 +191,7 @@ describe("changing an agent", () => {
     expect(config.source.agents.entries["writer"]).toEqual({ name: "Somebody's" });
   });
 
-  it("is done also where another write comes before the gateway works with it", async () => {
+  it("succeeds when another change follows before the gateway applies it", async () => {
     const config = configured();
     const message = "config.patch persisted but was not applied to the active Gateway (superseded); run config.get, then use config.apply";
     const { managers, called } = createManagersFixture({
@@ -205,7 +205,7 @@ describe("changing an agent", () => {
     expect(called("config.patch")).toHaveLength(1);
   });
 
-  it("lets one of two writers win who have read the same", async () => {
+  it("accepts only one of two writes with the same etag", async () => {
     const config = configured();
     const { managers } = createManagersFixture(config.answers);
     const { etag } = (await managers.getAgent("writer")) ?? {};
@@ -221,7 +221,7 @@ describe("changing an agent", () => {
   });
 });
 
-describe("deleting an agent", () => {
+describe("deleteAgent", () => {
   const deletes = (outcomes: object[]) => {
     const config = configured();
     return {
@@ -234,26 +234,26 @@ describe("deleting an agent", () => {
     };
   };
 
-  it("asks again until the gateway has tidied up, its files to the trash", async () => {
+  it("repeats the call until the gateway has moved all files to the trash", async () => {
     const { managers, called } = createManagersFixture(deletes([{ purgeFailed: true }, { failed: [{ path: "/x" }] }, {}]));
     expect(await managers.deleteAgent("writer")).toBe(true);
     expect(called("agents.delete")).toEqual(Array(3).fill({ agentId: "writer", deleteFiles: true }));
   });
 
-  it("is a conflict while it works, and says how to stop it; nothing is deleted", async () => {
+  it("returns a conflict with instructions while the agent has active runs, and deletes nothing", async () => {
     const { managers, called } = createManagersFixture({ ...deletes([]), "tasks.list": () => ({ tasks: [{}, {}] }) });
-    await expect(managers.deleteAgent("writer")).rejects.toMatchObject(refused("conflict", /2 run.*[Cc]ancel/));
+    await expect(managers.deleteAgent("writer")).rejects.toMatchObject(refused("conflict", /2 active run.*Cancel/));
     expect(called("tasks.list")).toEqual([{ agentId: "writer", status: ["running", "queued"] }]);
     expect(called("agents.delete")).toEqual([]);
   });
 
-  it("spares the first and the default agent", async () => {
+  it("rejects the first agent and the default agent", async () => {
     const { managers, called } = createManagersFixture(deletes([]));
     await expect(managers.deleteAgent("main")).rejects.toMatchObject(refused("conflict", "main"));
     expect(called("agents.delete")).toEqual([]);
   });
 
-  it("is not done on what has changed, and not to nobody", async () => {
+  it("rejects a stale etag, and returns false for an unknown agent", async () => {
     const { managers, called } = createManagersFixture({
       ...deletes([]),
       "agents.delete": () => {
@@ -274,14 +274,14 @@ describe("deleting an agent", () => {
   });
 });
 
-describe("the files of an agent", () => {
-  it("are those that exist, also the one that the gateway leaves out of its list", async () => {
+describe("files of an agent", () => {
+  it("are listed if they exist, including the file that the gateway omits from its list", async () => {
     const identity = { workspace: "/srv/writer", file: { name: "IDENTITY.md", missing: false, size: 5, hash: "h", content: "- Bob" } };
     const { managers } = createManagersFixture({ "agents.files.list": () => recorded.files.answer, "agents.files.get": () => identity });
     expect(await managers.listAgentFiles("writer")).toEqual([{ name: "IDENTITY.md", etag: "h", bytes: 5 }]);
   });
 
-  it("are read with the gateway's own hash as etag", async () => {
+  it("are read with the gateway's hash as etag", async () => {
     const { managers } = createManagersFixture();
     const file = await managers.readAgentFile("plain", "SOUL.md");
     expect(file).toEqual({ name: "SOUL.md", content: "x", etag: "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881" });
@@ -289,7 +289,7 @@ describe("the files of an agent", () => {
     expect(await managers.readAgentFile("nobody", "SOUL.md")).toBeNull();
   });
 
-  it("have the names that the gateway takes, and no other", async () => {
+  it("are rejected with the list of valid names if the gateway does not support the name", async () => {
     const { managers } = createManagersFixture({
       "agents.files.set": () => {
         throw refusalOf("otherFile");
@@ -300,7 +300,7 @@ describe("the files of an agent", () => {
     await expect(managers.writeAgentFile("writer", "TOOLS.md", "x")).rejects.toMatchObject(refused("invalid_request", words));
   });
 
-  it("are compared and set by the gateway in one", async () => {
+  it("are compared and written by the gateway atomically", async () => {
     const { managers, called } = createManagersFixture({ "agents.files.set": () => ({ workspace: "/srv", file: { name: "SOUL.md" } }) });
     const { etag } = (await managers.readAgentFile("plain", "SOUL.md")) ?? {};
     const written = await managers.writeAgentFile("plain", "SOUL.md", "y", etag);
@@ -308,7 +308,7 @@ describe("the files of an agent", () => {
     expect(written).toEqual({ name: "SOUL.md", content: "y", etag: expect.stringMatching(/^[0-9a-f]{64}$/) });
   });
 
-  it("are compared by Bridge where the gateway is too old for it", async () => {
+  it("are compared by Bridge if the gateway is too old to do it", async () => {
     const { managers, called } = createManagersFixture({
       "agents.files.set": (params) => {
         if ("expectedHash" in params) throw invalid("invalid agents.files.set params: at root: unexpected property 'expectedHash'");
@@ -321,7 +321,7 @@ describe("the files of an agent", () => {
     await expect(managers.writeAgentFile("plain", "SOUL.md", "z", "old")).rejects.toMatchObject(refused("stale_write"));
   });
 
-  it("are stale when the gateway finds another content than we did, and when there is none", async () => {
+  it("are stale when the gateway finds different content, and when the file does not exist", async () => {
     const { managers } = createManagersFixture();
     const { etag } = (await managers.readAgentFile("plain", "SOUL.md")) ?? {};
     await expect(managers.writeAgentFile("plain", "SOUL.md", "x", etag)).rejects.toMatchObject(refused("stale_write"));
@@ -329,9 +329,9 @@ describe("the files of an agent", () => {
   });
 
   it.each([
-    ["too long", "é".repeat(1_048_577), /2097154 bytes/],
+    ["too long", "é".repeat(1_048_577), /2097152 bytes; got 2097154/],
     ["with a NUL", "a\0b", /NUL/],
-    ["with half a character", "\ud800", /half/],
+    ["with a lone surrogate", "\ud800", /lone surrogate/],
   ])("are not written %s", async (_, content, words) => {
     const { managers, calls } = createManagersFixture();
     await expect(managers.writeAgentFile("plain", "SOUL.md", content)).rejects.toMatchObject(refused("invalid_request", words));
@@ -339,11 +339,11 @@ describe("the files of an agent", () => {
   });
 });
 
-describe("the bindings of an agent", () => {
+describe("bindings of an agent", () => {
   const own = (channel: string) => ({ agentId: "writer", match: { channel } });
   const others = { agentId: "main", match: { channel: "telegram", accountId: "a" } };
 
-  it("are changed without those of others, which keep their order, and shrink", async () => {
+  it("are replaced by fewer bindings without a change of those of other agents or their order", async () => {
     const config = configured([own("slack"), others, own("discord")]);
     const { managers, called } = createManagersFixture(config.answers);
     const read = await managers.listBindings("writer");
@@ -357,7 +357,7 @@ describe("the bindings of an agent", () => {
     expect(config.source.bindings).toEqual([others]);
   });
 
-  it("are set where there were none", async () => {
+  it("are set on an agent without bindings", async () => {
     const config = configured();
     const { managers } = createManagersFixture(config.answers);
     expect((await managers.setBindings("writer", [own("irc"), own("slack")])).bindings).toEqual([own("irc"), own("slack")]);

@@ -12,25 +12,25 @@ interface Recording {
   refusal?: ConstructorParameters<typeof GatewayError>[0];
 }
 
-/** What the real gateway answered, once. */
+/** Recorded responses of the real gateway. */
 export const recorded: Record<keyof typeof recordings, Recording> = recordings;
 
-/** The refusal of a recording, as the connection rejects with it. */
+/** Returns the recorded error of a call as the GatewayError that the connection rejects with. */
 export const refusalOf = (name: keyof typeof recordings): GatewayError => {
   const { refusal } = recorded[name];
-  if (refusal === undefined) throw new Error(`${name} is no recorded refusal`);
+  if (refusal === undefined) throw new Error(`${name} is not a recorded error`);
   return new GatewayError(refusal);
 };
 
-/** Managers on a gateway that answers as it was recorded, but for what a test says. */
+/** Managers on a gateway that replays recorded responses, unless a test overrides them. */
 export interface ManagersFixture {
   managers: Managers;
-  /** What was asked, in order. */
+  /** All calls, in order. */
   calls: { method: string; params: Params }[];
   called(method: string): Params[];
 }
 
-/** `answers` take the params of a method; what they throw is how the gateway refuses. */
+/** Creates the fixture. `answers` override methods: each gets the params and returns the response or throws the gateway's error. */
 export function createManagersFixture(
   answers: Record<string, (params: Params) => unknown> = {},
   given: Partial<ManageContext> & { without?: readonly string[] } = {},
@@ -60,7 +60,7 @@ export function createManagersFixture(
   return { managers, calls, called: (method) => calls.filter((call) => call.method === method).map(({ params }) => params) };
 }
 
-/** What the real gateway answered to this, once. */
+/** Returns the recorded response to a call, or throws its recorded error. */
 export function replay(method: string, params: Params): unknown {
   const ofMethod = Object.values(recorded).filter((recording) => recording.method === method);
   const found = ofMethod.find((recording) => isDeepStrictEqual(recording.params, params)) ?? ofMethod[0];
@@ -74,12 +74,12 @@ interface SourceConfig {
   bindings?: Params[];
 }
 
-/** The configuration of a gateway, as strict with its patches as the real one: the base hash must be right, and what shrinks must be named. */
+/** A gateway configuration that checks patches like the real one: the base hash must match, and arrays that get shorter must be listed. */
 export function createConfig(sourceConfig: SourceConfig) {
   let revision = 1;
   const config = {
     source: sourceConfig,
-    /** Somebody else writes. */
+    /** Simulates a write of another client. */
     touch() {
       revision += 1;
     },

@@ -6,7 +6,7 @@ import { createConfig, createManagersFixture } from "./manage-fixture.ts";
 
 const reason = new Error("The caller has gone.");
 
-test("a call whose signal is aborted asks the gateway for nothing", async () => {
+test("a call whose signal is aborted does not call the gateway", async () => {
   const { managers, calls } = createManagersFixture();
   const call = { signal: AbortSignal.abort(reason) };
   await expect(managers.listAgents(call)).rejects.toBe(reason);
@@ -67,7 +67,7 @@ test("a write that has changed something completes its remaining steps after an 
   expect(called("agents.update")).toEqual([{ agentId: "writer", name: "Writer" }]);
 });
 
-test("a read that the gateway does not answer ends when its signal is aborted", async () => {
+test("a read without a response of the gateway rejects when its signal is aborted", async () => {
   const stop = new AbortController();
   const asked = Promise.withResolvers<void>();
   const gateway = {

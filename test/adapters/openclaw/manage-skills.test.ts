@@ -15,7 +15,7 @@ const exists = (file: string) =>
     () => null,
   );
 
-/** A gateway on this host: its rows are what really lies in its directories, beside one skill that came with it. */
+/** A gateway on this host. It lists the skills in its directories and one skill of OpenClaw. */
 async function onHost() {
   const root = await temporaryDirectory();
   const directories = { stateDir: path.join(root, "state"), workspace: path.join(root, "ws"), shipped: path.join(root, "shipped") };
@@ -47,15 +47,15 @@ async function onHost() {
   return { root, shared, own, answers, ...createManagersFixture(answers, { stateDir: directories.stateDir }), ...directories };
 }
 
-describe("skills of a gateway somewhere", () => {
-  it("are listed without where they lie", async () => {
+describe("skills of a gateway on another host", () => {
+  it("are listed without their paths", async () => {
     const skills = await createManagersFixture().managers.listSkills();
     expect(skills.map(({ name }) => name)).toEqual(["greet", "shared", "tmux"]);
     expect(skills[0]).toMatchObject({ source: "openclaw-workspace", eligible: true });
     expect(JSON.stringify(skills)).not.toContain("/srv/openclaw");
   });
 
-  it("are read through the gateway where the agent has them, and refused with the reason where it does not", async () => {
+  it("are read through the gateway if they are in the agent's workspace, and otherwise rejected with the reason", async () => {
     const { managers, called } = createManagersFixture();
     const skill = await managers.readSkill("greet");
     expect(skill).toEqual({ name: "greet", content: expect.stringContaining("Say hi"), etag: textEtag(skill?.content ?? "") });
@@ -69,7 +69,7 @@ describe("skills of a gateway somewhere", () => {
     expect(await managers.deleteSkill("nothing")).toBe(false);
   });
 
-  /** A gateway that keeps what is uploaded. */
+  /** A gateway that stores uploads. */
   const uploads = (answers: Parameters<typeof createManagersFixture>[0] = {}) => {
     let content: string | null = null;
     const chunks: Buffer[] = [];
@@ -87,7 +87,7 @@ describe("skills of a gateway somewhere", () => {
     return { ...bench, archive: () => Buffer.concat(chunks) };
   };
 
-  it("are written as an archive, and replaced only when they are what was read", async () => {
+  it("are uploaded as an archive, and replaced only if the etag matches", async () => {
     const { managers, called, archive } = uploads();
     const read = await managers.readSkill("greet");
     const content = documentOf("greet", "New.");
@@ -100,22 +100,22 @@ describe("skills of a gateway somewhere", () => {
     expect(called("skills.install")).toEqual([{ agentId: "plain", source: "upload", uploadId: "u1", ...upload }]);
   });
 
-  it("are not replaced where the gateway would remove their other files, or has them for all agents", async () => {
+  it("are not replaced if the gateway would delete their other files, or if all agents share them", async () => {
     const entries = [{ name: "SKILL.md" }, { name: "run.sh" }];
     const { managers, called } = uploads({ "agents.workspace.list": () => ({ entries }) });
-    await expect(managers.writeSkill("greet", documentOf("greet"))).rejects.toMatchObject(refused("not_supported", /more files/));
+    await expect(managers.writeSkill("greet", documentOf("greet"))).rejects.toMatchObject(refused("not_supported", /other files/));
     await expect(managers.writeSkill("shared", documentOf("shared"))).rejects.toMatchObject(refused("not_supported", /STATE_DIR/));
     expect(called("skills.upload.begin")).toEqual([]);
   });
 
-  it("are refused with the setting of the gateway that lets them in", async () => {
+  it("are rejected with the setting of the gateway that allows uploads", async () => {
     const message = "Uploaded skill archive installs are disabled by skills.install.allowUploadedArchives";
     const off = () => {
       throw new GatewayError({ code: "UNAVAILABLE", message });
     };
     const { managers } = uploads({ "skills.upload.begin": off });
     await expect(managers.writeSkill("greet", documentOf("greet"))).rejects.toMatchObject(
-      refused("not_supported", /set skills\.install\.allowUploadedArchives to true/),
+      refused("not_supported", /Set skills\.install\.allowUploadedArchives to true/),
     );
   });
 
@@ -123,8 +123,8 @@ describe("skills of a gateway somewhere", () => {
     ["Greet", documentOf("Greet"), /^name: /],
     ["a..b", documentOf("a..b"), /^name: /],
     ["-a", documentOf("-a"), /^name: /],
-    ["greet", "Say hi.", /head/],
-    ["greet", "---\nname: [\n---\n", /head/],
+    ["greet", "Say hi.", /frontmatter/],
+    ["greet", "---\nname: [\n---\n", /frontmatter/],
     ["greet", "---\nname: greet\n---\n", /description/],
     ["greet", "---\nname: greet\ndescription: ' '\n---\n", /description/],
     ["greet", documentOf("other"), /must be greet/],
@@ -138,7 +138,7 @@ describe("skills of a gateway somewhere", () => {
 });
 
 describe("skills of a gateway on this host", () => {
-  it("are written for all agents, changed where they are with their other files kept, and deleted", async () => {
+  it("are written for all agents, changed in their directory without a change of other files, and deleted", async () => {
     const { managers, shared, calls } = await onHost();
     const one = await managers.writeSkill("greet", documentOf("greet", "One."));
     expect(await exists(path.join(shared, "greet/SKILL.md"))).toBe(one.content);
@@ -153,7 +153,7 @@ describe("skills of a gateway on this host", () => {
     expect(calls.some(({ method }) => method.startsWith("skills.upload"))).toBe(false);
   });
 
-  it("have one winner of two writers who have read the same, though the gateway does not compare", async () => {
+  it("accept only one of two writes with the same etag, although the gateway does not compare", async () => {
     const { managers } = await onHost();
     const { etag } = await managers.writeSkill("greet", documentOf("greet"));
     const outcomes = await Promise.allSettled(
@@ -164,7 +164,7 @@ describe("skills of a gateway on this host", () => {
     expect((await managers.readSkill("greet"))?.content).toContain("One.");
   });
 
-  it("are changed in the agent's workspace where they lie there", async () => {
+  it("are changed in the agent's workspace if they are there", async () => {
     const { managers, own, shared } = await onHost();
     await mkdir(path.join(own, "greet"));
     await writeFile(path.join(own, "greet/SKILL.md"), documentOf("greet"));
@@ -174,11 +174,11 @@ describe("skills of a gateway on this host", () => {
     expect([await readdir(own), await readdir(shared)]).toEqual([[], []]);
   });
 
-  it("hide one that came with OpenClaw, which is read and never deleted", async () => {
+  it("hide a skill of OpenClaw with the same name, which can be read and not deleted", async () => {
     const { managers, shipped } = await onHost();
     const tmux = await managers.readSkill("tmux");
     expect(tmux?.content).toBe(documentOf("tmux"));
-    await expect(managers.deleteSkill("tmux")).rejects.toMatchObject(refused("not_supported", /came with OpenClaw/));
+    await expect(managers.deleteSkill("tmux")).rejects.toMatchObject(refused("not_supported", /belongs to OpenClaw/));
     await managers.writeSkill("tmux", documentOf("tmux", "Ours."), tmux?.etag);
     expect((await managers.readSkill("tmux"))?.content).toContain("Ours.");
     expect(await managers.deleteSkill("tmux")).toBe(true);
@@ -186,7 +186,7 @@ describe("skills of a gateway on this host", () => {
     expect(await exists(path.join(shipped, "tmux/SKILL.md"))).toBe(documentOf("tmux"));
   });
 
-  it("do not lead out of the workspace by a link in the place of its whole directory", async () => {
+  it("are not written through a link that replaces the directory of skills", async () => {
     const { managers, own, root } = await onHost();
     const victim = path.join(root, "victim");
     await mkdir(path.join(victim, "theirs"), { recursive: true });
@@ -198,7 +198,7 @@ describe("skills of a gateway on this host", () => {
     expect(await exists(path.join(victim, "theirs/SKILL.md"))).toBe(documentOf("theirs"));
   });
 
-  it("do not lead out of their directories by links", async () => {
+  it("are not read or written through links out of their directories", async () => {
     const { managers, root, own, shared } = await onHost();
     const outside = path.join(root, "outside");
     await mkdir(path.join(outside, "kept"), { recursive: true });
@@ -219,16 +219,16 @@ describe("skills of a gateway on this host", () => {
     expect(await readdir(own)).toEqual([]);
   });
 
-  it("are unavailable in words where Bridge cannot write, without the names of files", async () => {
+  it("are unavailable if Bridge cannot write, with an error that contains no paths", async () => {
     const { answers, shared, stateDir } = await onHost();
     await mkdir(path.join(shared, "greet/SKILL.md"), { recursive: true });
     const { managers } = createManagersFixture(answers, { stateDir });
     const failed = await managers.readSkill("greet").catch((error: unknown) => error);
-    expect(failed).toMatchObject(refused("unavailable", /EISDIR.*rights/));
+    expect(failed).toMatchObject(refused("unavailable", /EISDIR.*permissions/));
     expect((failed as Error).message).not.toContain(stateDir);
   });
 
-  it("are left alone where the setting names another directory than the gateway's", async () => {
+  it("are not changed if BRIDGE_OPENCLAW_STATE_DIR is not the gateway's directory", async () => {
     const { answers, shared } = await onHost();
     const { managers } = createManagersFixture(answers, { stateDir: await temporaryDirectory() });
     await expect(managers.writeSkill("greet", documentOf("greet"))).rejects.toMatchObject(
@@ -244,7 +244,7 @@ describe("files of an agent on this host", () => {
     file: { name: "SOUL.md", missing: false, hash: textEtag(content), content },
   });
 
-  it("are deleted when they are what the gateway has read", async () => {
+  it("are deleted if their content has the gateway's etag", async () => {
     const workspace = await temporaryDirectory();
     const file = path.join(workspace, "SOUL.md");
     await writeFile(file, "# Soul");
@@ -254,11 +254,11 @@ describe("files of an agent on this host", () => {
     expect(await exists(file)).toBeNull();
   });
 
-  it("are not touched when the gateway's host is another one, or a link stands there", async () => {
+  it("are not deleted if the gateway runs on another host or the file is a link", async () => {
     const workspace = await temporaryDirectory();
     const file = path.join(workspace, "SOUL.md");
     const { managers } = createManagersFixture({ "agents.files.get": () => fileAnswer(workspace, "# Soul") }, { stateDir: "/srv/state" });
-    const away = refused("not_supported", /not on this host/);
+    const away = refused("not_supported", /not exist on this host/);
     await expect(managers.deleteAgentFile("writer", "SOUL.md")).rejects.toMatchObject(away);
     await writeFile(file, "# Another");
     await expect(managers.deleteAgentFile("writer", "SOUL.md")).rejects.toMatchObject(away);
@@ -272,7 +272,7 @@ describe("files of an agent on this host", () => {
 });
 
 describe("dependencies of a skill", () => {
-  it("are installed where their programs are missing; what then is missing is told", async () => {
+  it("are installed if their programs are missing, and those still missing are listed", async () => {
     let isInstalled = false;
     const [, shared] = (recorded.skills.answer as { skills: Record<string, unknown>[] }).skills;
     const install = ["one", "two", "three"].map((id) => ({ id, label: `Install ${id}`, bins: [id === "two" ? "there" : "tool"] }));
@@ -294,7 +294,7 @@ describe("dependencies of a skill", () => {
     ]);
   });
 
-  it("that fail are told in the gateway's words; a skill that misses nothing has none", async () => {
+  it("that fail to install are reported with the gateway's message, and a complete skill installs nothing", async () => {
     const { managers } = createManagersFixture();
     await expect(managers.installSkillDependencies("shared")).rejects.toMatchObject(
       refused("unavailable", /shared failed: Blocked hostname/),

@@ -12,8 +12,8 @@ const failing = (error: Error) => () => {
   throw error;
 };
 
-describe("the gateway itself", () => {
-  it("tells its version, since when it runs, and its limits", async () => {
+describe("the gateway", () => {
+  it("reports its version, uptime and limits", async () => {
     expect(await createManagersFixture().managers.getRuntimeInfo()).toMatchObject({
       name: "OpenClaw",
       version: "2026.9.6",
@@ -22,7 +22,7 @@ describe("the gateway itself", () => {
     });
   });
 
-  it("tells every model once, by the name that a task calls it, and whether it can be used", async () => {
+  it("lists every model once, by the name that tasks use, with its availability", async () => {
     const [model] = [{ id: "test-model", provider: "custom", name: "Model" }];
     const other = { id: "large", provider: "acme", available: false };
     const { managers } = createManagersFixture({
@@ -34,7 +34,7 @@ describe("the gateway itself", () => {
     ]);
   });
 
-  it("is asked for its models again while its configuration changes", async () => {
+  it("gets a retried request for its models while its configuration changes", async () => {
     const busy = failing(failure("UNAVAILABLE", "Error: Model catalog is not ready. Retry after Gateway startup or refresh finishes."));
     const answers = [busy, busy];
     const { managers } = createManagersFixture({
@@ -43,14 +43,14 @@ describe("the gateway itself", () => {
     expect(await managers.getModelCatalog()).toMatchObject([{ id: "custom/one", configured: true }]);
   });
 
-  it("reloads its secrets again when a write was in the way", async () => {
+  it("gets a retried request to reload its secrets after a concurrent write", async () => {
     const answers = [failing(failure("UNAVAILABLE", "secrets.reload failed")), () => ({ ok: true, warningCount: 2 })];
     const { managers, called } = createManagersFixture({ "secrets.reload": () => answers.shift()?.() });
     expect(await managers.reloadConfig()).toEqual({ detail: "2 secret(s) could not be read." });
     expect(called("secrets.reload")).toHaveLength(2);
   });
 
-  it("says so when its configuration is not valid", async () => {
+  it("is unavailable when its configuration is not valid", async () => {
     const issues = [{ path: "gateway.port", message: "Expected number in /srv/openclaw/config.json" }];
     const { managers } = createManagersFixture({ "config.get": () => ({ valid: false, hash: "h", issues, sourceConfig: {} }) });
     const words = /not valid: gateway\.port: Expected number in <path>$/;
@@ -59,7 +59,7 @@ describe("the gateway itself", () => {
 });
 
 describe("the security posture", () => {
-  /** A program in the place of OpenClaw's: it tells how it was called, and counts its starts. */
+  /** A substitute for the OpenClaw program that records its arguments and counts its starts. */
   async function auditWith(source: string) {
     const root = await temporaryDirectory();
     const program = path.join(root, "openclaw.mjs");
@@ -78,7 +78,7 @@ describe("the security posture", () => {
     const findings = [{ checkId: "fs", severity: "warn", title: "Readable", detail: state + "/x", argv: process.argv.slice(2), config, secret }];
     console.log(JSON.stringify({ ts: 1, summary: { critical: 0, warn: 1, info: 0 }, findings }, null, 2));`;
 
-  it("is OpenClaw's own audit, once for all who ask in a while, with no more of the environment than it needs", async () => {
+  it("is the result of OpenClaw's audit, cached for all callers and run with a minimal environment", async () => {
     vi.stubEnv("BRIDGE_SECRET", "secret");
     const { managers, starts } = await auditWith(report);
     const [one, two] = await Promise.all([managers.getSecurityPosture(), managers.getSecurityPosture()]);
@@ -96,29 +96,29 @@ describe("the security posture", () => {
     expect(await starts()).toBe(1);
   });
 
-  it("is asked for again after it failed", async () => {
+  it("is computed again after a failed audit", async () => {
     const { managers, starts } = await auditWith(`console.log("no such command");`);
-    await expect(managers.getSecurityPosture()).rejects.toMatchObject(refused("unavailable", /does not understand/));
+    await expect(managers.getSecurityPosture()).rejects.toMatchObject(refused("unavailable", /unknown format/));
     await expect(managers.getSecurityPosture()).rejects.toMatchObject(refused("unavailable"));
     expect(await starts()).toBe(2);
   });
 
-  it("is not told without a program on the gateway's host", async () => {
+  it("is not supported without a program on the gateway's host", async () => {
     await expect(createManagersFixture().managers.getSecurityPosture()).rejects.toMatchObject(
       refused("not_supported", /BRIDGE_OPENCLAW_COMMAND/),
     );
   });
 });
 
-describe("a refusal", () => {
+describe("an error", () => {
   it.each([
-    [failure("DISCONNECTED", "There is no connection to the gateway."), "unavailable", /no connection.*not known/],
-    [failure("TIMEOUT", "The gateway did not answer x within 30 s."), "unavailable", /within 30 s.*not known/],
+    [failure("DISCONNECTED", "There is no connection to the gateway."), "unavailable", /no connection.*may have been made/],
+    [failure("TIMEOUT", "The gateway did not respond to x within 30 s."), "unavailable", /within 30 s.*may have been made/],
     [refusalOf("tooOften"), "unavailable", /rate limit.*Try again in 2\d s/],
     [failure("UNAVAILABLE", "Error: closing: /srv/openclaw/state/agents/writer/db.sqlite"), "unavailable", /closing: <path>/],
     [failure("UNAVAILABLE", "startup-sidecars", { retryAfterMs: 1_200 }), "unavailable", /Try again in 2 s/],
     [refusalOf("noScope"), "unavailable", /scope operator\.admin/],
-    [failure("TOO_LARGE", "The call has 30 bytes; the gateway takes 25."), "invalid_request", /takes 25/],
+    [failure("TOO_LARGE", "The call has 30 bytes; the gateway accepts at most 25."), "invalid_request", /at most 25/],
     [refusalOf("staleConfig"), "stale_write", /changed/],
     [refusalOf("unknownField"), "invalid_request", /"nope"/],
     [refusalOf("noAgent"), "not_found", /"nobody" not found/],
@@ -127,18 +127,18 @@ describe("a refusal", () => {
     await expect(managers.getRuntimeInfo()).rejects.toMatchObject(refused(code, words));
   });
 
-  it("names the method that an older gateway does not have", async () => {
+  it("names the method that an older gateway lacks", async () => {
     const { managers, calls } = createManagersFixture({}, { without: ["system.info"] });
     await expect(managers.getRuntimeInfo()).rejects.toMatchObject(refused("not_supported", /2026\.9\.6 has no method system\.info/));
     expect(calls.map(({ method }) => method)).not.toContain("system.info");
   });
 
-  it("says that an answer is not understood", async () => {
+  it("reports a response in an unknown format", async () => {
     const { managers } = createManagersFixture({ "system.info": () => ({ uptime: "long" }) });
-    await expect(managers.getRuntimeInfo()).rejects.toMatchObject(refused("unavailable", /system\.info in a way/));
+    await expect(managers.getRuntimeInfo()).rejects.toMatchObject(refused("unavailable", /system\.info in an unknown format/));
   });
 
-  it("is all there is while the adapter does not run; what is a bug stays one", async () => {
+  it("is returned by every operation while the adapter is not running, and a bug is not converted", async () => {
     await expect(createManagers(() => null).listAgents()).rejects.toMatchObject(refused("unavailable", /not running/));
     await expect(createManagers(() => null).deleteAgent("x")).rejects.toMatchObject(refused("unavailable", /not running/));
     await expect(createManagersFixture({ "system.info": failing(new TypeError("x")) }).managers.getRuntimeInfo()).rejects.toThrow(

@@ -6,7 +6,7 @@ import { doing, startFakeGateway } from "./fake-gateway.ts";
 import { called, open, runOf } from "./task-fixture.ts";
 
 describe("a task", () => {
-  test("whose connection breaks goes on with its run, and starts it only once", async () => {
+  test("continues its run after a reconnect, and starts it only once", async () => {
     const fake = await startFakeGateway();
     const { start } = await open(fake);
     const task = start(doing({ hang: true }));
@@ -17,7 +17,7 @@ describe("a task", () => {
     expect(called(fake, "agent")).toHaveLength(1);
   });
 
-  test("takes the run of a restarted gateway for its own", async () => {
+  test("adopts the run that a restarted gateway resumed", async () => {
     const fake = await startFakeGateway();
     const { start } = await open(fake);
     const task = start(doing({ hang: true }));
@@ -31,7 +31,7 @@ describe("a task", () => {
     expect(called(fake, "sessions.abort")).toEqual([]);
   });
 
-  test("is stopped in the run that has taken its run's place", async () => {
+  test("is stopped in the run that replaced its run", async () => {
     const fake = await startFakeGateway();
     const { adapter, start } = await open(fake);
     const task = start(doing({ hang: true }));
@@ -45,7 +45,7 @@ describe("a task", () => {
     expect(called(fake, "sessions.abort")[0]?.params).toEqual({ key: run.sessionKey, clearQueued: true });
   });
 
-  test("on a session that goes on is not taken for what was there before", async () => {
+  test("in a resumed session does not adopt earlier runs of the session", async () => {
     const fake = await startFakeGateway();
     const { start } = await open(fake);
     const { result: earlier } = await start(doing({ say: "Earlier." })).done;
@@ -58,7 +58,7 @@ describe("a task", () => {
     expect((await task.done).result).toMatchObject({ status: "ok", output: "Gone on." });
   });
 
-  test("that comes while the connection is made again waits for it", async () => {
+  test("that starts during a reconnect waits for the connection", async () => {
     const fake = await startFakeGateway();
     const { adapter, start } = await open(fake);
     await adapter.checkHealth();
@@ -67,7 +67,7 @@ describe("a task", () => {
     expect((await start(doing({ say: "Here." })).done).result).toMatchObject({ status: "ok", output: "Here." });
   });
 
-  test("has its words from the session where the end of its run does not tell them", async () => {
+  test("gets its output from the session history if the end of its run does not contain it", async () => {
     const fake = await startFakeGateway({ history: "As the session has it." });
     const { start } = await open(fake);
     const task = start(doing({ hang: true }));
@@ -77,7 +77,7 @@ describe("a task", () => {
     expect((await task.done).result).toMatchObject({ status: "ok", output: "As the session has it." });
   });
 
-  test("asks somebody, by its session, and tells how the tool ended", async () => {
+  test("requests an approval of a command of its session and reports how the tool ended", async () => {
     const fake = await startFakeGateway();
     const questions: ApprovalQuestion[] = [];
     const requestApproval: AdapterConfig["requestApproval"] = async (question) => {
@@ -92,13 +92,13 @@ describe("a task", () => {
   });
 });
 
-describe("a run that the gateway cannot begin", () => {
+describe("a run that the gateway cannot start", () => {
   const refusalOf = (message: string) => ({ refusal: { code: "UNAVAILABLE", message, retryable: false } });
   const superseded = refusalOf("prepared model runtime plugin generation was superseded for /state/agents/main/agent");
   const locked = refusalOf("another OpenClaw process owns state-lifecycle");
   const accepted = { payload: { status: "accepted" }, isFirst: true };
 
-  test("is started again, refused or accepted, until it begins", async () => {
+  test("is retried until it starts, whether it was rejected or accepted and aborted", async () => {
     let starts = 0;
     const fake = await startFakeGateway({
       lie: ({ method }, answer) => {
@@ -134,7 +134,7 @@ describe("a run that the gateway cannot begin", () => {
     expect(called(fake, "agent")).toHaveLength(1);
   });
 
-  test("is not started again where a broken connection may have hidden what it has done", async () => {
+  test("is not retried if a disconnect may have hidden its output", async () => {
     const fake = await startFakeGateway({
       lie: ({ method, params }, answer) => {
         if (method === "agent.wait") answer({ payload: { runId: params["runId"], status: "error", error: superseded.refusal.message } });
@@ -149,7 +149,7 @@ describe("a run that the gateway cannot begin", () => {
     expect(called(fake, "agent")).toHaveLength(1);
   });
 
-  test("can be cancelled between two starts", async () => {
+  test("can be canceled between two attempts", async () => {
     const fake = await startFakeGateway({
       lie: ({ method }, answer) => {
         if (method === "agent") answer(superseded);
@@ -165,11 +165,11 @@ describe("a run that the gateway cannot begin", () => {
   });
 });
 
-describe("a gateway that has no time", () => {
+describe("a busy gateway", () => {
   const files = { name: "files", transport: "stdio" as const, command: "mcp-files" };
   const busy = (message: string) => ({ refusal: { code: "UNAVAILABLE", message, retryable: true, retryAfterMs: 1 } });
 
-  test.each(["sessions.create", "config.patch", "sessions.patch", "agent"])("for %s is asked again, as it wants it", async (refused) => {
+  test.each(["sessions.create", "config.patch", "sessions.patch", "agent"])("gets %s again after the requested delay", async (refused) => {
     let refusals = 1;
     const fake = await startFakeGateway({
       lie: ({ method }, answer) => {
@@ -187,7 +187,7 @@ describe("a gateway that has no time", () => {
     expect(new Set(ids).size).toBe(1);
   });
 
-  test("when Bridge connects is asked again for what a killed Bridge has left: its runs are stopped, its servers taken out", async () => {
+  test("at startup gets retried calls until the runs and servers of a killed Bridge are removed", async () => {
     const root = await temporaryDirectory();
     const keys = await openSessionKeys(root);
     const left = `br${keys.bridgeId.slice(0, 6)}0a1b2c-files`;
@@ -211,7 +211,7 @@ describe("a gateway that has no time", () => {
       .toEqual([JSON.stringify({ mcp: { servers: { [left]: null } } })]);
   });
 
-  test("keeps no task that is cancelled", async () => {
+  test("does not delay the cancel of a task", async () => {
     const fake = await startFakeGateway({
       lie: ({ method }, answer) => {
         if (method === "config.patch") answer({ refusal: { ...busy("rate limit exceeded").refusal, retryAfterMs: 60_000 } });
@@ -227,8 +227,8 @@ describe("a gateway that has no time", () => {
   });
 });
 
-describe("a run without a task", () => {
-  test("is stopped where its session is this Bridge's: found at the start, begun later; others are left alone", async () => {
+describe("an orphaned run", () => {
+  test("is stopped if its session belongs to this Bridge, at startup or later, and other runs are not", async () => {
     const fake = await startFakeGateway();
     const root = await temporaryDirectory();
     const keys = await openSessionKeys(root);
@@ -245,8 +245,8 @@ describe("a run without a task", () => {
   });
 });
 
-describe("health", () => {
-  test("of another version goes by its methods", async () => {
+describe("the health report", () => {
+  test("of another version depends on its methods", async () => {
     const newer = await open(await startFakeGateway({ version: "2027.1.1" }));
     expect(await newer.adapter.checkHealth()).toMatchObject({ status: "healthy", version: "2027.1.1", connection: "http-api" });
     const older = await open(await startFakeGateway({ version: "2026.1.1", without: ["agent.wait", "exec.approval.resolve"] }));
@@ -259,7 +259,7 @@ describe("health", () => {
     });
   });
 
-  test("is degraded while the connection is made again, and whole afterwards", async () => {
+  test("is degraded during a reconnect, and healthy afterwards", async () => {
     const fake = await startFakeGateway();
     const { adapter } = await open(fake);
     expect((await adapter.checkHealth()).status).toBe("healthy");

@@ -15,7 +15,7 @@ test.each([
   [{ profile: "modify", approvals: "ask" }, "guarded"],
   [{ profile: "modify", approvals: "deny" }, "guarded"],
   [{ profile: "modify", approvals: "allow" }, "full"],
-] as const)("%j works in the mode %s", (rights, permissionMode) => {
+] as const)("a task with %j runs in the permission mode %s", (rights, permissionMode) => {
   expect(sessionParams(requestWith(rights), "k", { workspace: "bridge" })).toEqual({
     agentId: "dev",
     key: "k",
@@ -25,7 +25,7 @@ test.each([
   expect(sessionParams(requestWith(rights), "k", { workspace: "agent" })).toEqual({ agentId: "dev", key: "k", permissionMode });
 });
 
-test("a run has just the params that every gateway knows", () => {
+test("a run has only params that every gateway knows", () => {
   expect(runParams(requestWith(), place)).toEqual({
     ...{ agentId: "dev", sessionKey: "agent:dev:bridge-1", expectedExistingSessionId: "s", idempotencyKey: "r" },
     ...{ message: "Your task:\n\n/help", timeout: 62, deliver: false },
@@ -36,7 +36,7 @@ test("a run has just the params that every gateway knows", () => {
   });
 });
 
-test("in the agent's own workspace no task has a directory of its own", () => {
+test("a task in the agent's workspace cannot select a directory", () => {
   expect(unsupportedReason(requestWith(), { workspace: "agent" })).toContain("metadata.cwd");
   expect(unsupportedReason(requestWith({ directories: { ...directories, cwd: "/w" } }), { workspace: "agent" })).toBeNull();
   expect(unsupportedReason(requestWith(), { workspace: "bridge" })).toBeNull();

@@ -15,7 +15,7 @@ const recorded = (name: RunName) =>
 const codeOf = (ending: Pick<ExecutionResult, "status" | "errorCode"> | null) =>
   ending === null ? null : (ending.errorCode ?? ending.status);
 
-// The same outcome has other words in the last answer, in agent.wait and in the list of tasks.
+// The gateway describes one outcome differently in the final response, in agent.wait and in tasks.list.
 test.each<[name: RunName, final: string, wait: string | null, row: string | null]>([
   ["speak", "ok", "ok", "ok"],
   ["tool", "ok", "ok", "ok"],
@@ -25,7 +25,7 @@ test.each<[name: RunName, final: string, wait: string | null, row: string | null
   ["timedOut", "timeout", "timeout", "timeout"],
   ["cutShort", "model_error", "model_error", "ok"],
   ["broken", "ok", "ok", "ok"],
-  // OpenClaw hands a refusal on as the answer.
+  // OpenClaw returns a provider's rejection as the answer.
   ["refused", "ok", "ok", "ok"],
   ["badRequest", "model_error", "model_error", "model_error"],
   ["unknownModel", "model_error", "model_error", "model_error"],
@@ -41,8 +41,8 @@ test.each<[name: RunName, final: string, wait: string | null, row: string | null
   ]);
 });
 
-describe("the last answer", () => {
-  test("tells the text, the model, and what the run has used: what came from the cache counts as input", () => {
+describe("the final response", () => {
+  test("contains the text, the model and the usage, with cached tokens counted as input", () => {
     expect(parseFinalResponse(recorded("tool").payload)).toEqual({
       status: "ok",
       output: "I have seen it.",
@@ -68,7 +68,7 @@ describe("the last answer", () => {
     expect(codeOf(parseFinalResponse(payload))).toBe(code);
   });
 
-  test("of a model without prices tells no cost", () => {
+  test("contains no cost for a model without prices", () => {
     const agentMeta = { provider: "p", model: "m", costUsd: 0, usage: { input: 1, output: 2 } };
     expect(parseFinalResponse({ status: "ok", result: { payloads: [], meta: { agentMeta } } })).not.toHaveProperty("costUsd");
   });
@@ -81,11 +81,11 @@ test.each([{ runId: "r", status: "timeout" }, { runId: "r", status: "pending" },
   },
 );
 
-describe("a refusal", () => {
+describe("an error of the gateway", () => {
   const explain = (message: string, code = "UNAVAILABLE", reason: string | null = null) =>
     explainError(new GatewayError({ code, message }), reason);
 
-  test("of an agent that is not there says how to make one", () => {
+  test("for an unknown agent states how to create one", () => {
     const { refusal } = recorded("unknownAgent");
     expect(explainError(new GatewayError(refusal as never), null)).toMatchObject({
       errorCode: "adapter_error",
@@ -93,7 +93,7 @@ describe("a refusal", () => {
     });
   });
 
-  test("of a gateway without time, or of a change of its configuration, blames no model", () => {
+  test("for a busy gateway or a configuration change is not a model error", () => {
     const message = "agent unavailable during gateway restart";
     const busy = explainError(new GatewayError({ code: "UNAVAILABLE", message, retryable: true, retryAfterMs: 1_000 }), null);
     expect(busy).toMatchObject({ errorCode: "adapter_offline", error: expect.stringContaining(message) });
@@ -101,7 +101,7 @@ describe("a refusal", () => {
     expect(explain(unwritten, "UNAVAILABLE")).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("MCP servers") });
   });
 
-  test("names no file of the gateway's machine", () => {
+  test("contains no path of the gateway's host", () => {
     const { error } = explain(
       "prepared model runtime plugin generation was superseded for /srv/openclaw/state/agents/main/agent",
       "UNAVAILABLE",
@@ -128,7 +128,7 @@ describe("a refusal", () => {
     expect(codeOf(explain(message, code))).toBe(errorCode);
   });
 
-  test("of the task's directory names the setting, and no path", () => {
+  test("for an inaccessible task directory names the setting and no path", () => {
     const { error } = explain(
       "sessions.create cwd is unavailable: ENOENT: no such file or directory, lstat '/secret/place'",
       "INVALID_REQUEST",
@@ -137,14 +137,14 @@ describe("a refusal", () => {
     expect(error).not.toContain("/secret/place");
   });
 
-  test("shows no key, and no stack", () => {
+  test("contains no key and no stack trace", () => {
     const { error = "" } = explain(
       `GET https://api.example/v1?key=abcdef123456 with sk-abcdefghijklmnop failed\n\n\n    at Object.<anonymous> (/opt/x.js:1)`,
     );
     expect(error).not.toMatch(/abcdef123456|sk-abcdefghijklmnop|\/opt\/x\.js/);
   });
 
-  test("a bug is no refusal", () => {
+  test("does not include bugs, which are rethrown", () => {
     expect(() => explainError(new TypeError("x"), null)).toThrow(TypeError);
   });
 });

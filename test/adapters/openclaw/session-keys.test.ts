@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { openSessionKeys } from "../../../adapters/openclaw/session-keys.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-test("a session is its agent's and its tenant's, for the Bridge that made it, also after a restart", async () => {
+test("a session key belongs to one agent of one tenant of the Bridge that created it, also after a restart", async () => {
   const dataDir = path.join(await temporaryDirectory(), "openclaw");
   const keys = await openSessionKeys(dataDir);
   const key = keys.create("Dev", "/homes/a");
@@ -19,12 +19,15 @@ test("a session is its agent's and its tenant's, for the Bridge that made it, al
   expect(statSync(path.join(dataDir, "session-secret")).mode & 0o777).toBe(0o600);
 });
 
-test.each(["", "agent:dev:main", "agent:dev:bridge-1", "--help", "agent:dev:bridge-0123456789ab-0-0"])("%j is nobody's", async (key) => {
-  const keys = await openSessionKeys(await temporaryDirectory());
-  expect([keys.belongs(key, "dev", "/h"), keys.isOurs(key)]).toEqual([false, false]);
-});
+test.each(["", "agent:dev:main", "agent:dev:bridge-1", "--help", "agent:dev:bridge-0123456789ab-0-0"])(
+  "the key %j belongs to no agent",
+  async (key) => {
+    const keys = await openSessionKeys(await temporaryDirectory());
+    expect([keys.belongs(key, "dev", "/h"), keys.isOurs(key)]).toEqual([false, false]);
+  },
+);
 
-test("two that start at once have the same secret", async () => {
+test("two concurrent first calls create the same secret", async () => {
   const dataDir = await temporaryDirectory();
   const [one, two] = await Promise.all([openSessionKeys(dataDir), openSessionKeys(dataDir)]);
   expect(two.belongs(one.create("dev", "/h"), "dev", "/h")).toBe(true);

@@ -8,7 +8,7 @@ import { startTask } from "../../runtimes/start-task.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
 
-/** An adapter that is connected, or about to be, to this gateway. */
+/** Starts an adapter that connects to this gateway. */
 export async function open(fake: FakeGateway, changes: Partial<AdapterConfig> = {}) {
   const root = await temporaryDirectory();
   const at = (name: string) => path.join(root, name);
@@ -20,8 +20,11 @@ export async function open(fake: FakeGateway, changes: Partial<AdapterConfig> = 
   const start = (given: Partial<ExecutionRequest>) => startTask(adapter, directories, { agentId: "main", ...given });
   return { adapter, start, root };
 }
+
+/** Returns the calls of a method. */
 export const called = (fake: FakeGateway, method: string) => fake.calls.filter((call) => call.method === method);
-/** The run of the only task, once it is at work. */
+
+/** Waits until the only task has emitted an event, and returns its run. */
 export async function runOf(fake: FakeGateway, { events }: { events: unknown[] }) {
   await expect.poll(() => events.length).toBeGreaterThan(0);
   const [found] = fake.runs;

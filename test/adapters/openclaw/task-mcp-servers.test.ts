@@ -7,7 +7,7 @@ const files: McpServerSpec = { name: "files", transport: "stdio", command: "mcp-
 const search: McpServerSpec = { name: "search", transport: "http", url: "https://mcp.example/", headers: { authorization: "Bearer x" } };
 const news: McpServerSpec = { name: "news", transport: "sse", url: "https://news.example/sse" };
 
-/** A gateway's configuration: patches are merged, and one that was made for another state is refused. `refuse` is asked before and after. */
+/** A gateway configuration that merges patches and rejects stale ones. `refuse` is called before and after each patch. */
 function open(given: Record<string, unknown> = {}, refuse: (isWritten: boolean, raw: string) => Error | null = () => null) {
   const servers: Record<string, unknown> = { ...given };
   const warnings: string[] = [];
@@ -55,10 +55,10 @@ function open(given: Record<string, unknown> = {}, refuse: (isWritten: boolean, 
   };
 }
 
-describe("lent servers", () => {
-  test("are in the configuration, disabled, under names of their own, until they are given back", async () => {
+describe("MCP servers of tasks", () => {
+  test("are in the configuration, disabled and with unique names, until they are removed", async () => {
     const { lent, servers } = open({ theirs: { command: "x" } });
-    const names = await lent.lend([files, search, news]);
+    const names = await lent.add([files, search, news]);
     expect(names).toEqual([
       expect.stringMatching(/^br012345[0-9a-f]{6}-files$/),
       expect.stringMatching(/^br012345[0-9a-f]{6}-search$/),
@@ -69,17 +69,17 @@ describe("lent servers", () => {
       { enabled: false, url: "https://mcp.example/", headers: { authorization: "Bearer x" }, transport: "streamable-http" },
       { enabled: false, url: "https://news.example/sse", headers: {}, transport: "sse" },
     ]);
-    lent.giveBack(names);
+    lent.remove(names);
     await lent.close();
     expect(servers).toEqual({ theirs: { command: "x" } });
   });
 
-  test("are taken at their word: the gateway puts no variable of its own environment into them", async () => {
+  test("are escaped, so that the gateway does not expand variables in them", async () => {
     const { lent, servers } = open();
     const variable = (name: string): string => `$\{${name}}`;
     const key = variable("KEY");
     const args = [key, `a$${key}b`, `$KEY ${variable("key")} ${variable("1")}`, variable(`A${key}`)];
-    const [stdio = "", http = ""] = await lent.lend([
+    const [stdio = "", http = ""] = await lent.add([
       { ...files, args, env: { WORD: key } },
       { ...search, url: `https://mcp.example/${key}`, headers: { "x-key": `Bearer ${key}` } },
     ]);
@@ -88,83 +88,78 @@ describe("lent servers", () => {
     expect(servers[http]).toMatchObject({ url: `https://mcp.example/$${key}`, headers: { "x-key": `Bearer $${key}` } });
   });
 
-  test("that the gateway does not take keep no other task from its own", async () => {
+  test("that the gateway rejects do not affect other tasks", async () => {
     const patches: string[] = [];
     const { lent, servers } = open({}, (isWritten, raw) => {
       if (isWritten || !raw.includes("refused")) return null;
       patches.push(raw);
       return new GatewayError({ code: "INVALID_REQUEST", message: "Sentinel value is not valid as real data" });
     });
-    const first = lent.lend([files]);
-    const outcomes = await Promise.allSettled([
-      first,
-      lent.lend([search]),
-      lent.lend([{ ...files, args: ["refused"] }]),
-      lent.lend([news]),
-    ]);
+    const first = lent.add([files]);
+    const outcomes = await Promise.allSettled([first, lent.add([search]), lent.add([{ ...files, args: ["refused"] }]), lent.add([news])]);
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
     expect(patches[0]).toContain("search");
     const names = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? outcome.value : []));
     expect(Object.keys(servers).sort()).toEqual(names.sort());
   });
 
-  test("of many tasks at once take few writes, and no two have one name", async () => {
+  test("of many concurrent tasks are added in few writes, with unique names", async () => {
     const bench = open();
-    const lent = await Promise.all(Array.from({ length: 20 }, () => bench.lent.lend([files])));
+    const lent = await Promise.all(Array.from({ length: 20 }, () => bench.lent.add([files])));
     expect(new Set(lent.flat()).size).toBe(20);
     expect(bench.writes).toBeLessThanOrEqual(3);
-    for (const names of lent) bench.lent.giveBack(names);
+    for (const names of lent) bench.lent.remove(names);
     await bench.lent.close();
     expect(bench.servers).toEqual({});
     expect(bench.writes).toBeLessThanOrEqual(6);
   });
 
-  test("that the gateway refuses are lent to nobody, and those of others are as they were", async () => {
+  test("that the gateway rejects are not added, and other servers stay unchanged", async () => {
     let refusal: Error | null = null;
     const { lent, servers } = open({}, () => refusal);
-    const [kept] = await lent.lend([files]);
+    const [kept] = await lent.add([files]);
     refusal = new GatewayError({ code: "FORBIDDEN", message: "missing scope" });
-    await expect(lent.lend([search])).rejects.toThrow("missing scope");
+    await expect(lent.add([search])).rejects.toThrow("missing scope");
     refusal = null;
-    await lent.lend([news]);
+    await lent.add([news]);
     expect(Object.keys(servers).filter((name) => name.endsWith("-search"))).toEqual([]);
     expect(Object.keys(servers)).toContain(kept);
   });
 
-  test("that could not be taken out are told, and taken out with the next write", async () => {
+  test("whose removal failed are logged and removed by the next write", async () => {
     let refusal: Error | null = null;
     const { lent, servers, warnings } = open({}, () => refusal);
-    const names = await lent.lend([files]);
+    const names = await lent.add([files]);
     refusal = new GatewayError({ code: "UNAVAILABLE", message: "rate limit" });
-    lent.giveBack(names);
+    lent.remove(names);
     await lent.close();
     await expect.poll(() => warnings).toHaveLength(1);
     refusal = null;
-    lent.giveBack(await lent.lend([search]));
+    lent.remove(await lent.add([search]));
     await lent.close();
     expect(servers).toEqual({});
   });
 
-  test("that the gateway cannot take out now, because its configuration was changed too often, are taken out later", async () => {
+  test("whose removal exceeds the gateway's rate limit are removed later", async () => {
     let refusals = 1;
     const message = "rate limit exceeded for config.patch; retry after 1s";
     const busy = new GatewayError({ code: "UNAVAILABLE", message, retryable: true, retryAfterMs: 10 });
     let names: string[] | null = null;
     const { lent, servers, warnings } = open({}, () => (names !== null && refusals-- > 0 ? busy : null));
-    names = await lent.lend([files]);
-    lent.giveBack(names);
+    names = await lent.add([files]);
+    lent.remove(names);
     await expect.poll(() => servers, { timeout: 5_000 }).toEqual({});
     expect(warnings).toEqual([]);
   });
 
-  test("whose writing was overtaken by another's are lent: they stand in the configuration", async () => {
+  test("whose write was superseded by another change are in the configuration", async () => {
     const message = "config.patch persisted but was not applied to the active Gateway (superseded); run config.get, then use config.apply";
     const { lent, servers } = open({}, (written) => (written ? new GatewayError({ code: "UNAVAILABLE", message }) : null));
-    const names = await lent.lend([files]);
+    const names = await lent.add([files]);
     expect(Object.keys(servers)).toEqual(names);
   });
 
-  test("that were perhaps written, though the gateway did not say so, are taken out", async () => {
+  test("whose write has an unknown outcome are removed", async () => {
     const failed = "config.patch persisted but was not applied to the active Gateway (failed); run config.get, then use config.apply";
     let fails = true;
     const { lent, servers, warnings } = open({}, (written) => {
@@ -172,19 +167,19 @@ describe("lent servers", () => {
       fails = false;
       return new GatewayError({ code: "UNAVAILABLE", message: failed });
     });
-    await expect(lent.lend([files])).rejects.toThrow("failed");
+    await expect(lent.add([files])).rejects.toThrow("failed");
     await expect.poll(() => servers).toEqual({});
     expect(warnings).toEqual([]);
   });
 
-  test("that a killed Bridge has left are swept, and nobody else's", async () => {
+  test("of a killed Bridge are removed by the sweep, and no others", async () => {
     const others = { "br0123456-mine": {}, "brffffff0a1b2c-files": {}, files: {} };
     const { lent, servers } = open({ ...others, "br0123450a1b2c-files": {} });
     await lent.sweep();
     expect(servers).toEqual(others);
   });
 
-  test("find their way into a configuration that others change, too", async () => {
+  test("are added while other clients change the configuration", async () => {
     let changes = 2;
     const bench = open({}, (isWritten) => {
       if (isWritten) return null;
@@ -192,7 +187,7 @@ describe("lent servers", () => {
       changes -= 1;
       return null;
     });
-    const names = await bench.lent.lend([files]);
+    const names = await bench.lent.add([files]);
     expect(Object.keys(bench.servers)).toEqual(names);
   });
 });
