@@ -124,9 +124,9 @@ export async function openGatewaySocket(
     return call;
   };
 
-  const call: GatewaySocket["call"] = (method, params, { timeoutMs = CALL_LIMIT_MS, signal: given, onAccepted } = {}) => {
+  const call: GatewaySocket["call"] = (method, params, { timeoutMs = CALL_LIMIT_MS, signal: callerSignal, onAccepted } = {}) => {
     if (socket.readyState !== WebSocket.OPEN) return Promise.reject(disconnected());
-    if (given?.aborted) return Promise.reject(aborted(method));
+    if (callerSignal?.aborted) return Promise.reject(aborted(method));
     if (pending.size >= MAX_PENDING_CALLS) return Promise.reject(tooMany());
     lastId += 1;
     const id = String(lastId);
@@ -137,12 +137,12 @@ export async function openGatewaySocket(
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const timer = setTimeout(() => settle(id)?.reject(timedOut(method, timeoutMs)), timeoutMs);
     const onAbort = (): void => settle(id)?.reject(aborted(method));
-    given?.addEventListener("abort", onAbort, { once: true });
+    callerSignal?.addEventListener("abort", onAbort, { once: true });
     pending.set(id, { resolve, reject, onAccepted, timer });
     socket.send(frame);
     return promise.finally(() => {
       settle(id);
-      given?.removeEventListener("abort", onAbort);
+      callerSignal?.removeEventListener("abort", onAbort);
     });
   };
 

@@ -65,9 +65,9 @@ export function createTasks(opened: () => AdapterContext | null): Tasks {
         if (error !== signal.reason) throw error;
         return cancelled;
       });
-      const whole = ending.status === "ok" ? { ...ending, output: completeTextOf(timeline.answer, ending.output) } : ending;
+      const result = ending.status === "ok" ? { ...ending, output: completeTextOf(timeline.answer, ending.output) } : ending;
       return {
-        ...finishAnswer(whole, { request, timeline }),
+        ...finishAnswer(result, { request, timeline }),
         durationMs: performance.now() - startedAt,
         connection: "http-api",
       };

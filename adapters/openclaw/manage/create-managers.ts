@@ -22,8 +22,8 @@ import { getModelCatalog, reloadConfig } from "./system.ts";
 /** All management operations of a gateway. */
 export type Managers = RuntimeManager & AgentManager & SkillManager & SystemManager;
 
-type Act<A extends unknown[], T> = (context: ManageContext, ...given: A) => Promise<T>;
-type Method<A extends unknown[], T> = (...given: [...A, call?: ManagerCall | undefined]) => Promise<T>;
+type Act<A extends unknown[], T> = (context: ManageContext, ...args: A) => Promise<T>;
+type Method<A extends unknown[], T> = (...args: [...A, call?: ManagerCall | undefined]) => Promise<T>;
 
 /** Creates the managers of a gateway; `current` returns null while the adapter is not initialized. */
 export function createManagers(current: () => ManageContext | null): Managers {
@@ -31,10 +31,10 @@ export function createManagers(current: () => ManageContext | null): Managers {
 
   const read =
     <A extends unknown[], T>(act: Act<A, T>): Method<A, T> =>
-    (...given) => {
+    (...args) => {
       // The call options follow the parameters of the operation; the context is not a parameter.
-      const call = given[act.length - 1] as ManagerCall | undefined;
-      const own = given.slice(0, act.length - 1) as A;
+      const call = args[act.length - 1] as ManagerCall | undefined;
+      const own = args.slice(0, act.length - 1) as A;
       return withManagementErrors(async () => {
         const context = current();
         if (context === null) throw new ManagementError("unavailable", "The adapter openclaw is not running.");
@@ -44,7 +44,7 @@ export function createManagers(current: () => ManageContext | null): Managers {
     };
   const write = <A extends unknown[], T>(act: Act<A, T>, turn: "change" | "install" = "change"): Method<A, T> => {
     const method = read(act);
-    return (...given) => turns.take(turn, () => method(...given));
+    return (...args) => turns.take(turn, () => method(...args));
   };
 
   return {

@@ -75,7 +75,7 @@ test("a read without a response of the gateway rejects when its signal is aborte
     hasMethod: () => true,
     call: (_method: string, _params?: object, options: { signal?: AbortSignal } = {}) =>
       new Promise<never>((_, reject) => {
-        options.signal?.addEventListener("abort", () => reject(new GatewayError({ code: "ABORTED", message: "The call was given up." })));
+        options.signal?.addEventListener("abort", () => reject(new GatewayError({ code: "ABORTED", message: "The call was aborted." })));
         asked.resolve();
       }),
   } as ManageContext["gateway"];
