@@ -19,7 +19,7 @@ export default mergeConfig(
         "test/house/{docs,layers,readme,states,wall-time}.test.ts",
         "test/http/routes/{byte-range,dispatch,tasks,traceparent}.test.ts",
         "test/http/wire/{encode-event,etag,pagination,prefer-header,problem,request-id}.test.ts",
-        "test/scenarios/whole-way.test.ts",
+        "test/scenarios/end-to-end.test.ts",
         "test/packages/{async-kit,council}/*.test.ts",
         "test/websocket/ops.test.ts",
       ],

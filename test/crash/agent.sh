@@ -1,9 +1,9 @@
 #!/bin/sh
-# The runtime of the crash test: does what the first word of the message says, and keeps a tally of its starts.
+# The runtime of the crash test. The first word of the message selects its behavior. Records each start in a tally.
 read -r request
 echo $$ >> "$CRASH_TALLY/$BRIDGE_TASK_ID"
 
-work() { # steps: a story that takes 50 ms a step
+work() { # steps: emits one progress event every 50 ms
   for step in $(seq "$1"); do
     echo "{\"type\":\"execution.progress\",\"step\":$step}"
     sleep 0.05
@@ -13,7 +13,7 @@ work() { # steps: a story that takes 50 ms a step
 case "$request" in
   *'"message":"slow'*) work 8 ;;
   *'"message":"escape'*)
-    # Leaves the process group and the session, and would live on.
+    # The child leaves the process group and the session, so it survives unless Bridge finds it.
     setsid sleep 600 < /dev/null > /dev/null 2>&1 &
     work 2
     ;;
@@ -29,5 +29,5 @@ esac
 
 echo '{"type":"tool.invoked","toolCallId":"1","toolName":"count","input":{}}'
 echo '{"type":"tool.completed","toolCallId":"1","toolName":"count","output":1,"isError":false}'
-# The process id makes two runs of one task tell different results.
+# The process id makes the results of two runs of one task different.
 echo "{\"type\":\"result\",\"output\":\"done by $$\"}"

@@ -4,15 +4,15 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { compileCache } from "../harness/compile-cache.ts";
 
-/** One life of Bridge, from start to kill. */
+/** One Bridge process, from start to kill. */
 export interface BridgeProcess {
-  /** Where it listens; rejects when it dies before it does. */
+  /** The address on which it listens. Rejects if it exits before it listens. */
   readonly address: Promise<string>;
-  /** Lines of level error that it has logged. */
+  /** Its log lines of level error. */
   readonly errorLines: readonly string[];
-  /** SIGKILL; resolves when it is gone. False when it had died by itself. */
+  /** Sends SIGKILL and resolves after the exit; false if the process had exited before. */
   kill(): Promise<boolean>;
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM and resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -41,7 +41,7 @@ export function startBridge(environment: Readonly<Record<string, string>>): Brid
     stderr += chunk.toString("utf8");
   });
   void exited.then(() => address.reject(new Error(`Bridge ended before it listened (${child.exitCode ?? child.signalCode}). ${stderr}`)));
-  // A kill before the first log line is nobody's error.
+  // A kill before the first log line is not an unhandled rejection.
   address.promise.catch(() => {});
 
   async function end(signal: NodeJS.Signals): Promise<boolean> {
@@ -64,7 +64,7 @@ export function startBridge(environment: Readonly<Record<string, string>>): Brid
   };
 }
 
-/** The kill may cut the last line off. */
+/** Ignores a last line that the kill truncated. */
 function readEntry(line: string): { level?: number; address?: string } {
   try {
     return JSON.parse(line) as { level?: number; address?: string };

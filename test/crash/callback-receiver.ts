@@ -1,16 +1,18 @@
 import { startReceiver } from "../support/start-receiver.ts";
 
-/** One callback as it arrived. */
+/** One received callback. */
 export interface ReceivedCallback {
-  /** Tenant and task that the URL names. */
+  /** Tenant and task in the URL. */
   key: string;
   webhookId: string;
   body: string;
-  /** Its place among all the callbacks and events that have arrived. */
+  /** Its position in the order of arrival of all callbacks and events. */
   order: number;
 }
 
-/** Starts a receiver that answers the first attempts as the URL asks (a status, or a reset connection), and then says yes. */
+/**
+ * Starts a receiver that answers the first attempts as the URL specifies (a status, or a reset connection), and later ones with success.
+ */
 export async function startCallbackReceiver({ nextOrder, onCallback }: { nextOrder(): number; onCallback(): void }) {
   const callbacks: ReceivedCallback[] = [];
   const attempts = new Map<string, number>();

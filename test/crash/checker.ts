@@ -6,7 +6,7 @@ import { eventNumber, type Follower } from "./follower.ts";
 import type { DispatchedTask } from "./orchestrator.ts";
 import type { StoredEventRow, StoredState, StoredTask } from "./stored-state.ts";
 
-/** Everything that was seen of Bridge from outside, and what it has written down. */
+/** Everything that the test observed of Bridge from outside, and its stored state. */
 export interface Evidence {
   stored: StoredState;
   dispatched: ReadonlyMap<string, DispatchedTask>;
@@ -14,22 +14,22 @@ export interface Evidence {
   callbacks: readonly ReceivedCallback[];
   /** Order of arrival of each `callback.delivered`, by task. */
   deliveredSeenAt: ReadonlyMap<string, number>;
-  /** How often each task's runtime started. */
+  /** The number of starts of each task's runtime. */
   starts: ReadonlyMap<string, number>;
-  /** Results as the API tells them. */
+  /** Results that the API returns. */
   results: ReadonlyMap<string, unknown>;
   kills: number;
   maxConcurrent: number;
 }
 
-/** Holds the evidence against the promises; each line is one that was broken. */
+/** Checks the evidence against Bridge's guarantees. Returns one line for each violation. */
 export function check(evidence: Evidence): string[] {
   return [
     ...checkLog(evidence.stored),
     ...evidence.followers.flatMap((follower) => checkFollowed(follower, evidence.stored)),
     ...checkTasks(evidence),
     ...checkCallbacks(evidence),
-    ...checkThatItWorked(evidence),
+    ...checkActivity(evidence),
   ];
 }
 
@@ -38,22 +38,22 @@ function checkLog({ integrity, events, lastNumber }: StoredState): string[] {
   return [
     ...integrity.map((line) => `database: ${line}`),
     ...(hole === -1 ? [] : [`log: after ${hole} comes ${events[hole]?.number}`]),
-    ...(events.length === lastNumber ? [] : [`log: ${events.length} events, but the counter says ${lastNumber}`]),
+    ...(events.length === lastNumber ? [] : [`log: ${events.length} events, but the counter is ${lastNumber}`]),
   ];
 }
 
-/** The stream has told the tenant's whole log: each event once, in order, as it is stored. */
+/** Checks that the stream contained the tenant's whole log: each event once, in order, as stored. */
 function checkFollowed({ tenant, events }: Follower, stored: StoredState): string[] {
   const log = stored.events.filter((event) => event.tenant === tenant);
   const numbers = events.map(eventNumber);
   const disorder = numbers.findIndex((number, index) => index > 0 && number <= (numbers[index - 1] as number));
   const difference = log.findIndex((event, index) => !isSame(event, events[index]));
   return [
-    ...(disorder === -1 ? [] : [`durability: the stream of ${tenant} told event ${numbers[disorder]} after ${numbers[disorder - 1]}`]),
+    ...(disorder === -1 ? [] : [`durability: the stream of ${tenant} sent event ${numbers[disorder]} after ${numbers[disorder - 1]}`]),
     ...(difference === -1 ? [] : [`durability: the stream of ${tenant} and the log differ from event ${log[difference]?.number} on`]),
     ...(events.length === log.length
       ? []
-      : [`durability: the stream of ${tenant} told ${events.length} events, the log has ${log.length}`]),
+      : [`durability: the stream of ${tenant} sent ${events.length} events, the log has ${log.length}`]),
   ];
 }
 
@@ -71,10 +71,10 @@ function checkTasks({ stored, dispatched, starts, results, kills, maxConcurrent 
   return [
     ...lost.map(([key]) => `durability: ${key} was accepted and is not stored`),
     ...stored.tasks.flatMap((task) => checkTask(task, dispatched.get(task.key), starts.get(task.key) ?? 0)),
-    ...stored.tasks.flatMap((task) => checkStory(task, stories.get(task.seq) ?? [])),
+    ...stored.tasks.flatMap((task) => checkTaskEvents(task, stories.get(task.seq) ?? [])),
     ...stored.tasks
       .filter((task) => !isDeepStrictEqual(results.get(task.key), task.result))
-      .map((task) => `task: the API tells another result of ${task.key} than is stored`),
+      .map((task) => `task: the API returns a result of ${task.key} that differs from the stored one`),
     ...(interruptions <= kills * maxConcurrent ? [] : [`task: ${interruptions} interruptions by ${kills} kills`]),
   ];
 }
@@ -90,12 +90,12 @@ function checkTask({ key, state, restarts, result }: StoredTask, dispatch: Dispa
     ...(expected.includes(code) ? [] : [`task: ${key} (${kind}) ended ${state} ${code}: ${result?.error}`]),
     ...(starts > (retries ? 2 : 1) ? [`task: ${key} was started ${starts} times`] : []),
     ...(state === "completed" && starts === 0 ? [`task: ${key} completed and never ran`] : []),
-    ...(restarts > 0 && !retries ? [`task: ${key} went back to the queue unasked`] : []),
+    ...(restarts > 0 && !retries ? [`task: ${key} returned to the queue without onInterrupt: retry`] : []),
   ];
 }
 
-/** One beginning, one end, nothing of the task's own behind it. */
-function checkStory({ key, state }: StoredTask, events: readonly StoredEventRow[]): string[] {
+/** Checks that a task has one start event, one terminal event, and no events of the task after it. */
+function checkTaskEvents({ key, state }: StoredTask, events: readonly StoredEventRow[]): string[] {
   const types = events.map((event) => event.type).filter((type) => !type.startsWith("callback."));
   const ends = types.filter((type) => type === "execution.completed" || type === "execution.failed");
   const end = state === "completed" ? "execution.completed" : "execution.failed";
@@ -144,8 +144,8 @@ function checkCallback({ key, result }: StoredTask, posts: readonly ReceivedCall
   ];
 }
 
-/** A run in which nothing happens breaks no promise, and proves nothing. */
-function checkThatItWorked({ stored, callbacks, kills }: Evidence): string[] {
+/** Checks that the run had enough activity: an idle run violates no guarantee and proves nothing. */
+function checkActivity({ stored, callbacks, kills }: Evidence): string[] {
   const completed = stored.tasks.filter((task) => task.state === "completed").length;
   return [
     ...(stored.tasks.length >= 2 * kills ? [] : [`proof: only ${stored.tasks.length} tasks in ${kills} rounds`]),

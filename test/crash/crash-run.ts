@@ -6,9 +6,9 @@ import { startCallbackReceiver } from "./callback-receiver.ts";
 import { check } from "./checker.ts";
 import { createFollower } from "./follower.ts";
 import { createInstallation } from "./installation.ts";
-import { findRuntimes } from "./leftovers.ts";
-import { createMoments, type Phase } from "./moments.ts";
+import { findRuntimeProcesses } from "./leftover-processes.ts";
 import { createOrchestrator, taskKey } from "./orchestrator.ts";
+import { createPhaseCounter, type Phase } from "./phase-counter.ts";
 import { planRounds, type Round } from "./plan-rounds.ts";
 import { createRandom } from "./random.ts";
 import { isCalm, readResults } from "./read-api.ts";
@@ -17,33 +17,33 @@ import { readStoredState, type StoredState, type StoredTask } from "./stored-sta
 
 export interface CrashOptions {
   rounds: number;
-  /** Decides what is dispatched and where each kill strikes; the operating system decides the rest. */
+  /** Determines the dispatches and the time of each kill. The rest depends on the operating system. */
   seed: number;
-  /** Takes durability away, to show that the checker sees it. */
+  /** Disables durability, to show that the checker detects it. */
   sabotage?: Sabotage | undefined;
   onRound?(line: string): void;
 }
 
-/** What a run has shown. */
+/** Result of a run. */
 export interface CrashReport {
-  /** Broken promises; those of durability begin with `durability`. */
+  /** Violated guarantees. Those of durability begin with `durability`. */
   violations: string[];
   figures: Record<string, number>;
 }
 
-const MOMENT_LIMIT_MS = 3000;
+const PHASE_LIMIT_MS = 3000;
 const SETTLE_LIMIT_MS = 60_000;
-/** A task ends before the last of its processes is swept. */
+/** Time limit of the sweep, because a task ends before the last of its processes is killed. */
 const SWEEP_LIMIT_MS = 5000;
 
-/** Kills Bridge again and again while it works, and checks at the end that nothing accepted was lost, doubled or changed. */
+/** Kills Bridge repeatedly while it runs tasks, and checks at the end that nothing accepted was lost, duplicated or changed. */
 export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} }: CrashOptions): Promise<CrashReport> {
   const installation = createInstallation();
   const { dataDir, databaseFile, tenants, environment } = installation;
   const damage = sabotage === undefined ? () => {} : createSabotage(sabotage, databaseFile);
   const violations: string[] = [];
   const onViolation = (violation: string): void => void violations.push(violation);
-  const moments = createMoments();
+  const phaseCounter = createPhaseCounter();
   const kills: Record<Phase, number> = { dispatch: 0, run: 0, callback: 0, recovery: 0 };
   const deliveredSeenAt = new Map<string, number>();
   let order = 0;
@@ -51,13 +51,13 @@ export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} 
   let runtimesLeftByKills = 0;
   let life: BridgeProcess = startBridge(environment);
 
-  const receiver = await startCallbackReceiver({ nextOrder: () => order++, onCallback: () => moments.happened("callback") });
-  // Actors have chances of their own, so that the timing of one does not change the plan of another.
+  const receiver = await startCallbackReceiver({ nextOrder: () => order++, onCallback: () => phaseCounter.record("callback") });
+  // Each actor has a separate random generator, so that the timing of one does not change the plan of another.
   const orchestrator = createOrchestrator({
     random: createRandom(seed + 1),
     tenants,
     callbackOrigin: receiver.origin,
-    onDispatch: () => moments.happened("dispatch"),
+    onDispatch: () => phaseCounter.record("dispatch"),
     onViolation,
   });
   const followers = tenants.map((tenant) => createFollower({ tenant, onEvent: (event) => observe(tenant.tenant, event), onViolation }));
@@ -66,7 +66,7 @@ export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} 
     const key = taskKey(tenant, taskId);
     if (type === "execution.completed" || type === "execution.failed") orchestrator.onEnded(key);
     else if (type === "callback.delivered") deliveredSeenAt.set(key, order++);
-    else moments.happened("run");
+    else phaseCounter.record("run");
   }
 
   async function connect(): Promise<{ address: string; ended: Promise<unknown> }> {
@@ -80,10 +80,10 @@ export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} 
     await life.kill();
     kills[phase] += 1;
     violations.push(...life.errorLines.map((line) => `log: ${line}`));
-    runtimesLeftByKills += findRuntimes(dataDir).length;
+    runtimesLeftByKills += findRuntimeProcesses(dataDir).length;
   }
 
-  /** The first life ends when its log has begun: a stream can only be resumed once it has told an event. */
+  /** The first process ends after its first event, because a stream can only be resumed after an event. */
   async function begin(): Promise<void> {
     const { address, ended } = await connect();
     for (const tenant of tenants) await orchestrator.dispatchOne(address, tenant);
@@ -92,7 +92,7 @@ export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} 
     await ended;
   }
 
-  /** One life of work, until the kill that was planned for it. */
+  /** Runs one Bridge process until its planned kill. */
   async function live(round: Round): Promise<void> {
     const startedAt = performance.now();
     life = startBridge(environment);
@@ -105,22 +105,22 @@ export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} 
     startupMs = performance.now() - startedAt;
     const over = new AbortController();
     const working = orchestrator.work(address, over.signal);
-    if (!(await moments.reach(round.phase, round.occurrence, MOMENT_LIMIT_MS)))
-      onRound(`too few moments of ${round.phase}; killed all the same`);
+    if (!(await phaseCounter.reach(round.phase, round.occurrence, PHASE_LIMIT_MS)))
+      onRound(`too few events of phase ${round.phase}; killed after the time limit`);
     if (round.delay > 0) await delay(round.delay);
     await kill(round.phase);
     over.abort();
     await Promise.all([working, ended]);
   }
 
-  /** The last life: everything comes to its end, and Bridge to its own. */
+  /** Runs the last Bridge process until all tasks and callbacks have ended, and shuts it down. */
   async function settle(): Promise<Map<string, unknown>> {
     life = startBridge(environment);
     const { address, ended } = await connect();
     await orchestrator.repeatAll(address);
     if (!(await until(() => isCalm(address, tenants), SETTLE_LIMIT_MS)))
       onViolation(`task: not all have ended after ${SETTLE_LIMIT_MS / 1000} s`);
-    if (!(await until(() => findRuntimes(dataDir).length === 0, SWEEP_LIMIT_MS)))
+    if (!(await until(() => findRuntimeProcesses(dataDir).length === 0, SWEEP_LIMIT_MS)))
       onViolation("process: runtimes are left after the last start");
     const results = await readResults(address, orchestrator.tasks);
     const exitCode = await life.stop();

@@ -3,7 +3,7 @@ import { runCrashTest } from "./crash-run.ts";
 import { sabotages } from "./sabotage.ts";
 
 describe("kill -9 at random moments", () => {
-  test("loses nothing, doubles nothing, leaves nothing behind", async () => {
+  test("loses, duplicates and leaves behind nothing", async () => {
     const { violations, figures } = await runCrashTest({ rounds: 6, seed: 20_260_101 });
     expect(violations).toEqual([]);
     expect(figures["completed"]).toBeGreaterThan(10);
@@ -11,7 +11,7 @@ describe("kill -9 at random moments", () => {
     expect(figures["failedByRestart"]).toBeGreaterThan(0);
   });
 
-  test.each(sabotages)("is seen to lose when durability is taken away (%s)", async (sabotage) => {
+  test.each(sabotages)("is detected to lose data when durability is disabled (%s)", async (sabotage) => {
     const { violations } = await runCrashTest({ rounds: 2, seed: 7, sabotage });
     expect(violations).toContainEqual(expect.stringMatching(/^durability: /));
   });

@@ -2,18 +2,18 @@ import { createParser } from "eventsource-parser";
 import type { EventEnvelope } from "#contract";
 import type { Tenant } from "./orchestrator.ts";
 
-/** Follows all events of one tenant, over every restart. */
+/** Follows all events of one tenant across restarts. */
 export interface Follower {
   readonly tenant: string;
-  /** Every event in the order of arrival. */
+  /** All events in the order of arrival. */
   readonly events: readonly EventEnvelope[];
-  /** How often the stream was taken up again. */
+  /** The number of reconnects. */
   readonly resumptions: number;
-  /** Reads until Bridge is gone. `connected` resolves when the stream is open, or Bridge was gone before. */
+  /** Reads until Bridge exits. `connected` resolves when the stream is open, or when Bridge exits before. */
   follow(address: string): { connected: Promise<void>; ended: Promise<void> };
 }
 
-/** Creates a follower that has seen nothing yet. */
+/** Creates a follower without events. */
 export function createFollower({
   tenant: { tenant, token },
   onEvent,
@@ -45,7 +45,7 @@ export function createFollower({
     try {
       for await (const text of response.body.pipeThrough(new TextDecoderStream())) parser.feed(text);
     } catch {
-      // The kill cut the stream off; the next one goes on from the last whole event.
+      // The kill interrupted the stream. The next stream continues after the last complete event.
     }
   }
 
@@ -70,5 +70,5 @@ export function createFollower({
   };
 }
 
-/** The number in an event's id. */
+/** Returns the number in an event's id. */
 export const eventNumber = (event: EventEnvelope): number => Number(event.id.slice(event.id.indexOf("-") + 1));

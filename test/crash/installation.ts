@@ -5,16 +5,16 @@ import path from "node:path";
 import { sweepLeftovers } from "../../adapters/shared/process/sweep-processes.ts";
 import { type Tenant, taskKey } from "./orchestrator.ts";
 
-/** One Bridge on its own directory, with two tenants, whose runtimes note each of their starts. */
+/** One Bridge with a separate directory and two tenants. Its runtimes record each of their starts. */
 export interface Installation {
   dataDir: string;
   databaseFile: string;
   tenants: readonly Tenant[];
   maxConcurrent: number;
   environment: Readonly<Record<string, string>>;
-  /** How often each task's runtime has started. */
+  /** Returns the number of starts of each task's runtime. */
   readStarts(): Map<string, number>;
-  /** Leaves nothing, no process either. */
+  /** Removes all files and processes. */
   remove(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export function createInstallation(): Installation {
   const tally = path.join(directory, "tally");
   const tokensFile = path.join(directory, "tokens.json");
   const tenants = ["default", "other"].map((tenant) => ({ tenant, token: randomBytes(24).toString("hex") }));
-  // The handle of a task, and so its line of the tally, names the tenant, unless it is the default one.
+  // The handle of a task, and so its file in the tally, contains the tenant, unless it is the default one.
   const tallyOf = (tenant: string): string => (tenant === "default" ? tally : path.join(tally, tenant));
   for (const { tenant } of tenants) mkdirSync(tallyOf(tenant), { recursive: true });
   writeFileSync(tokensFile, JSON.stringify(tenants.map(describeToken)), { mode: 0o600 });

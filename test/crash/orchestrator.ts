@@ -1,22 +1,22 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Random } from "./random.ts";
 
-/** One of the tenants whose tasks run, with its token. */
+/** A tenant and its token. */
 export interface Tenant {
   tenant: string;
   token: string;
 }
 
-/** What the orchestrator knows of a task that it has dispatched. */
+/** State of a dispatched task, as observed by the orchestrator. */
 export interface DispatchedTask {
   tenant: Tenant;
   taskId: string;
   body: Readonly<Record<string, unknown>>;
-  /** A 202 has arrived: from then on Bridge answers for it. */
+  /** A 202 has arrived: Bridge must not lose the task from then on. */
   accepted: boolean;
   /** A cancel was sent. */
   cancelled: boolean;
-  /** Its terminal event has been seen. */
+  /** Its terminal event has arrived. */
   ended: boolean;
 }
 
@@ -24,43 +24,43 @@ export interface OrchestratorOptions {
   random: Random;
   tenants: readonly Tenant[];
   callbackOrigin: string;
-  /** A dispatch is on its way. */
+  /** Called when a dispatch is sent. */
   onDispatch(): void;
-  /** Bridge did what it must never do. */
+  /** Called when Bridge violates a guarantee. */
   onViolation(violation: string): void;
 }
 
-/** Dispatches without pause, and repeats what got no answer. */
+/** Dispatches continuously, and repeats dispatches without a response. */
 export interface Orchestrator {
   readonly tasks: ReadonlyMap<string, DispatchedTask>;
   readonly figures: Readonly<{ dispatches: number; replays: number; refusals: number; lostAnswers: number }>;
-  /** One quick task for a tenant. */
+  /** Dispatches one quick task for a tenant. */
   dispatchOne(address: string, tenant: Tenant): Promise<void>;
-  /** Keeps Bridge busy until it is gone, or the signal is aborted. */
+  /** Keeps Bridge busy until it exits or the signal is aborted. */
   work(address: string, signal: AbortSignal): Promise<void>;
-  /** Repeats every dispatch, so that each gets its answer, and each accepted one proves that it is remembered. */
+  /** Repeats every dispatch, so that each gets a response, and to check that Bridge recognizes accepted ones. */
   repeatAll(address: string): Promise<void>;
   onEnded(key: string): void;
 }
 
 const LANES = 6;
-/** Tasks that may be under way: enough to keep every slot busy, and no pile that a kill cannot reach. */
+/** Maximum number of unfinished tasks: enough to use every slot, but without a long queue that no kill affects. */
 const MAX_UNENDED = 40;
 const MAX_PAUSE_MS = 25;
 const REPEAT_PROBABILITY = 0.15;
 const CANCEL_PROBABILITY = 0.05;
 
-/** What the agent does, by the first word of the message; some are more likely than others. */
+/** First words of messages, which select the agent's behavior. Repeated entries are more likely. */
 const kinds = ["quick", "quick", "quick", "quick", "quick", "quick", "quick", "slow", "slow", "slow", "slow", "escape", "escape", "fail"];
 const rareKinds = ["stubborn", "escape"];
 const RARE_PROBABILITY = 0.04;
-/** How the receiver answers the first attempts of a callback; after them it says yes. */
+/** Responses of the receiver to the first attempts of a callback. Later attempts succeed. */
 const callbackAnswers = ["", "", "", "", "500", "reset", "500,reset", "reset,503"];
 
-/** The name of a task over all tenants. */
+/** Returns the unique key of a task across tenants. */
 export const taskKey = (tenant: string, taskId: string): string => `${tenant}/${taskId}`;
 
-/** Creates the client that never stops asking. */
+/** Creates the orchestrator. */
 export function createOrchestrator({ random, tenants, callbackOrigin, onDispatch, onViolation }: OrchestratorOptions): Orchestrator {
   const tasks = new Map<string, DispatchedTask>();
   const figures = { dispatches: 0, replays: 0, refusals: 0, lostAnswers: 0 };
@@ -97,7 +97,7 @@ export function createOrchestrator({ random, tenants, callbackOrigin, onDispatch
     return task;
   }
 
-  /** False when Bridge is gone. */
+  /** Returns false if Bridge has exited. */
   async function dispatch(address: string, task: DispatchedTask): Promise<boolean> {
     const wasAccepted = task.accepted;
     const sending = post(`${address}/api/v2/dispatch`, task, JSON.stringify(task.body));
@@ -150,7 +150,7 @@ export function createOrchestrator({ random, tenants, callbackOrigin, onDispatch
 
 const nameOf = (task: DispatchedTask): string => taskKey(task.tenant.tenant, task.taskId);
 
-/** Null when Bridge went away before it had answered. */
+/** Returns null if Bridge exited before it responded. */
 async function post(
   url: string,
   { tenant }: DispatchedTask,

@@ -1,22 +1,22 @@
-import { type Phase, phases } from "./moments.ts";
+import { type Phase, phases } from "./phase-counter.ts";
 import type { Random } from "./random.ts";
 
-/** Where one kill strikes. */
+/** The time of one kill. */
 export interface Round {
   phase: Phase;
-  /** The kill waits for so many moments of its phase. */
+  /** Number of events of the phase before the kill. */
   occurrence: number;
-  /** And then for so long; for `recovery`, in parts of the time that a start takes. */
+  /** Delay after these events, in milliseconds; for `recovery`, as a fraction of the startup time. */
   delay: number;
 }
 
-/** Spreads the kills evenly over the phases, and at random within each. */
+/** Distributes the kills evenly over the phases, and randomly within each phase. */
 export function planRounds(count: number, random: Random): Round[] {
   return Array.from({ length: count }, () => {
     const phase = random.pick(phases);
     if (phase === "recovery") return { phase, occurrence: 0, delay: 0.5 + random.next() };
     const occurrence = random.integer(1, phase === "run" ? 60 : 25);
-    // Some strike in the very turn in which the moment is seen.
+    // Some kills happen in the same turn of the event loop as the event.
     return { phase, occurrence, delay: random.chance(0.3) ? 0 : random.next() * 12 };
   });
 }

@@ -1,14 +1,14 @@
-/** A source of chance: the same seed gives the same numbers. */
+/** A random generator. The same seed produces the same numbers. */
 export interface Random {
-  /** From 0 (inclusive) to 1 (exclusive). */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number;
-  /** A whole number, both ends inclusive. */
+  /** Returns an integer, both bounds inclusive. */
   integer(min: number, max: number): number;
   chance(probability: number): boolean;
   pick<T>(items: readonly T[]): T;
 }
 
-/** Creates a source of chance (mulberry32). */
+/** Creates a random generator (mulberry32). */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   function next(): number {

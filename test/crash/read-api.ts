@@ -1,6 +1,6 @@
 import type { DispatchedTask, Tenant } from "./orchestrator.ts";
 
-/** Has everything come to its end, the callbacks too? */
+/** Whether all tasks and callbacks have ended. */
 export async function isCalm(address: string, tenants: readonly Tenant[]): Promise<boolean> {
   for (const tenant of tenants) {
     for (const list of ["tasks?state=queued", "tasks?state=running", "callbacks?state=pending"]) {
@@ -11,7 +11,7 @@ export async function isCalm(address: string, tenants: readonly Tenant[]): Promi
   return true;
 }
 
-/** The result of each task as the API tells it; undefined where the API does not know the task. */
+/** Returns the result of each task from the API; undefined if the API does not know the task. */
 export async function readResults(address: string, tasks: ReadonlyMap<string, DispatchedTask>): Promise<Map<string, unknown>> {
   const results = new Map<string, unknown>();
   for (const [key, { tenant, taskId }] of tasks) {

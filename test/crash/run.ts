@@ -14,12 +14,13 @@ const { values } = parseArgs({
 });
 const rounds = Number(values.rounds);
 const seed = Number(values.seed);
-if (!Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed)) throw new Error("--rounds and --seed are whole numbers.");
+if (!Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed))
+  throw new Error("--rounds and --seed must be integers, and --rounds at least 1.");
 if (values.sabotage !== undefined && !sabotages.includes(values.sabotage as Sabotage))
-  throw new Error(`--sabotage is one of ${sabotages.join(", ")}.`);
+  throw new Error(`--sabotage must be one of ${sabotages.join(", ")}.`);
 const sabotage = values.sabotage as Sabotage | undefined;
 
-console.log(`crash test: ${rounds} rounds, seed ${seed}${sabotage === undefined ? "" : `, durability taken away (${sabotage})`}`);
+console.log(`crash test: ${rounds} rounds, seed ${seed}${sabotage === undefined ? "" : `, durability disabled (${sabotage})`}`);
 const startedAt = performance.now();
 const { violations, figures } = await runCrashTest({
   rounds,

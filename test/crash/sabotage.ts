@@ -1,12 +1,12 @@
 import { cpSync, existsSync, readFileSync, rmSync, truncateSync } from "node:fs";
 
-/** Ways to take durability away: the last commits are lost, as by a disk that lies; or an older copy comes back, as by a wrong restore. */
+/** Ways to disable durability: the last commits are lost, as on a disk that ignores fsync, or an older copy is restored. */
 export const sabotages = ["wal", "copy"] as const;
 export type Sabotage = (typeof sabotages)[number];
 
 const LOST_COMMITS = 6;
 
-/** Creates what damages the database of a Bridge that is not running. Returns what to do after each kill. */
+/** Returns the function that damages the database after each kill, while Bridge is not running. */
 export function createSabotage(kind: Sabotage, databaseFile: string): () => void {
   if (kind === "wal") return () => loseLastCommits(`${databaseFile}-wal`, LOST_COMMITS);
   let kills = 0;
@@ -27,7 +27,7 @@ function copyDatabase(from: string, to: string): void {
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** Cuts a write-ahead log before its last commits. Frames of an earlier use of the file, told by other salts, do not count. */
+/** Truncates a write-ahead log before its last commits. Ignores frames of an earlier use of the file, which have different salts. */
 function loseLastCommits(walFile: string, count: number): void {
   if (!existsSync(walFile)) return;
   const wal = readFileSync(walFile);

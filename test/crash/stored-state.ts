@@ -20,7 +20,7 @@ export interface StoredEventRow {
   data: string;
 }
 
-/** What Bridge has written down, read from the file itself. */
+/** Bridge's stored state, read directly from the database file. */
 export interface StoredState {
   integrity: string[];
   lastNumber: number;
@@ -30,7 +30,7 @@ export interface StoredState {
   callbacks: Map<number, { state: string; attempts: number }>;
 }
 
-/** Reads everything, without changing anything. */
+/** Reads the state without changing the file. */
 export function readStoredState(databaseFile: string): StoredState {
   const database = new SqliteDatabase(databaseFile, { readonly: true });
   try {

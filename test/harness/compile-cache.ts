@@ -1,6 +1,6 @@
 import path from "node:path";
 
-/** Where Node keeps modules as it has compiled them, across runs: that halves the time of each start of a Bridge. */
+/** Directory of Node's compile cache, shared by all runs. It halves the startup time of Bridge. */
 export const compileCache: Readonly<Record<string, string>> = {
   NODE_COMPILE_CACHE: path.resolve(import.meta.dirname, "../../node_modules/.cache/node-compile-cache"),
 };

@@ -7,11 +7,11 @@ import { compileCache } from "./compile-cache.ts";
 import { measureMachine, slowness } from "./machine.ts";
 import { beginRun, commandOf, findLeftProcesses, removeDeadRuns, removeDirectories, type TestRun } from "./test-run.ts";
 
-/** How long processes that are about to end may take for it, on an idle machine. */
+/** Time limit for processes that are ending, on an idle machine, in milliseconds. */
 const END_LIMIT_MS = 2_000;
 const POLL_MS = 20;
 
-/** Gives the run a directory for its temporary files and a reaper, and measures the machine. A run that leaves processes behind fails. */
+/** Creates the run's directory for temporary files and its reaper, and measures the machine. A run that leaves processes behind fails. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   await removeDeadRuns();
   const run = beginRun({ wantsMemory: project.getProvidedContext().filesInMemory });
@@ -30,7 +30,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-/** It leads a session of its own, so that Ctrl-C does not reach it, and ends when this process does. */
+/** Starts the reaper in a separate session, so that Ctrl-C does not reach it. It ends when this process ends. */
 function startReaper(name: string): void {
   const program = path.join(import.meta.dirname, "reaper.ts");
   const reaper = spawn(process.execPath, [program, name], {

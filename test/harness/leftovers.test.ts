@@ -11,7 +11,7 @@ import { commandOf } from "./test-run.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 
-/** A run of vitest below a directory, whose test hangs while a Bridge, its agent and a process of a session of its own work for it. */
+/** Starts vitest in a directory with a test that hangs while a Bridge, its agent and a process in a separate session run. */
 async function startRun(directory: string, hangMs = 3_600_000) {
   const report = path.join(directory, "report");
   const vitest = path.join(repository, "node_modules/vitest/vitest.mjs");
@@ -55,7 +55,7 @@ describe("a run of the tests leaves no process and no directory", () => {
     await expectNothingLeft(directory, commands);
   });
 
-  test("when a worker is killed, and fails", async () => {
+  test("when a worker is killed, which fails the run", async () => {
     const directory = await temporaryDirectory();
     const { commands, exited, worker } = await startRun(directory);
     process.kill(worker, "SIGKILL");
@@ -63,7 +63,7 @@ describe("a run of the tests leaves no process and no directory", () => {
     await expectNothingLeft(directory, commands);
   });
 
-  test("when a test times out, and names what it has left", async () => {
+  test("when a test times out, and lists the processes that it left behind", async () => {
     const directory = await temporaryDirectory();
     const { commands, exited, output } = await startRun(directory, 1);
     expect(await exited).toEqual([1, null]);
@@ -71,7 +71,7 @@ describe("a run of the tests leaves no process and no directory", () => {
     await expectNothingLeft(directory, commands);
   });
 
-  test("once the next run begins, when all of its own processes were killed", async () => {
+  test("after the start of the next run, when all processes of the run were killed", async () => {
     const directory = await temporaryDirectory();
     const { run, commands, exited, processes } = await startRun(directory);
     const tools = (await processes()).filter(({ parent }) => parent === run.pid);

@@ -2,23 +2,23 @@ import { readFileSync } from "node:fs";
 import { availableParallelism, loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Where the run hands its measurement to its workers. */
+/** Environment variable that passes the measurement of the run to its workers. */
 const VARIABLE = "TEST_MACHINE_SLOWNESS";
-/** A hang must come to an end on any machine. */
+/** Upper limit, so that a hang ends on any machine. */
 const HIGHEST = 10;
 
-/** What an idle machine of two cores of 2024 does in `TURN_MS`. */
+/** Loops that an idle machine with two cores of 2024 completes in `TURN_MS`. */
 const LOOPS_PER_TURN = 5_000_000;
 const TURN_MS = 10;
 const TURNS = 10;
 
-/** How many times longer than on an idle machine things may take now, 1 to 10. All time limits of tests are multiplied by it. */
+/** Returns the current factor of all time limits of tests, from 1 (an idle machine) to 10. */
 export const slowness = (): number => Math.min(HIGHEST, Math.max(1, Number(process.env[VARIABLE] ?? 1), processesPerCore()));
 
-/** The time limit, as long as the machine needs it now. */
+/** Multiplies a time limit by the current factor. */
 export const scaled = (limitMs: number): number => Math.round(limitMs * slowness());
 
-/** Measures how late short work and short timers end; for the start of a run, before its workers. */
+/** Measures the delay of short work and short timers, at the start of a run, before its workers start. */
 export async function measureMachine(): Promise<void> {
   const startedAt = performance.now();
   for (let turn = 0; turn < TURNS; turn += 1) {
@@ -29,7 +29,7 @@ export async function measureMachine(): Promise<void> {
   process.env[VARIABLE] = String((performance.now() - startedAt) / (TURNS * 2 * TURN_MS));
 }
 
-/** The mean of the last minute, or what waits for a core right now. */
+/** Returns the runnable processes per core: the larger of the mean of the last minute and the current number. */
 function processesPerCore(): number {
   const [lastMinute = 0] = loadavg();
   return Math.max(lastMinute, readRunnable()) / availableParallelism();

@@ -2,11 +2,11 @@ import { expect, inject, vi } from "vitest";
 import { scaled } from "./machine.ts";
 
 /**
- * Runs before each test file and sets the time limits of its tests, hooks and waits by what the machine can do now. A wait ends as soon as its
- * condition holds, so a long limit costs nothing but the time of a test that fails.
+ * Runs before each test file and sets the time limits of its tests, hooks and waits by the current speed of the machine. A wait ends as
+ * soon as its condition holds, so a long limit costs nothing but the time of a test that fails.
  */
 
-/** For `expect.poll`, `vi.waitFor` and `vi.waitUntil` without a limit of their own. */
+/** Default limit of `expect.poll`, `vi.waitFor` and `vi.waitUntil`. */
 const WAIT_LIMIT_MS = 15_000;
 
 const testLimitMs = scaled(inject("testLimitMs"));
@@ -19,7 +19,7 @@ function scaledOptions(options: WaitOptions = {}): Exclude<WaitOptions, number> 
   return { ...rest, timeout: scaled(timeout) };
 }
 
-/** Files that share a worker share these functions, too. */
+/** Test files that share a worker also share these functions. */
 const MARK = Symbol.for("limits are scaled");
 
 if (!(MARK in expect)) {

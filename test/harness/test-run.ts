@@ -9,19 +9,19 @@ import { hasLabel, labelThisProcess, type RunLabel } from "./run-label.ts";
 
 /** One run of the tests. */
 export interface TestRun {
-  /** Tells the next run whose it is: the process, the time of its start, and the label. */
+  /** Records the owner for the next run: the process, its start time, and the label. */
   name: string;
-  /** What all its processes carry. */
+  /** The label of all its processes. */
   label: RunLabel | null;
-  /** For its temporary files. */
+  /** Directory for temporary files. */
   directory: string;
-  /** The same on a real disk. */
+  /** Directory for temporary files on a real disk. */
   diskDirectory: string;
 }
 
 const NAME = /^(\d+)-(\d+)-(\d+)$/;
 const RUNS = `bridge-tests-${userInfo().uid}`;
-/** Linux has a file system in memory here. */
+/** Linux has an in-memory file system here. */
 const MEMORY = "/dev/shm";
 const MIN_MEMORY_BYTES = 1024 ** 3;
 const [onDisk, inMemory] = [path.join(tmpdir(), RUNS), path.join(MEMORY, RUNS)];
@@ -29,8 +29,8 @@ const [onDisk, inMemory] = [path.join(tmpdir(), RUNS), path.join(MEMORY, RUNS)];
 const REMOVE_RETRIES = 10;
 
 /**
- * Begins a run that belongs to this process. Its files are in memory, if that is wanted and possible: tests store so much that they mostly wait for the
- * disk, and none cuts the power.
+ * Starts a run that this process owns. Its files are in memory if requested and possible: otherwise tests mostly wait for the disk, and no
+ * test depends on files surviving a power failure.
  */
 export function beginRun({ wantsMemory }: { wantsMemory: boolean }): TestRun {
   const label = labelThisProcess();
@@ -41,7 +41,7 @@ export function beginRun({ wantsMemory }: { wantsMemory: boolean }): TestRun {
   return { name, label, directory, diskDirectory };
 }
 
-/** Containers often have little of it, or may not run programs from there, which tests do. */
+/** Whether the in-memory file system is large enough and can execute programs, which is not the case in many containers. */
 function hasMemory(): boolean {
   const program = path.join(MEMORY, `bridge-tests-${process.pid}.sh`);
   try {
@@ -57,7 +57,7 @@ function hasMemory(): boolean {
   }
 }
 
-/** Kills the processes that the run has started, all but the calling one, and removes its directories. */
+/** Kills all processes of the run except the calling one, and removes its directories. */
 export async function removeRun(name: string): Promise<void> {
   const label = Number(NAME.exec(name)?.[3]);
   if (label > 0) await sweep((pid) => hasLabel(pid, label), { graceMs: 0 });
@@ -70,12 +70,12 @@ export async function removeDirectories(name: string): Promise<void> {
     await rm(path.join(directory, name), { recursive: true, force: true, maxRetries: REMOVE_RETRIES });
 }
 
-/** Removes what is left of runs whose process, and the reaper of it, were killed. */
+/** Removes the processes and directories of runs whose process and reaper were killed. */
 export async function removeDeadRuns(): Promise<void> {
   for (const name of [onDisk, inMemory].flatMap(namesIn)) if (NAME.test(name) && !isRunning(name)) await removeRun(name);
 }
 
-/** Whether the process of the run still runs. Without /proc there is no time of its start, only its number. */
+/** Whether the process of the run still runs. Without /proc, compares only its id, not its start time. */
 export function isRunning(name: string): boolean {
   const [, pid = "", startTime] = NAME.exec(name) ?? [];
   if (startTime !== "0") return readProcess(Number(pid))?.startTime === startTime;
@@ -86,14 +86,14 @@ export function isRunning(name: string): boolean {
   }
 }
 
-/** The processes of the run that still run and are none of its tools: those are the calling process and its children. */
+/** Returns the running processes of the run, except the calling process and its children, which are its tools. */
 export async function findLeftProcesses({ label }: Pick<TestRun, "label">): Promise<FoundProcess[]> {
   if (label === null) return [];
   const labeled = await findProcesses((pid) => hasLabel(pid, label));
   return labeled.filter(({ parent }) => parent !== process.pid);
 }
 
-/** The command line of a process, for a message. */
+/** Returns the command line of a process, for messages. */
 export const commandOf = ({ pid }: FoundProcess): string =>
   (readProc(() => readFileSync(`/proc/${pid}/cmdline`, "utf8")) ?? "").replaceAll("\0", " ").slice(0, 200);
 

@@ -4,14 +4,14 @@ import type { ViteUserConfig } from "vitest/config";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** How long a test or a hook may take on an idle machine; see `setup.ts`. */
+    /** Time limit of a test or hook on an idle machine, in milliseconds; see `setup.ts`. */
     testLimitMs: number;
     /** Whether temporary files may be in memory. */
     filesInMemory: boolean;
   }
 }
 
-/** What all suites have in common: no suite leaves processes or directories behind, and its time limits fit the machine. */
+/** Options of all suites: no suite leaves processes or directories behind, and time limits scale with the load of the machine. */
 export const harness = (provide: ProvidedContext): NonNullable<ViteUserConfig["test"]> => ({
   globalSetup: [path.join(import.meta.dirname, "global-setup.ts")],
   setupFiles: [path.join(import.meta.dirname, "setup.ts")],

@@ -38,7 +38,7 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
   {
     about: "expects something of the time of day",
     pattern: /expect\(.*Date\.now\(\)/,
-    exceptions: { "scenarios/pause.test.ts": "waits until a timeout of Bridge has passed" },
+    exceptions: { "scenarios/suspended-process.test.ts": "waits until a timeout of Bridge has passed" },
   },
   {
     about: "sleeps",

@@ -37,7 +37,7 @@ test("a tenant with a single task gets the next free slot before a tenant with a
     for (; left > 0; left -= 1) statuses.add((await dispatchTask(as("many"), body)).status);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, sendAll));
-  // It has more than the queue holds.
+  // The tenant dispatches more tasks than the queue accepts.
   expect([...statuses].sort()).toEqual([202, 503]);
 
   const accepted = await dispatchTask(as("one"), { ...body, taskId: "single" });
@@ -48,7 +48,7 @@ test("a tenant with a single task gets the next free slot before a tenant with a
     const { data } = (await (await as("many").call("GET", `/api/v2/tasks?state=${state}&limit=100`)).json()) as { data: typeof started };
     started.push(...data);
   }
-  // The claims that were under way when the task was accepted are no more than the slots.
+  // At most as many claims as slots were in progress when the task was accepted.
   const between = started.filter(
     ({ startedAt }) => startedAt !== null && startedAt > String(single["createdAt"]) && startedAt < String(single["startedAt"]),
   );

@@ -4,10 +4,10 @@ import { expect, test } from "vitest";
 import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-test("a task that starts again after kill -9 finds its files as they came, and can be deleted", async () => {
+test("a task that is retried after kill -9 gets its original files, and can be deleted", async () => {
   const dataDir = await temporaryDirectory();
   const flag = path.join(dataDir, "was-killed");
-  // The first run spoils the file and hangs; the second one prints it.
+  // The first run overwrites the file and hangs. The second run prints the file.
   const script = `cat in/a.txt; [ -e '${flag}' ] && exit 0; echo spoiled > in/a.txt; touch '${flag}'; sleep 300`;
   const first = await startBridgeProgram(dataDir, shellCommand(script));
   const body = { taskId: "t", agentId: "a", message: "x", onInterrupt: "retry", files: [{ path: "in/a.txt", content: "as it came" }] };
@@ -27,5 +27,5 @@ test("a task that starts again after kill -9 finds its files as they came, and c
   expect(await (await third.call("GET", "/api/v2/tasks")).json()).toMatchObject({ data: [] });
   expect((await dispatchTask(third, body)).headers.has("idempotent-replayed")).toBe(false);
   expect(await taskInState(third, "t", "completed")).toMatchObject({ result: { output: "as it came" } });
-  // It starts three programs.
+  // The retry starts three programs.
 }, 180_000);

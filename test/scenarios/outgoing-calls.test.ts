@@ -9,7 +9,7 @@ import { startNameServer } from "../network/name-server.ts";
 import { type Bridge, startBridge, type TokenName } from "../support/start-bridge.ts";
 import { startReceiver, startTcpServer } from "../support/start-receiver.ts";
 
-/** A whole Bridge whose name server is silent about some hosts. */
+/** Starts a Bridge whose name server does not respond for some hosts. */
 let bridge: Bridge;
 let nameServer: Awaited<ReturnType<typeof startNameServer>>;
 let config: AdapterConfig;
@@ -38,7 +38,7 @@ afterAll(async () => {
 const callbackOf = async (taskId: string, token: TokenName) =>
   (await bridge.call("GET", `/api/v2/tasks/${taskId}`, { token })).body.callback;
 
-test("silent name servers of one tenant's hosts delay no callback, MCP server or model call of other tenants", async () => {
+test("name servers that do not respond for one tenant's hosts delay no callback, MCP server or model call of other tenants", async () => {
   const receiver = await startReceiver();
   onTestFinished(receiver.close);
   await Promise.all(
@@ -62,12 +62,12 @@ test("silent name servers of one tenant's hosts delay no callback, MCP server or
   onTestFinished(() => void server.close());
   const response = await config.fetch(`http://tools.example:${(server.address() as AddressInfo).port}/`);
   expect(await response.text()).toBe("hello");
-  // Not one of the silent lookups has ended meanwhile.
+  // None of the lookups without a response has ended.
   const callbacks = await Promise.all(["silent0", "silent63", "silent99"].map((taskId) => callbackOf(taskId, "alpha")));
   expect(callbacks.map(({ state, attempts }) => [state, attempts])).toEqual(Array(3).fill(["pending", 0]));
 });
 
-test("a receiver that sends informational answers without end is cut off", async () => {
+test("a receiver that sends informational responses without end is disconnected", async () => {
   const server = await startTcpServer((socket) =>
     socket.once("data", () => {
       const go = (): void => {

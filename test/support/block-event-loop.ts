@@ -1,4 +1,4 @@
-/** Nothing of this process runs for so long, as if it had been stopped. */
+/** Blocks this process for the duration, like a process that was suspended. */
 export function blockEventLoop(durationMs: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
 }

@@ -8,10 +8,10 @@ import { compileCache } from "../harness/compile-cache.ts";
 import { until } from "./until.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
-/** On an idle machine. */
+/** Time limit on an idle machine. */
 const OVERLOAD_LIMIT_MS = 15_000;
 
-/** The real program, `node src/main.ts`, as an operator starts it. */
+/** The program `node src/main.ts`, started as by an operator. */
 export interface BridgeProgram {
   url: string;
   pid: number;
@@ -23,9 +23,9 @@ export interface BridgeProgram {
   holdLog(): void;
   /** Closes the reader of its log. */
   closeLog(): void;
-  /** Resolves with the exit code, or the signal that ended it. */
+  /** Resolves with the exit code or the signal that ended the program. */
   exited: Promise<number | NodeJS.Signals>;
-  /** Sends a request with the token that Bridge generated, and sends it again while Bridge is overloaded. */
+  /** Sends a request with the token that Bridge generated, and repeats it while Bridge is overloaded. */
   call(method: string, target: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 }
 
@@ -48,7 +48,7 @@ export async function startBridgeProgram(
     cwd: dataDir,
     env: {
       ...compileCache,
-      // Without the agent programs that a developer's machine may have.
+      // Excludes agent programs that are installed on the developer's machine.
       PATH: "/usr/bin:/bin",
       BRIDGE_PORT: "0",
       BRIDGE_DATA_DIR: dataDir,

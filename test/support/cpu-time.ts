@@ -1,8 +1,8 @@
-/** What a measurement takes at least: the clock of CPU time ticks every 4 ms on some systems. */
+/** Minimum CPU time of a measurement, because the CPU clock has a resolution of 4 ms on some systems. */
 const MEASURED_CPU_MS = 60;
 const LOOPS = 10_000_000;
 
-/** Mean CPU time of one run in this thread, in ms. */
+/** Returns the mean CPU time of one run in this thread, in milliseconds. */
 export function measureCpuMs(run: () => unknown): number {
   const before = process.threadCpuUsage();
   for (let runs = 1; ; runs += 1) {
@@ -13,8 +13,8 @@ export function measureCpuMs(run: () => unknown): number {
 }
 
 /**
- * CPU time of the work, which runs once, as a multiple of a loop of ten million steps on the same machine: neither the speed of the machine nor what else
- * it does matters much.
+ * Runs the work once and returns its CPU time as a multiple of a loop of ten million steps, so that the result hardly depends on the speed
+ * or the load of the machine.
  */
 export function cpuCost(work: () => unknown): number {
   const before = process.threadCpuUsage();

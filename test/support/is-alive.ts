@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** A zombie is dead: whoever inherited it has not looked yet. */
+/** Whether the process runs. A zombie has ended; its parent has only not collected its status yet. */
 export function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -1,6 +1,6 @@
 /**
- * Whether a timer of that length, set before the work, fires before the work ends. Timers of a process fire in the order in which they are due, so this
- * holds on a busy machine, too, for work that waits for a timer of that length.
+ * Whether a timer that is started before the work fires before the work ends. Timers of a process fire in the order of their due times, so
+ * the result does not depend on the load of the machine if the work itself waits for a timer.
  */
 export async function outlasts(work: () => Promise<unknown>, timerMs: number): Promise<boolean> {
   let fired = false;

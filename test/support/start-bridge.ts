@@ -14,7 +14,7 @@ import type { Lookup } from "../../src/network/dns-resolver.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
 import { createResponseCheck } from "../http/response-check.ts";
 
-/** Tokens of the tests: two tenants with every scope, and one token for each single scope. */
+/** Tokens: two tenants with all scopes, and one token for each scope. */
 export const tokens = {
   alpha: { tenant: "alpha", scopes: ["dispatch", "read", "approve", "manage", "metrics"] },
   beta: { tenant: "beta", scopes: ["dispatch", "read", "approve", "manage", "metrics"] },
@@ -31,7 +31,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of a body is what it asserts.
+  // biome-ignore lint/suspicious/noExplicitAny: each test asserts the parts of the body that it expects.
   body: any;
 }
 
@@ -39,15 +39,15 @@ export interface Call {
   /** Default: alpha; null sends none. */
   token?: TokenName | null;
   headers?: Record<string, string>;
-  /** Sent as JSON; a string is sent as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   body?: unknown;
 }
 
-/** A whole Bridge on a free port, with adapters whose runtimes are functions. */
+/** A Bridge on a free port, with adapters whose runtimes are functions. */
 export interface Bridge {
   url: string;
   port: number;
-  /** Every line that was logged. */
+  /** All log lines. */
   log: string[];
   /** Sends a request. Every response must fit the API description; an error must be a problem with the id of its request. */
   call(method: string, target: string, options?: Call): Promise<Answer>;
@@ -56,8 +56,8 @@ export interface Bridge {
 }
 
 /**
- * Runs until it is cancelled for the message `wait`, fails for `fail`, uses a tool and returns every field of a result for `look`, a tool that never
- * ends for `work`, one that waits for an approval for `ask`, and returns any other message.
+ * Runs until it is cancelled for the message `wait`, fails for `fail`, uses a tool and returns every field of a result for `look`, a tool
+ * that never ends for `work`, one that waits for an approval for `ask`, and returns any other message.
  */
 const obey: Run = async (request, emit, signal, requestApproval) => {
   if (request.message === "fail") return { status: "error", errorCode: "model_error", error: "It failed." };

@@ -3,17 +3,17 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-/** One POST as it arrived. */
+/** One received POST. */
 export interface ReceivedPost {
   path: string;
   headers: IncomingHttpHeaders;
   body: Buffer;
 }
 
-/** Answers one POST, or leaves it hanging. */
+/** Responds to one POST, or leaves it without a response. */
 export type Answer = (response: ServerResponse, request: IncomingMessage, number: number) => void;
 
-/** Starts a receiver of callbacks on a free port of 127.0.0.1 that remembers what it got. */
+/** Starts a callback receiver on a free port of 127.0.0.1 that records all POSTs. */
 export async function startReceiver(answer: Answer = (response) => response.end()) {
   const posts: ReceivedPost[] = [];
   let underWay = 0;
@@ -45,14 +45,14 @@ export async function startReceiver(answer: Answer = (response) => response.end(
 export async function startTcpServer(onSocket: (socket: Socket) => void) {
   return await listen(
     createTcpServer((socket) => {
-      // What the other side does to the connection is the test's business, not an error of the server's.
+      // Connection errors are caused by the test and must not fail the server.
       socket.on("error", () => {});
       onSocket(socket);
     }),
   );
 }
 
-/** A port of 127.0.0.1 on which nobody listens. */
+/** Returns a port of 127.0.0.1 on which no program listens. */
 export async function findClosedPort(): Promise<number> {
   const { port, close } = await startTcpServer(() => {});
   await close();

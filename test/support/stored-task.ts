@@ -1,6 +1,6 @@
 import type { Task } from "../../src/task.ts";
 
-/** A task as the store gives it, running unless `fields` say otherwise. */
+/** Returns a task as the store returns it, in state `running` unless `fields` override it. */
 export const storedTask = (fields: Omit<Partial<Task>, "request"> & { request?: Partial<Task["request"]> } = {}): Task => ({
   seq: 1,
   tenant: "default",

@@ -13,7 +13,7 @@ export async function until(condition: () => boolean | Promise<boolean>, limitMs
   return true;
 }
 
-/** Asks again until the answer meets the condition, and returns it. The time limit of the test is its limit. */
+/** Repeats the request until the response meets the condition, and returns the response. Limited only by the time limit of the test. */
 export async function askUntil<T>(ask: () => Promise<T>, condition: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await ask();

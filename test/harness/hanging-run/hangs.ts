@@ -6,7 +6,7 @@ import { dispatchTask, shellCommand, startBridgeProgram } from "../../support/br
 import { until } from "../../support/until.ts";
 
 beforeAll(async () => {
-  // Nobody ends it or removes its directory.
+  // This test neither ends Bridge nor removes its directory.
   const dataDir = mkdtempSync(path.join(tmpdir(), "hanging-"));
   const bridge = await startBridgeProgram(dataDir, shellCommand("setsid -f sleep 4713100; sleep 4713101"), () => {});
   await dispatchTask(bridge, { taskId: "t1", agentId: "a", message: "x" });

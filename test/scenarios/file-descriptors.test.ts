@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** Few, but enough for Bridge itself and some tasks. */
+/** Enough for Bridge and some tasks, and few enough to exhaust. */
 const OPEN_FILES = 128;
 
 test("clients that open connections without end do not stop Bridge: running tasks complete, and new ones are accepted afterwards", async () => {
@@ -38,7 +38,7 @@ test("clients that open connections without end do not stop Bridge: running task
   expect((await fetch(`${bridge.url}/healthz`)).status).toBe(200);
 
   await writeFile(end, "");
-  // Its child has left the session, so the end of the task needs descriptors to find it.
+  // The child process has left the session, so Bridge needs descriptors to find it at the end of the task.
   await expect.poll(() => bridge.log.find(({ msg }) => msg === "task ended"), { timeout: 15_000 }).toMatchObject({ state: "completed" });
   for (const stream of streams) stream.destroy();
   expect(await taskInState(bridge, "t1", "completed")).toMatchObject({ result: { output: "done\n" } });

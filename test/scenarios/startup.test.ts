@@ -11,7 +11,7 @@ import { startTcpServer } from "../support/start-receiver.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 describe("the start", () => {
-  test("tells the address first, and the token that it made, once", async () => {
+  test("prints the address first, and the generated token once", async () => {
     const dataDir = await temporaryDirectory();
     const first = await startBridgeProgram(dataDir, { BRIDGE_TYPO: "1" });
     expect(first.log[0]).toMatchObject({ address: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
@@ -29,7 +29,7 @@ describe("the start", () => {
     expect(second.stderr()).toBe("");
   });
 
-  test("reports every fault of the configuration at once, and no secret", async () => {
+  test("reports all configuration errors together, without secrets", async () => {
     const dataDir = await temporaryDirectory();
     const start = startBridgeProgram(dataDir, {
       BRIDGE_PORT: "http",
@@ -48,7 +48,7 @@ describe("the start", () => {
     expect(words).not.toContain("    at ");
   });
 
-  test("is refused without a token on a host that others can reach, and for a second process on the same data", async () => {
+  test("fails without a token on a public host, and for a second process on the same data", async () => {
     await expect(startBridgeProgram(await temporaryDirectory(), { BRIDGE_HOST: "0.0.0.0" })).rejects.toThrow(/exit 1.*token/is);
     const dataDir = await temporaryDirectory();
     const first = await startBridgeProgram(dataDir);
@@ -56,7 +56,7 @@ describe("the start", () => {
     expect((await first.call("GET", "/api/v2/tasks")).status).toBe(200);
   });
 
-  test("tells in words what the operator can mend", async () => {
+  test("fails with a message that states what the operator can fix", async () => {
     const dataDir = await temporaryDirectory();
     const file = path.join(dataDir, "file");
     await writeFile(file, "no database, and no directory either");
@@ -78,7 +78,7 @@ describe("the start", () => {
     }
   });
 
-  test("is refused where there has to be a sandbox and none works; where there only should be one, it is missed aloud", async () => {
+  test("fails if a required sandbox does not work, and logs a warning if an optional one does not", async () => {
     const nothing = { PATH: await temporaryDirectory() };
     const told = startBridgeProgram(await temporaryDirectory(), { ...nothing, BRIDGE_SANDBOX: "required" });
     await expect(told).rejects.toThrow(/exit 1.*BRIDGE_SANDBOX=required.*apt-get install bubblewrap(?!.*^ +at )/ms);
@@ -89,7 +89,7 @@ describe("the start", () => {
     expect(await answer.json()).toMatchObject({ state: "completed" });
   });
 
-  test("that fails halfway ends the program, and frees the port", async () => {
+  test("ends the program and releases the port if it fails halfway", async () => {
     const dataDir = await temporaryDirectory();
     const database = new SqliteDatabase(path.join(dataDir, "bridge.db"));
     migrate(database);
@@ -145,14 +145,14 @@ describe("the start", () => {
   });
 });
 
-describe("programs on the machine that could be adapters", () => {
+describe("agent programs on the machine without an enabled adapter", () => {
   async function install(programs: Record<string, string>): Promise<string> {
     const bin = await temporaryDirectory();
     for (const [name, script] of Object.entries(programs)) await writeFile(path.join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     return bin;
   }
 
-  test("are told once, with how to enable them", async () => {
+  test("are logged once, with instructions to enable them", async () => {
     const [dataDir, bin] = [await temporaryDirectory(), await install({ claude: 'echo "2.1.0 (Claude Code)"', opencode: "echo 1.18.0" })];
     const bridge = await startBridgeProgram(dataDir, { PATH: `${bin}:/usr/bin:/bin` });
     await expect
@@ -164,7 +164,7 @@ describe("programs on the machine that could be adapters", () => {
     expect(bridge.log.filter(({ msg }) => String(msg).includes("not enabled"))).toHaveLength(1);
   });
 
-  test("hold up neither the work nor the stop when they hang", async () => {
+  test("delay neither tasks nor the shutdown when they hang", async () => {
     const dataDir = await temporaryDirectory();
     const bin = await install({ claude: `echo $$ > ${dataDir}/pid; exec sleep 60`, codex: `touch ${dataDir}/codex; echo 1.0.0` });
     const bridge = await startBridgeProgram(dataDir, { PATH: `${bin}:/usr/bin:/bin`, ...shellCommand("echo done") });

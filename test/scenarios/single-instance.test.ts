@@ -4,17 +4,17 @@ import { describe, expect, test } from "vitest";
 import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** The words of a start that was refused, which must be words and not a stack. */
-async function refusalOf(dataDir: string, environment: Record<string, string> = {}): Promise<string> {
-  const words = await startBridgeProgram(dataDir, environment).then(
+/** Starts a Bridge that must fail, and returns its error message, which must not contain a stack trace. */
+async function startupErrorOf(dataDir: string, environment: Record<string, string> = {}): Promise<string> {
+  const message = await startBridgeProgram(dataDir, environment).then(
     () => "it started",
     (error: Error) => error.message,
   );
-  expect(words).not.toContain("    at ");
-  return words;
+  expect(message).not.toContain("    at ");
+  return message;
 }
 
-/** A Bridge with a task that runs until `finish`. */
+/** Starts a Bridge with a task that runs until `finish`. */
 async function startBusyBridge() {
   const dataDir = await temporaryDirectory();
   const signal = path.join(await temporaryDirectory(), "finish");
@@ -28,36 +28,38 @@ async function startBusyBridge() {
 }
 
 describe("a second Bridge", () => {
-  test("is refused on the data directory or the database of another one, under any name, and the task there completes", async () => {
+  test("does not start on the data directory or the database of a running Bridge, under any path, and does not disturb its task", async () => {
     const { dataDir, bridge, taskId, finish } = await startBusyBridge();
     const elsewhere = await temporaryDirectory();
     const ownsDirectory = /exit 1.*Another process owns the data directory/s;
-    expect(await refusalOf(dataDir, { BRIDGE_DATABASE_URL: `sqlite:${elsewhere}/other.db` })).toMatch(ownsDirectory);
+    expect(await startupErrorOf(dataDir, { BRIDGE_DATABASE_URL: `sqlite:${elsewhere}/other.db` })).toMatch(ownsDirectory);
     await symlink(dataDir, path.join(elsewhere, "link"));
-    expect(await refusalOf(path.join(elsewhere, "link"), { BRIDGE_DATABASE_URL: `sqlite:${elsewhere}/other.db` })).toMatch(ownsDirectory);
+    expect(await startupErrorOf(path.join(elsewhere, "link"), { BRIDGE_DATABASE_URL: `sqlite:${elsewhere}/other.db` })).toMatch(
+      ownsDirectory,
+    );
 
     const ownsDatabase = /exit 1.*Another process owns the database/s;
     const database = path.join(dataDir, "bridge.db");
-    expect(await refusalOf(await temporaryDirectory(), { BRIDGE_DATABASE_URL: `sqlite:${database}` })).toMatch(ownsDatabase);
+    expect(await startupErrorOf(await temporaryDirectory(), { BRIDGE_DATABASE_URL: `sqlite:${database}` })).toMatch(ownsDatabase);
     const linked = await temporaryDirectory();
     await symlink(database, path.join(elsewhere, "between.db"));
     await symlink(path.join(elsewhere, "between.db"), path.join(linked, "bridge.db"));
-    expect(await refusalOf(linked)).toMatch(ownsDatabase);
+    expect(await startupErrorOf(linked)).toMatch(ownsDatabase);
     const hard = await temporaryDirectory();
     await link(database, path.join(hard, "bridge.db"));
-    expect(await refusalOf(hard)).toMatch(/exit 1.*2 names \(hard links\)/s);
+    expect(await startupErrorOf(hard)).toMatch(/exit 1.*2 names \(hard links\)/s);
 
     await finish();
     const { result } = await taskInState(bridge, taskId, "completed");
     expect(result).toMatchObject({ output: expect.stringContaining(path.join(dataDir, "tmp")) });
   });
 
-  test.runIf(process.platform === "linux")("is refused although somebody has deleted the lock file, however often it tries", async () => {
+  test.runIf(process.platform === "linux")("does not start after the lock file was deleted, at any attempt", async () => {
     const { dataDir, bridge, taskId, finish } = await startBusyBridge();
     await rm(path.join(dataDir, "data-directory.lock"));
     const other = { BRIDGE_DATABASE_URL: `sqlite:${await temporaryDirectory()}/other.db` };
     for (let tries = 0; tries < 2; tries += 1)
-      expect(await refusalOf(dataDir, other)).toMatch(new RegExp(`exit 1.*process ${bridge.pid} holds .*was deleted`, "s"));
+      expect(await startupErrorOf(dataDir, other)).toMatch(new RegExp(`exit 1.*process ${bridge.pid} holds .*was deleted`, "s"));
     await finish();
     await taskInState(bridge, taskId, "completed");
   });
@@ -71,15 +73,15 @@ describe("a second Bridge", () => {
   });
 });
 
-test("two databases that are links to one file that does not exist yet are one database", async () => {
+test("two links to one database file that does not exist yet are recognized as one database", async () => {
   const shared = path.join(await temporaryDirectory(), "shared.db");
   const [first, second] = [await temporaryDirectory(), await temporaryDirectory()];
   for (const dataDir of [first, second]) await symlink(shared, path.join(dataDir, "bridge.db"));
   await startBridgeProgram(first);
-  expect(await refusalOf(second)).toMatch(/exit 1.*Another process owns the database/s);
+  expect(await startupErrorOf(second)).toMatch(/exit 1.*Another process owns the database/s);
 });
 
-test("a data directory that is missing is made for its owner only, with Bridge's token in it", async () => {
+test("a missing data directory is created with access for its owner only, and contains Bridge's token", async () => {
   const directory = await temporaryDirectory();
   const dataDir = path.join(directory, "deep/data");
   await startBridgeProgram(directory, { BRIDGE_DATA_DIR: dataDir });
@@ -90,6 +92,6 @@ test("a data directory that is missing is made for its owner only, with Bridge's
 test.each([
   ["BRIDGE_DATA_DIR", "/proc/bridge"],
   ["BRIDGE_DATABASE_URL", "sqlite:/proc/bridge/bridge.db"],
-])("%s=%s ends the start in words", async (name, value) => {
-  expect(await refusalOf(await temporaryDirectory(), { [name]: value })).toMatch(new RegExp(`exit 1.*${name} cannot be`, "s"));
+])("an unusable %s=%s stops the start with an error message", async (name, value) => {
+  expect(await startupErrorOf(await temporaryDirectory(), { [name]: value })).toMatch(new RegExp(`exit 1.*${name} cannot be`, "s"));
 });

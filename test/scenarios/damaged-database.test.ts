@@ -4,7 +4,7 @@ import { damageMiddle, fillDatabase } from "../store/sqlite/damaged-file.ts";
 import { dispatchTask, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** More than is checked before the start, which is also more than SQLite caches. */
+/** Larger than the part that Bridge checks before the start, and larger than SQLite's cache. */
 const LARGE_TASKS = 9_000;
 
 async function stoppedBridge(tasks: number): Promise<{ dataDir: string; file: string }> {
@@ -41,12 +41,12 @@ test("on a large damaged database Bridge is not ready, rejects dispatches, logs 
   expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([503, "storage_unavailable"]);
   expect((await bridge.call("GET", "/healthz")).status).toBe(200);
 
-  // Reads of sound pages go on; those of damaged ones are refused, and neither fills the log.
+  // Reads of intact pages succeed, reads of damaged pages are rejected, and neither fills the log.
   expect((await bridge.call("GET", "/api/v2/tasks/filler-0")).status).toBe(200);
   const statuses = new Set<number>();
   for (let task = 4_400; task < 4_600; task += 1) statuses.add((await bridge.call("GET", `/api/v2/tasks/filler-${task}`)).status);
   expect(statuses).toContain(503);
-  // A damaged page inside of a long text is not always seen by SQLite: such a text is an internal error.
+  // SQLite does not detect every damaged page inside a long text. Such a text results in an internal error.
   const faults = bridge.log.filter(({ level, msg }) => Number(level) >= 50 && msg !== "request failed");
   expect(faults.map(({ msg }) => msg)).toEqual(["database is damaged; new tasks are rejected"]);
   expect(JSON.stringify(bridge.log.filter(({ msg }) => msg === "request failed"))).not.toContain("malformed");
@@ -58,7 +58,7 @@ test("on a large damaged database Bridge is not ready, rejects dispatches, logs 
   expect(await bridge.exited).toBe(0);
 });
 
-test("Bridge is not ready as soon as a read meets a page that was damaged meanwhile, and running tasks end", async () => {
+test("Bridge is not ready after a read finds a page that was damaged at run time, and running tasks end", async () => {
   const { dataDir, file } = await stoppedBridge(LARGE_TASKS);
   const bridge = await startBridgeProgram(dataDir, {
     BRIDGE_COMMAND: JSON.stringify(["/bin/sh", "-c", "until [ -e go ]; do sleep 0.1; done"]),

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Runtime processes of this data directory: what carries a task's marker and its directories. Looked up without any help of Bridge's own. */
-export function findRuntimes(dataDir: string): number[] {
+/** Finds runtime processes of this data directory by the task's marker and directories, without using code of Bridge. */
+export function findRuntimeProcesses(dataDir: string): number[] {
   return readdirSync("/proc")
     .map(Number)
     .filter((pid) => Number.isInteger(pid) && isRuntime(pid, dataDir));
@@ -15,7 +15,7 @@ function isRuntime(pid: number, dataDir: string): boolean {
       environment.some((entry) => entry.startsWith(`TMPDIR=${dataDir}/`))
     );
   } catch {
-    // It has ended meanwhile, or is another user's.
+    // The process has ended, or belongs to another user.
     return false;
   }
 }

@@ -13,8 +13,8 @@ import { isAlive } from "../support/is-alive.ts";
 import { findClosedPort, startReceiver } from "../support/start-receiver.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-describe("the stop", () => {
-  test("SIGTERM lets running tasks end, refuses new ones, ends streams with a word, and exits 0", async () => {
+describe("the shutdown", () => {
+  test("completes running tasks after SIGTERM, rejects new ones, ends streams with a closing event, and exits with 0", async () => {
     const receiver = await startReceiver();
     onTestFinished(receiver.close);
     const dataDir = await temporaryDirectory();
@@ -41,7 +41,7 @@ describe("the stop", () => {
     ]);
   });
 
-  test("what does not end in time is stopped with all its processes; a second signal ends Bridge at once", async () => {
+  test("stops tasks that exceed the drain time with all their processes, and ends immediately on a second signal", async () => {
     const dataDir = await temporaryDirectory();
     const file = path.join(dataDir, "pid");
     const bridge = await startBridgeProgram(dataDir, {
@@ -64,7 +64,7 @@ describe("the stop", () => {
     expect(await again.exited).not.toBe(0);
   });
 
-  test("ends also when whoever reads its log has ended first", async () => {
+  test("completes after the reader of the log has ended", async () => {
     const bridge = await startBridgeProgram(await temporaryDirectory());
     const { promise: stopping, resolve } = Promise.withResolvers<void>();
     const push = bridge.log.push.bind(bridge.log);
@@ -78,10 +78,10 @@ describe("the stop", () => {
     expect(await bridge.exited).toBe(0);
   });
 
-  test("ends also when whoever reads its log stands still", async () => {
+  test("completes while the reader of the log is paused", async () => {
     const bridge = await startBridgeProgram(await temporaryDirectory());
     bridge.holdLog();
-    // Each leaves a line of more than 1 KiB: together more than fits between the two.
+    // Each request logs a line of more than 1 KiB; together they exceed the capacity of the pipe.
     const place = `/api/v2/gateway/command/skills/${encodeURIComponent("世".repeat(128))}`;
     const refused = await Promise.all(Array.from({ length: 400 }, async () => (await bridge.call("DELETE", place)).status));
     expect(new Set(refused)).toEqual(new Set([404]));
@@ -89,7 +89,7 @@ describe("the stop", () => {
     expect(await bridge.exited).toBe(0);
   });
 
-  test("in the middle of the start waits for the start", async () => {
+  test("waits for a start that is in progress", async () => {
     const environment = { BRIDGE_PORT: "0", BRIDGE_DATA_DIR: await temporaryDirectory(), BRIDGE_GATEWAY_TOKEN_HASH: "0".repeat(64) };
     const stopped = Promise.withResolvers<void>();
     const stopAt = (line: string): void => {
@@ -100,7 +100,7 @@ describe("the stop", () => {
     await stopped.promise;
   });
 
-  test("comes to its end, and does not come by itself, where the log cannot be written", async () => {
+  test("completes, and does not begin by itself, if the log cannot be written", async () => {
     const port = await findClosedPort();
     const full = await open("/dev/full", "w");
     const bridge = spawn(process.execPath, [path.resolve("src/main.ts")], {
@@ -115,13 +115,13 @@ describe("the stop", () => {
         ({ ok }) => ok,
         () => false,
       );
-    // The first line is long lost by then.
+    // The first line is lost by then.
     await expect.poll(isReady, { timeout: 15_000 }).toBe(true);
     bridge.kill("SIGTERM");
     expect(await exited).toEqual([0, null]);
   });
 
-  test("an error that nobody caught, be it an adapter's, stops Bridge in peace and with exit code 1", async () => {
+  test("is graceful and exits with 1 after an uncaught error, including one of an adapter", async () => {
     const dataDir = await temporaryDirectory();
     const gate = path.join(dataDir, "gate");
     const echo = await readFile("examples/adapter/echo-adapter.js", "utf8");
@@ -145,7 +145,7 @@ describe("the stop", () => {
     expect(await taskInState(next, "t1", "completed")).toMatchObject({ result: { output: "finished\n" } });
   });
 
-  test("after kill -9 the next start kills what was left behind, ends the task honestly, and delivers its callback", async () => {
+  test("after kill -9 the next start kills leftover processes, records the task as failed, and delivers its callback", async () => {
     const receiver = await startReceiver();
     onTestFinished(receiver.close);
     const dataDir = await temporaryDirectory();

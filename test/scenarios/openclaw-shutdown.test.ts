@@ -3,7 +3,7 @@ import { doing, type FakeGateway, startFakeGateway } from "../adapters/openclaw/
 import { type BridgeProgram, dispatchTask, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** Bridge as a program, with tasks on a gateway. */
+/** Starts Bridge as a program that runs its tasks on the gateway. */
 async function startWith(fake: FakeGateway, environment: Record<string, string> = {}) {
   const dataDir = await temporaryDirectory();
   const settings = { BRIDGE_ADAPTERS: "openclaw", BRIDGE_OPENCLAW_URL: fake.url, BRIDGE_OPENCLAW_TOKEN: fake.token, ...environment };
@@ -13,7 +13,7 @@ async function startWith(fake: FakeGateway, environment: Record<string, string> 
   return { bridge, restart: start };
 }
 
-/** Dispatches a task whose run goes on until it is ended, and resolves when that run is at work. */
+/** Dispatches a task whose run continues until the test ends it, and resolves when the run is active. */
 async function startRun(bridge: BridgeProgram, fake: FakeGateway) {
   const answer = await dispatchTask(bridge, { taskId: "t", agentId: "main", ...doing({ hang: true }) });
   expect(answer.status).toBe(202);

@@ -1,19 +1,19 @@
-/** Where on the path of a task a kill strikes. */
+/** Phases of a task in which Bridge is killed. */
 export const phases = ["dispatch", "run", "callback", "recovery"] as const;
 export type Phase = (typeof phases)[number];
 
-/** Counts what is seen of Bridge's work from outside, so that a kill strikes in the middle of it. */
-export interface Moments {
-  happened(phase: Phase): void;
-  /** Resolves at the n-th moment of the phase from now on (true), or when the time is over (false). */
+/** Counts observed events of each phase, so that a kill happens during that phase. */
+export interface PhaseCounter {
+  record(phase: Phase): void;
+  /** Resolves with true at the n-th next event of the phase, or with false at the time limit. */
   reach(phase: Phase, occurrence: number, limitMs: number): Promise<boolean>;
 }
 
-/** Creates the counter; one waits at a time. */
-export function createMoments(): Moments {
+/** Creates the counter. Only one call of `reach` may wait at a time. */
+export function createPhaseCounter(): PhaseCounter {
   let awaited: { phase: Phase; left: number; reached: () => void } | null = null;
   return {
-    happened(phase) {
+    record(phase) {
       if (awaited?.phase !== phase) return;
       awaited.left -= 1;
       if (awaited.left <= 0) awaited.reached();

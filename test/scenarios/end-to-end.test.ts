@@ -9,8 +9,8 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
-describe("the whole way", () => {
-  test("a dispatch is run by a real program, and its callback arrives once, signed", async () => {
+describe("a dispatched task", () => {
+  test("runs in a real program, and its signed callback arrives once", async () => {
     const receiver = await startReceiver();
     onTestFinished(receiver.close);
     const dataDir = await temporaryDirectory();
@@ -45,7 +45,7 @@ describe("the whole way", () => {
     expect(readdirSync(path.join(dataDir, "tmp"))).toEqual([]);
   });
 
-  test("a task of a tenant that names itself like another's task is kept apart down to the runtime", async () => {
+  test("is separate from another tenant's task with the same id, down to the runtime", async () => {
     const dataDir = await temporaryDirectory();
     const sha256 = async (text: string) =>
       Buffer.from(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).toString("hex");

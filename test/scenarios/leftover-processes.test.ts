@@ -18,7 +18,7 @@ const start = Object.values(escapes).map(
   (prefix, index) => `${prefix} sh -c 'echo $$ > "$0.new"; mv "$0.new" "$0"; exec sleep 300' PIDS/${index} > /dev/null 2>&1 &`,
 );
 
-/** Starts a Bridge whose tasks leave one process behind for each way to escape, and then do what comes last. */
+/** Starts a Bridge whose tasks leave one process behind for each way to escape, and then run the last command. */
 async function startWithEscapes(last: string) {
   const dataDir = await temporaryDirectory();
   const directory = path.join(dataDir, "pids");
@@ -35,7 +35,7 @@ async function startWithEscapes(last: string) {
   const pidOf = (index: number): number => Number(readFileSync(path.join(directory, String(index)), "utf8"));
   const living = () => Object.keys(escapes).filter((_, index) => isAlive(pidOf(index)));
   onTestFinished(() => {
-    // The agent, too: tests end with Bridges that are killed.
+    // Also kill the agent, because tests end by killing Bridge.
     for (const file of [ownPid, ...readdirSync(directory).map((name) => path.join(directory, name))]) {
       const pid = Number(readFileSync(file, "utf8"));
       if (pid > 0 && isAlive(pid)) process.kill(pid, "SIGKILL");
@@ -52,7 +52,7 @@ test("no process outlives a completed task, even if it changed its environment, 
   expect(living()).toEqual([]);
 });
 
-test("no process outlives a cancelled task, even if it changed its environment, session and parent", async () => {
+test("no process outlives a canceled task, even if it changed its environment, session and parent", async () => {
   const { bridge, isComplete, living } = await startWithEscapes("exec sleep 300");
   await expect.poll(isComplete, { timeout: 15_000 }).toBe(true);
   expect(living()).toEqual(Object.keys(escapes));
@@ -61,7 +61,7 @@ test("no process outlives a cancelled task, even if it changed its environment, 
   expect(living()).toEqual([]);
 });
 
-test("no process outlives kill -9 of Bridge and its next start, and those of another Bridge are spared", async () => {
+test("no process outlives kill -9 of Bridge and its next start, and processes of another Bridge continue", async () => {
   const { dataDir, bridge, isComplete, living } = await startWithEscapes("exec sleep 300");
   const other = await startWithEscapes("exec sleep 300");
   await expect.poll(() => isComplete() && other.isComplete(), { timeout: 15_000 }).toBe(true);
@@ -75,7 +75,7 @@ test("no process outlives kill -9 of Bridge and its next start, and those of ano
   expect(other.living()).toEqual(Object.keys(escapes));
 });
 
-test("a Bridge that starts on a copy of the data directory of a running Bridge spares its processes", async () => {
+test("a Bridge that starts on a copy of a running Bridge's data directory does not kill its processes", async () => {
   const { dataDir, isComplete, living } = await startWithEscapes("exec sleep 300");
   await expect.poll(isComplete, { timeout: 15_000 }).toBe(true);
   const copy = await temporaryDirectory();

@@ -11,7 +11,7 @@ const migrations = readdirSync(directory)
   .sort()
   .map((name) => readFileSync(new URL(name, directory), "utf8"));
 
-/** Rows as the Bridge that came with a schema wrote them; `since` is the first schema that has their tables. */
+/** Rows as written by the Bridge version of a schema. `since` is the first schema that contains their tables. */
 const rows = ({ at, origin }: { at: number; origin: string }): { since: number; sql: string }[] => {
   const request = `{"message":"work","outputStrategy":{"type":"stream"},"profile":"inspect","approvals":"ask","onInterrupt":"fail"`;
   const result = `'{"status":"ok","output":"from the past","durationMs":5,"resumeToken":"session-1","connection":"cli"}'`;
@@ -56,53 +56,56 @@ function schemaOf(file: string): unknown[] {
   }
 }
 
-test.each(migrations.map((_, index) => index + 1))("a database of schema %i is upgraded, and everything in it goes on", async (version) => {
-  const dataDir = await temporaryDirectory();
-  const file = path.join(dataDir, "bridge.db");
-  const { posts, origin, close } = await startReceiver();
-  onTestFinished(close);
-  const database = new SqliteDatabase(file);
-  database.pragma("journal_mode = WAL");
-  for (const sql of migrations.slice(0, version)) database.exec(sql);
-  database.pragma(`user_version = ${version}`);
-  for (const { since, sql } of rows({ at: Date.now() - 60_000, origin })) if (since <= version) database.exec(sql);
-  database.close();
+test.each(migrations.map((_, index) => index + 1))(
+  "a database of schema %i is upgraded, and its tasks, callbacks and events continue",
+  async (version) => {
+    const dataDir = await temporaryDirectory();
+    const file = path.join(dataDir, "bridge.db");
+    const { posts, origin, close } = await startReceiver();
+    onTestFinished(close);
+    const database = new SqliteDatabase(file);
+    database.pragma("journal_mode = WAL");
+    for (const sql of migrations.slice(0, version)) database.exec(sql);
+    database.pragma(`user_version = ${version}`);
+    for (const { since, sql } of rows({ at: Date.now() - 60_000, origin })) if (since <= version) database.exec(sql);
+    database.close();
 
-  const bridge = await startBridgeProgram(dataDir, shellCommand("echo done"));
-  const get = async (target: string) => (await (await bridge.call("GET", target)).json()) as { data: Record<string, string>[] };
-  // What was cut off ends, its child too; what waited runs.
-  expect(await taskInState(bridge, "running", "failed")).toMatchObject({ result: { errorCode: "bridge_restarted" } });
-  expect(await taskInState(bridge, "child", "failed")).toMatchObject({ parentTaskId: "running" });
-  await taskInState(bridge, "queued", "completed");
-  expect(await taskInState(bridge, "delivered", "completed")).toMatchObject({
-    metadata: { ticket: 7 },
-    result: { output: "from the past", resumeToken: "session-1" },
-    callback: { state: "delivered", attempts: 1 },
-  });
-  const { data: tasks } = await get("/api/v2/tasks");
-  expect(tasks.map(({ taskId }) => taskId)).toEqual(["queued", "child", "running", "owing", "delivered"]);
+    const bridge = await startBridgeProgram(dataDir, shellCommand("echo done"));
+    const get = async (target: string) => (await (await bridge.call("GET", target)).json()) as { data: Record<string, string>[] };
+    // Interrupted tasks end, including child tasks; queued tasks run.
+    expect(await taskInState(bridge, "running", "failed")).toMatchObject({ result: { errorCode: "bridge_restarted" } });
+    expect(await taskInState(bridge, "child", "failed")).toMatchObject({ parentTaskId: "running" });
+    await taskInState(bridge, "queued", "completed");
+    expect(await taskInState(bridge, "delivered", "completed")).toMatchObject({
+      metadata: { ticket: 7 },
+      result: { output: "from the past", resumeToken: "session-1" },
+      callback: { state: "delivered", attempts: 1 },
+    });
+    const { data: tasks } = await get("/api/v2/tasks");
+    expect(tasks.map(({ taskId }) => taskId)).toEqual(["queued", "child", "running", "owing", "delivered"]);
 
-  // Owed callbacks are posted as they were stored, delivered ones never again.
-  await expect.poll(() => posts.map((post) => post.path).sort()).toEqual(["/owing", "/running"]);
-  expect(posts.find((post) => post.path === "/owing")?.body.toString()).toBe('{"taskId":"owing","äöü":"exactly these bytes"}');
-  await expect.poll(async () => await get("/api/v2/tasks/owing")).toMatchObject({ callback: { state: "delivered", attempts: 3 } });
+    // Pending callbacks are posted as stored, and delivered ones are not posted again.
+    await expect.poll(() => posts.map((post) => post.path).sort()).toEqual(["/owing", "/running"]);
+    expect(posts.find((post) => post.path === "/owing")?.body.toString()).toBe('{"taskId":"owing","äöü":"exactly these bytes"}');
+    await expect.poll(async () => await get("/api/v2/tasks/owing")).toMatchObject({ callback: { state: "delivered", attempts: 3 } });
 
-  // The log goes on in its epoch, behind its last number.
-  const { data: events } = await get("/api/v2/tasks/delivered/events");
-  expect(events.map(({ id, type }) => `${id} ${type}`)).toEqual([
-    "abcdef0123-1 execution.started",
-    "abcdef0123-2 assistant.text",
-    "abcdef0123-3 execution.completed",
-  ]);
-  const { data: laterEvents } = await get("/api/v2/tasks/queued/events");
-  for (const { id } of laterEvents) expect(Number(id?.split("-")[1])).toBeGreaterThan(6);
-  if (version >= 2) expect(await get("/api/v2/approvals")).toMatchObject({ data: [{ approvalId: "apr_pending", state: "rejected" }] });
+    // The event log continues in its epoch after its last number.
+    const { data: events } = await get("/api/v2/tasks/delivered/events");
+    expect(events.map(({ id, type }) => `${id} ${type}`)).toEqual([
+      "abcdef0123-1 execution.started",
+      "abcdef0123-2 assistant.text",
+      "abcdef0123-3 execution.completed",
+    ]);
+    const { data: laterEvents } = await get("/api/v2/tasks/queued/events");
+    for (const { id } of laterEvents) expect(Number(id?.split("-")[1])).toBeGreaterThan(6);
+    if (version >= 2) expect(await get("/api/v2/approvals")).toMatchObject({ data: [{ approvalId: "apr_pending", state: "rejected" }] });
 
-  bridge.signal("SIGTERM");
-  expect(await bridge.exited).toBe(0);
-  const freshDir = await temporaryDirectory();
-  const fresh = await startBridgeProgram(freshDir);
-  fresh.signal("SIGTERM");
-  expect(await fresh.exited).toBe(0);
-  expect(schemaOf(file)).toEqual(schemaOf(path.join(freshDir, "bridge.db")));
-});
+    bridge.signal("SIGTERM");
+    expect(await bridge.exited).toBe(0);
+    const freshDir = await temporaryDirectory();
+    const fresh = await startBridgeProgram(freshDir);
+    fresh.signal("SIGTERM");
+    expect(await fresh.exited).toBe(0);
+    expect(schemaOf(file)).toEqual(schemaOf(path.join(freshDir, "bridge.db")));
+  },
+);

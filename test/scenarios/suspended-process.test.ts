@@ -11,7 +11,7 @@ const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false 
 test("a task that keeps emitting is not idle, although Bridge itself was paused for longer than the limit", async () => {
   const dataDir = await temporaryDirectory();
   const [turns, gate] = [path.join(dataDir, "turns"), path.join(dataDir, "gate")];
-  // It writes a line ten times a second, and notes each: four seconds are at least 40 lines.
+  // The agent writes and counts ten lines per second: four seconds are at least 40 lines.
   const script = `for turn in $(seq 600); do echo line; printf x >> ${turns}; [ -e ${gate} ] && exit 0; sleep 0.1; done`;
   const bridge = await startBridgeProgram(dataDir, { ...shellCommand(script), BRIDGE_IDLE_SECONDS: "3" });
   await dispatchTask(bridge, { taskId: "t1", agentId: "a", message: "x" });
@@ -20,14 +20,14 @@ test("a task that keeps emitting is not idle, although Bridge itself was paused 
   const before = sizeOf(turns);
   expect(await until(() => sizeOf(turns) > before + 45, LIMIT_MS)).toBe(true);
   bridge.signal("SIGCONT");
-  // It works for longer than the limit after the pause, too.
+  // The task also runs for longer than the limit after the pause.
   const after = sizeOf(turns);
   expect(await until(() => sizeOf(turns) > after + 15, LIMIT_MS)).toBe(true);
   writeFileSync(gate, "");
   expect(await taskInState(bridge, "t1", "completed")).toMatchObject({ result: { status: "ok" } });
 });
 
-test("a task that completes during a pause of Bridge is completed, although its timeout passes meanwhile", async () => {
+test("a task that completes during a pause of Bridge is completed, although its timeout expires during the pause", async () => {
   const dataDir = await temporaryDirectory();
   const [started, gate, ended] = ["started", "gate", "ended"].map((name) => path.join(dataDir, name)) as [string, string, string];
   const script = `date +%s%3N > ${started}; while [ ! -e ${gate} ]; do sleep 0.05; done; echo done; : > ${ended}`;
