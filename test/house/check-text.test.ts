@@ -8,7 +8,7 @@ const repository = path.resolve(import.meta.dirname, "../..");
 const program = path.join(repository, "scripts/check-text.ts");
 const words = (count: number): string => "word ".repeat(count).trim();
 
-/** One file each, with one violation, and a part of its message. */
+/** Files with one violation each, and a part of its message. */
 const planted: readonly { file: string; content: string; message: string }[] = [
   { file: "src/store/a.ts", content: "// The adapter is told the reason.", message: ':1: "told": use' },
   { file: "src/store/b.ts", content: 'export const text = "The gateway says no";', message: ':1: "says": use' },

@@ -14,7 +14,7 @@ const repository = path.resolve(import.meta.dirname, "../..");
 const program = path.join(repository, "scripts/demo.ts");
 const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
-test("shows the dispatch, the events and the verified callback on one screen, and cleans up", async () => {
+test("the demo shows the dispatch, the events and the verified callback on one screen, and cleans up", async () => {
   const directory = await temporaryDirectory();
   const { exitCode, stdout, stderr } = await startDemo(directory);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
@@ -36,7 +36,7 @@ test("shows the dispatch, the events and the verified callback on one screen, an
   expect(await readdir(directory)).toEqual([]);
 });
 
-test("stays with --keep, prints commands that work, and stops in peace on Ctrl-C", async () => {
+test("the demo with --keep continues to run, prints commands that work, and shuts down gracefully on Ctrl-C", async () => {
   const directory = await temporaryDirectory();
   const demo = startDemo(directory, "--keep");
   const kept = await readUntil(demo, "/docs");
@@ -61,10 +61,10 @@ test("stays with --keep, prints commands that work, and stops in peace on Ctrl-C
   await expect(call("/healthz")).rejects.toThrow("fetch failed");
 });
 
-test("ends with the signal's exit code and leaves nothing when it is interrupted before its end", async () => {
+test("an interrupted demo exits with the signal's exit code and leaves no files", async () => {
   const directory = await temporaryDirectory();
   const demo = startDemo(directory);
-  // From its first trace on, while Bridge is still starting.
+  // Interrupt it after its first output, while Bridge is still starting.
   await vi.waitFor(async () => expect(await readdir(directory)).toHaveLength(1), { interval: 5, timeout: 15_000 });
   demo.kill("SIGINT");
   const { exitCode } = await demo;
@@ -72,7 +72,7 @@ test("ends with the signal's exit code and leaves nothing when it is interrupted
   expect(await readdir(directory)).toEqual([]);
 });
 
-test("survives readers that go away, and cleans up", async () => {
+test("the demo cleans up after its reader has closed stdout", async () => {
   const directory = await temporaryDirectory();
   const demo = startDemo(directory);
   demo.stdout.destroy();
@@ -80,7 +80,7 @@ test("survives readers that go away, and cleans up", async () => {
   expect(await readdir(directory)).toEqual([]);
 });
 
-test("refuses what it does not know, and tells its usage", async () => {
+test("the demo rejects unknown options and providers, and prints its usage", async () => {
   const { exitCode, stdout, stderr } = await startDemo(await temporaryDirectory(), "--agent", "claude");
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
   expect(stderr).toMatch(/Unknown option '--agent'[\s\S]*Usage: npm run demo/);
@@ -91,8 +91,8 @@ test("refuses what it does not know, and tells its usage", async () => {
   );
 });
 
-describe("with a program of the operator's", () => {
-  /** Tells its version, and the story of any task, in the words of Gemini CLI. */
+describe("the demo with an agent program of the operator", () => {
+  /** Prints its version and the events of a task like Gemini CLI. */
   const gemini = `#!/bin/sh
 case "$*" in
   --version) echo 0.61.0;;
@@ -111,7 +111,7 @@ esac
     return result;
   }
 
-  test("shows its preflight and its task, which may change nothing", async () => {
+  test("shows the preflight and a read-only task", async () => {
     const { exitCode, stdout, stderr } = await demoOf("gemini", { GEMINI_API_KEY: "key" });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toMatch(/ok {2}primary connection +cli: gemini 0\.61\.0/);
@@ -128,7 +128,7 @@ esac
     ["is not installed", "claude", {}, /^\nclaude is not ready:\n[\s\S]* {2}cli: claude was not found on PATH\. Run npm install -g /],
     ["has no key", "gemini", { GEMINI_API_KEY: "" }, /^\ngemini is not ready:\n {2}Set GEMINI_API_KEY/],
     ["does not work", "gemini", { BRIDGE_GEMINI_COMMAND: "false", GEMINI_API_KEY: "key" }, /--version prints no version/],
-  ])("one that %s: says what to do, and dispatches nothing", async (_name, provider, settings, words) => {
+  ])("that %s prints what to do, and dispatches nothing", async (_name, provider, settings, words) => {
     const { exitCode, stdout, stderr } = await demoOf(provider, settings as Record<string, string>);
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(words);
@@ -136,7 +136,7 @@ esac
     expect(stdout).not.toContain("Dispatch");
   });
 
-  test("one that is not installed is not shown by its vendor's model alone", async () => {
+  test("that is not installed does not fall back to the vendor's model API", async () => {
     const model = await createModelServer();
     onTestFinished(() => model.close());
     const { exitCode, stdout, stderr } = await demoOf("codex", { OPENAI_API_KEY: "key", OPENAI_BASE_URL: `${model.url}/v1` });
@@ -147,12 +147,12 @@ esac
   });
 });
 
-test("says why Bridge did not start", async () => {
+test("the demo prints why Bridge did not start", async () => {
   const options = { directory: await temporaryDirectory(), secret, signal: AbortSignal.timeout(20_000), settings: { BRIDGE_PORT: "many" } };
   await expect(startBridge(options)).rejects.toThrow(/Bridge did not start:\n[\s\S]*BRIDGE_PORT: must be a whole number/);
 });
 
-test("its receiver tells a genuine callback from a forged one, and counts attempts", async () => {
+test("the receiver of the demo rejects a forged callback, and counts attempts", async () => {
   const receiver = await startReceiver({ secret, signal: AbortSignal.timeout(20_000) });
   onTestFinished(() => receiver.close());
   const body = JSON.stringify({ taskId: "demo-1", status: "ok" });
@@ -175,7 +175,7 @@ function startDemo(directory: string, ...options: string[]) {
 
 function startDemoIn(changes: Record<string, string>, ...options: string[]) {
   const { FORCE_COLOR: _, ...environment } = process.env;
-  // A setting that would break Bridge: the demo must not care for the surroundings.
+  // An invalid setting: the demo must ignore the settings in its environment.
   const env = { ...environment, BRIDGE_ADAPTERS: "none-of-them", ...changes };
   return execa(process.execPath, [program, ...options], { env, extendEnv: false, stdin: "ignore", reject: false, timeout: 60_000 });
 }
@@ -187,7 +187,7 @@ function sampleOfReadme(): string[] {
   return sample.split("\n").filter((line) => line.trim() !== "…");
 }
 
-/** A line without what differs from run to run. */
+/** Replaces the parts of a line that differ between runs. */
 const shapeOf = (line: string): string =>
   line
     .replace(/v1,\S+/, "v1,…")
@@ -195,7 +195,7 @@ const shapeOf = (line: string): string =>
     .replaceAll(/ +/g, " ")
     .slice(0, 60);
 
-/** All that the demo has written up to and with `end`, from now on. */
+/** Reads the output of the demo until it contains `end`. */
 async function readUntil({ stdout }: ReturnType<typeof startDemo>, end: string): Promise<string> {
   let text = "";
   while (!text.includes(end)) text += String((await once(stdout, "data"))[0]);

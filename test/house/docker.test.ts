@@ -19,7 +19,7 @@ describe("Dockerfile", () => {
     .filter((rest) => !rest.startsWith("--from="))
     .flatMap((rest) => rest.split(/\s+/).slice(0, -1));
 
-  test("copies only what exists and what .dockerignore lets through", () => {
+  test("copies only existing files that .dockerignore does not exclude", () => {
     const allowed = read(".dockerignore")
       .split("\n")
       .filter((line) => line.startsWith("!"))
@@ -30,7 +30,7 @@ describe("Dockerfile", () => {
     expect(allowed.filter((name) => !existsSync(path.join(repository, name)))).toEqual([]);
   });
 
-  test("starts a file that is in the image, under an init", () => {
+  test("starts a file of the image under an init process", () => {
     const command = JSON.parse(all("CMD").at(-1) ?? "") as string[];
     expect(command[0]).toBe("node");
     expect(statSync(path.join(repository, command[1] ?? "")).isFile()).toBe(true);
@@ -38,7 +38,7 @@ describe("Dockerfile", () => {
     expect(JSON.parse(all("ENTRYPOINT")[0] ?? "")).toEqual(["tini", "--"]);
   });
 
-  test("runs the Node of the lock file's major without root and without development tools", () => {
+  test("uses the Node major version of the lock file, a user other than root, and no development tools", () => {
     expect(all("FROM").map((rest) => rest.split(" ")[0])).toEqual(["node:24-slim", "node:24-slim"]);
     expect(all("USER").at(-1)).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     expect(all("RUN").find((rest) => rest.includes("npm ci"))).toContain("--omit=dev");
@@ -77,7 +77,7 @@ describe("docker-compose.yml", () => {
     expect(directory).toBe(/BRIDGE_DATA_DIR=(\S+)/.exec(read("Dockerfile"))?.[1]);
   });
 
-  test("names settings that exist, and demands a token", () => {
+  test("names settings that exist, and requires a token", () => {
     const commented = [...text.matchAll(/# (BRIDGE_[A-Z_]+):/g)].map(([, name]) => name ?? "");
     const named = [...Object.keys(bridge?.environment ?? {}), ...commented];
     expect(named).toContain("BRIDGE_CALLBACK_ALLOW");
@@ -85,13 +85,13 @@ describe("docker-compose.yml", () => {
     expect(bridge?.environment["BRIDGE_GATEWAY_TOKEN_HASH"]).toMatch(/^\$\{BRIDGE_GATEWAY_TOKEN_HASH:\?/);
   });
 
-  test("gives Bridge longer to stop than its tasks get to end", () => {
+  test("has a stop grace period longer than Bridge's drain time", () => {
     const drainSeconds = Number(bridge?.environment["BRIDGE_DRAIN_SECONDS"]);
     const [, margin] = /CLOSE_MARGIN_MS = (\d+)_000/.exec(read("src/main.ts")) ?? [];
     expect(Number.parseInt(bridge?.stop_grace_period ?? "", 10)).toBeGreaterThan(drainSeconds + Number(margin));
   });
 
-  test("asks for health as the image does", () => {
+  test("has the same health check as the image", () => {
     expect(bridge?.healthcheck.test.slice(0, 3)).toEqual(["CMD", "node", "-e"]);
     expect(bridge?.healthcheck.test[3]).toContain("/healthz");
   });

@@ -7,8 +7,8 @@ const repository = path.resolve(import.meta.dirname, "../..");
 const ownData = "in the data directory, where no task may write";
 
 /**
- * Who may call functions of node:fs that change files, or open them, and why that is safe. Below a home, a workspace, an output directory or a
- * TMPDIR a task may have put a link anywhere, and may do so between a check and its use: what is written there goes through nofollow-fs.
+ * Files that may call functions of node:fs that change or open files, and why that is safe. A task may create links anywhere below its
+ * home, workspace, output directory and TMPDIR, even between a check and its use, so all writes there use nofollow-fs.
  */
 const allowed: Readonly<Record<string, { calls: readonly string[]; because: string }>> = {
   "src/access/generated-token.ts": { calls: ["writeFileSync"], because: ownData },
@@ -21,12 +21,12 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
   "adapters/shared/process/sandbox.ts": { calls: ["mkdirSync", "renameSync", "writeFileSync"], because: ownData },
   "src/workspaces/workspace-directories.ts": {
     calls: ["rename"],
-    because: "right in the directory of all TMPDIRs, which no task writes to",
+    because: "directly in the directory of all TMPDIRs, which no task writes to",
   },
   "adapters/shared/process/sweep-processes.ts": { calls: ["writeFileSync"], because: ownData },
   "adapters/shared/process/output-file.ts": {
     calls: ["open", "unlink"],
-    because: "one new name right in TMPDIR: with O_EXCL, which follows no link; TMPDIR itself cannot be replaced by its task",
+    because: "a new file directly in TMPDIR, with O_EXCL, which follows no link; a task cannot replace TMPDIR itself",
   },
   "adapters/gemini/preload-script.ts": {
     calls: ["*", "*"],
@@ -35,13 +35,13 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
   "adapters/gemini/start.ts": { calls: ["symlink"], because: "by the path of a held directory; making a link follows none" },
   "adapters/council/run-council-task.ts": {
     calls: ["open"],
-    because: "to read one name right in the workspace, with O_NOFOLLOW and O_NONBLOCK",
+    because: "to read a file directly in the workspace, with O_NOFOLLOW and O_NONBLOCK",
   },
   "packages/responder-bridge/src/artifact-store.ts": { calls: ["mkdir"], because: "one name, by the path of a held directory" },
 };
 
-/** Functions of node:fs that change something, or open a file: their names, with and without Sync. */
-const changing =
+/** Names of the functions of node:fs that change or open files, with and without Sync. */
+const CHANGING_FUNCTIONS =
   /^(appendFile|chmod|chown|copyFile|cp|createWriteStream|fchmod|fchown|ftruncate|futimes|lchmod|lchown|link|lutimes|mkdir|mkdtemp|mkdtempDisposable|open|openAsBlob|rename|rm|rmdir|symlink|truncate|unlink|utimes|write|writeFile|writev)(Sync)?$/;
 
 const sources = ["src", "adapters", "packages"].flatMap((directory) =>
@@ -50,8 +50,8 @@ const sources = ["src", "adapters", "packages"].flatMap((directory) =>
     .filter((name) => name.endsWith(".ts") && !/\/(node_modules|dist)\//.test(name) && !name.startsWith("packages/nofollow-fs/")),
 );
 
-/** What a text takes from node:fs: names, and `*` for anything from which all of it can be reached. */
-function takenFrom(text: string): string[] {
+/** Returns the names that a source text imports from node:fs, and `*` for an import of the whole module. */
+function importsOfFs(text: string): string[] {
   const named = [...text.matchAll(/import\s+(type\s+)?([^;"']*?)\s+from\s+["'](?:node:)?fs(?:\/promises)?["']/g)];
   const names = named
     .filter(([, type]) => type === undefined)
@@ -76,13 +76,15 @@ test.each([
   ['const fs = process.getBuiltinModule("fs");', ["*"]],
   ['export { rm } from "node:fs/promises";', ["*"]],
 ])("the check sees through %s", (text, names) => {
-  expect(takenFrom(text)).toEqual(names);
+  expect(importsOfFs(text)).toEqual(names);
 });
 
-test("files that a task could have replaced are changed through nofollow-fs alone", () => {
+test("only listed files change files without nofollow-fs", () => {
   expect(sources.length).toBeGreaterThan(200);
   const found = sources.flatMap((name) => {
-    const calls = takenFrom(readFileSync(path.join(repository, name), "utf8")).filter((call) => call === "*" || changing.test(call));
+    const calls = importsOfFs(readFileSync(path.join(repository, name), "utf8")).filter(
+      (call) => call === "*" || CHANGING_FUNCTIONS.test(call),
+    );
     return calls.length === 0 ? [] : [[name, calls.toSorted()] as const];
   });
   const expected = Object.entries(allowed).map(([name, { calls }]) => [name, calls]);

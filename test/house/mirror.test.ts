@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 
-/** Directories of test/ that mirror nothing, and what they are for. */
+/** Directories of test/ that mirror no source directory, with their purpose. */
 const suites: Readonly<Record<string, string>> = {
   browser: "tests in a real browser",
   conformance: "the kits that adapters and stores must pass",
@@ -20,7 +20,7 @@ const suites: Readonly<Record<string, string>> = {
   support: "what several tests use",
 };
 
-/** The place in the sources that a directory below test/ mirrors. */
+/** Returns the source directories that a directory below test/ may mirror. */
 function sourceOf(directory: string): string[] {
   const [first, ...rest] = directory.split("/");
   if (first === "adapters") return [directory, `src/${directory}`];
@@ -45,7 +45,7 @@ describe("the tests mirror the sources", () => {
     expect(strange.filter((place) => !sourceOf(place).some((source) => existsSync(path.join(repository, source))))).toEqual([]);
   });
 
-  test("a test with the name of a source file that it imports stands in the same place", () => {
+  test("a test with the name of a source file that it imports is in the mirrored directory", () => {
     const tests = mirrored.filter((entry) => entry.isFile() && entry.name.endsWith(".test.ts")).map(positionOf);
     expect(tests.length).toBeGreaterThan(200);
     const misplaced = tests.filter((place) => {
@@ -58,7 +58,7 @@ describe("the tests mirror the sources", () => {
     expect(misplaced).toEqual([]);
   });
 
-  test("the list of suites is complete and names no directory that is gone", () => {
+  test("the list of suites is complete and names only existing directories", () => {
     expect(Object.keys(suites).filter((name) => !existsSync(path.join(repository, "test", name)))).toEqual([]);
   });
 });

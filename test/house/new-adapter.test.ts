@@ -10,7 +10,7 @@ import { ConfigError } from "../../src/errors.ts";
 import { greeterInput, greeterSettings } from "../fixtures/greeter/settings.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** All that a new adapter adds outside of its directory. */
+/** The complete code that a new adapter needs outside of its directory. */
 const entry: CatalogEntry = {
   provider: "greeter",
   settings: greeterSettings,

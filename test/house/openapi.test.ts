@@ -54,12 +54,12 @@ describe.each(
     Object.entries(methods).map(([method, { responses }]) => ({ path, method, responses })),
   ),
 )("$method $path", ({ responses }) => {
-  test("describes a wrong method and any other refusal", () => {
+  test("describes the error of a wrong method and all other errors", () => {
     expect(responses["405"]).toEqual({ $ref: "#/components/responses/MethodNotAllowed" });
     expect(responses["default"]).toEqual({ $ref: "#/components/responses/OtherProblem" });
   });
 
-  test("describes the headers of its answers", () => {
+  test("describes the headers of its responses", () => {
     for (const [status, response] of Object.entries(responses)) {
       if (response.$ref !== undefined) continue;
       const names = Object.keys(response.headers ?? {});
@@ -70,7 +70,7 @@ describe.each(
   });
 });
 
-/** Clients were generated with these names: a route may move, and its name stays. */
+/** Generated clients use these names, so they must never change, even if the route does. */
 const published = [
   "dispatchTask",
   "listTasks",
@@ -118,13 +118,13 @@ const published = [
   "taskEnded",
 ];
 
-test("no operationId is lost, and none is used twice", () => {
+test("no operationId is removed or used twice", () => {
   const ids = operations.map(({ operation }) => operation.operationId);
   expect(ids).toEqual(expect.arrayContaining(published));
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test("every reference leads to a component, and every component is used", () => {
+test("every reference resolves to a component, and every component is used", () => {
   const used = new Set([...text.matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, name]) => name));
   const known = Object.entries(document.components).flatMap(([kind, all]) =>
     kind === "securitySchemes" ? [] : Object.keys(all).map((name) => `${kind}/${name}`),
@@ -132,7 +132,7 @@ test("every reference leads to a component, and every component is used", () => 
   expect([...used].toSorted()).toEqual(known.toSorted());
 });
 
-test("examples fit their schemas", () => {
+test("examples match their schemas", () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   const faults = (schema: object, example: unknown) => {
     const validate = ajv.compile({ ...schema, components: document.components });
@@ -153,7 +153,7 @@ test("examples fit their schemas", () => {
   expect(count).toBeGreaterThan(15);
 });
 
-/** Every schema of the document, with the place where it stands. */
+/** Lists all schemas of the document with their paths. */
 function* schemasIn(value: unknown, place = "#"): Generator<[string, Record<string, unknown>]> {
   if (typeof value !== "object" || value === null) return;
   if (!Array.isArray(value)) yield [place, value as Record<string, unknown>];
@@ -161,7 +161,7 @@ function* schemasIn(value: unknown, place = "#"): Generator<[string, Record<stri
     if (name !== "example" && name !== "examples") yield* schemasIn(part, `${place}/${name}`);
 }
 
-test("no answer is left without a schema", () => {
+test("every response has a schema", () => {
   const contents = operations.flatMap(({ name, operation }) =>
     Object.entries(operation.responses).flatMap(([status, { content = {} }]) =>
       Object.values(content).map(({ schema }) => [`${name} ${status}`, Object.keys(schema).length] as const),
@@ -170,16 +170,16 @@ test("no answer is left without a schema", () => {
   expect(contents.filter(([, keywords]) => keywords === 0)).toEqual([]);
 });
 
-test("patterns are for strings alone, and mean the same in other languages", () => {
+test("only strings have patterns, and the patterns have the same meaning in other languages", () => {
   for (const [place, { pattern, type }] of schemasIn(document)) {
     if (typeof pattern !== "string") continue;
     expect(type, place).toBe("string");
-    // A class by its property needs a flag in JavaScript and is unknown to Python; `\0` is another number in Java, `\u` unknown to Go.
+    // `\p{…}` needs a flag in JavaScript and is unknown in Python; `\0` has a different meaning in Java; `\u` is unknown in Go.
     expect(pattern, place).not.toMatch(/\\[pPu0]/);
   }
 });
 
-test("answers may have fields and codes that a client does not know", () => {
+test("responses may contain fields and codes that a client does not know", () => {
   const answered = new Set<string>();
   const findAnswered = (value: unknown): void => {
     for (const [place, schema] of schemasIn(value)) {
@@ -198,7 +198,7 @@ test("answers may have fields and codes that a client does not know", () => {
     expect(document.components.schemas[name]).toMatchObject({ anyOf: [{ type: "string", enum: expect.any(Array) }, { type: "string" }] });
 });
 
-test("events are told apart by their type, and each has its own data", () => {
+test("events are discriminated by their type, and each type has its own data", () => {
   const { Event: event } = document.components.schemas as Record<string, { oneOf?: unknown[]; discriminator?: { mapping: object } }>;
   expect(event).toMatchObject({ discriminator: { propertyName: "type" } });
   expect(event?.oneOf).toHaveLength(Object.keys(event?.discriminator?.mapping ?? {}).length);

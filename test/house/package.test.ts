@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 
-/** A project outside of this repository that has installed the packed package, and nothing that the package does not ask for. */
+/** A project outside of this repository with the packed package and only the dependencies that it declares. */
 let project: string;
 let manifest: { dependencies: Record<string, string>; peerDependencies: Record<string, string> };
 
@@ -29,13 +29,13 @@ beforeAll(async () => {
 });
 afterAll(() => rm(project, { recursive: true, force: true }));
 
-test("asks for little", () => {
+test("the package declares few dependencies", () => {
   expect(Object.keys(manifest.dependencies)).toEqual(["zod"]);
   expect(manifest).toMatchObject({ peerDependenciesMeta: { vitest: { optional: true } } });
   expect(manifest).not.toHaveProperty("devDependencies");
 });
 
-test("its contract runs as plain JavaScript", async () => {
+test("the contract of the package runs as plain JavaScript", async () => {
   const program = `
     import { executionResultSchema, isAgentManager } from "bridge-server/contract";
     import { createAdapter } from "./echo-adapter.js";
@@ -48,7 +48,7 @@ test("its contract runs as plain JavaScript", async () => {
   expect(stdout).toBe("hello stranger false");
 });
 
-test("its conformance kit holds an adapter to the contract under vitest", async () => {
+test("the conformance kit of the package checks an adapter under vitest", async () => {
   const good = await runVitest();
   expect(good).toMatchObject({ success: true, numFailedTests: 0 });
   expect(good.numPassedTests).toBeGreaterThan(15);
@@ -60,7 +60,7 @@ test("its conformance kit holds an adapter to the contract under vitest", async 
   expect(bad.numFailedTests).toBeGreaterThan(0);
 });
 
-test("its types reach a TypeScript adapter", async () => {
+test("a TypeScript adapter compiles with the types of the package", async () => {
   const options = { strict: true, module: "nodenext", target: "es2024", noEmit: true, skipLibCheck: false, types: [] };
   await writeFile(path.join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["typed.ts"] }));
   const typed = (provider: string) => `

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-test("takes a signed callback, does its work once, and takes the repeat quietly", async () => {
+test("the example receiver processes a signed callback once, and accepts its repetition", async () => {
   expect(await post(signed("msg_first"))).toBe(204);
   expect(await post(signed("msg_first"))).toBe(204);
   expect(await post(signed("msg_second", { text: body.replace("report-7", "report-8") }))).toBe(204);
@@ -37,7 +37,7 @@ test("takes a signed callback, does its work once, and takes the repeat quietly"
   expect(await nextLine()).toBe("report-8: Fünf Dateien gelesen");
 });
 
-test("knows both secrets of a rotation, and several signatures in one header", async () => {
+test("the example receiver accepts both secrets of a rotation, and several signatures in one header", async () => {
   const byOld = signed("msg_rotation", { secret: secrets[0] });
   const byNew = signed("msg_rotation", { secret: secrets[1] });
   const stranger = signed("msg_rotation", { secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}` });
@@ -57,11 +57,11 @@ test.each([
   ["a clock six minutes ahead", signed("msg_bad", { ageSeconds: -360 })],
   ["no headers", { headers: {}, body }],
   ["an empty signature", { ...signed("msg_bad"), headers: { ...signed("msg_bad").headers, "webhook-signature": "" } }],
-])("refuses %s", async (_, callback) => {
+])("the example receiver rejects %s", async (_, callback) => {
   expect(await post(callback)).toBe(401);
 });
 
-test("outlives a sender that breaks off", async () => {
+test("the example receiver continues after a sender disconnects during a request", async () => {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   await once(socket, "connect");
   socket.end("POST / HTTP/1.1\r\nHost: receiver\r\nContent-Length: 1000\r\n\r\nhalf");

@@ -10,7 +10,7 @@ const files = readdirSync(directory, { recursive: true })
   .filter((name) => name.endsWith(".ts") && !name.includes("node_modules") && !isolated.test(name));
 const read = (name: string): string => readFileSync(path.join(directory, name), "utf8");
 
-test("no helper registers a hook when it is loaded, because a worker loads it once for all files", () => {
+test("no helper registers a hook when it is loaded, because a worker loads it once for all test files", () => {
   const helpers = files.filter((name) => !name.endsWith(".test.ts") && name !== "harness/setup.ts");
   expect(helpers.filter((name) => /^(before|after)(All|Each)\(/m.test(read(name)))).toEqual([]);
 });

@@ -15,8 +15,8 @@ const load = "keeps the event loop busy for so long, which is what Bridge has to
 const poll = "the pause between two looks";
 
 /**
- * A machine with other work is several times slower, so no test compares the time that something took: it compares counts, orders (`support/outlasts.ts`), CPU time
- * with a reference (`support/cpu-time.ts`), or uses a fake clock. Time itself is measured in `bench/`.
+ * A machine with other work is several times slower, so no test compares the time that something took: it compares counts, orders
+ * (`support/outlasts.ts`), CPU time with a reference (`support/cpu-time.ts`), or uses a fake clock. Time itself is measured in `bench/`.
  */
 const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<string, string>> }[] = [
   {
@@ -28,15 +28,15 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
       "runtimes/openclaw/start-gateway.ts": deadline,
       "http/server/overload-monitor.test.ts": load,
       "http/server/create-server.test.ts": load,
-      "crash/run.ts": "prints how long a run took",
-      "crash/crash-run.ts": "kills the next start of Bridge at a part of the time that the last one took",
-      "adapters/in-memory-adapter.ts": "the duration that a result has to report",
-      "runtimes/model-server/server.ts": "the time of a request, for whoever looks at a run",
+      "crash/run.ts": "prints the duration of a run",
+      "crash/crash-run.ts": "kills Bridge during its start, after a fraction of the last startup time",
+      "adapters/in-memory-adapter.ts": "the duration in a result",
+      "runtimes/model-server/server.ts": "the time of a request, for debugging",
       "runtimes/table/scenarios.ts": "the time of a cancellation, for the report",
     },
   },
   {
-    about: "expects something of the time of day",
+    about: "makes assertions about the time of day",
     pattern: /expect\(.*Date\.now\(\)/,
     exceptions: { "scenarios/suspended-process.test.ts": "waits until a timeout of Bridge has passed" },
   },
@@ -47,16 +47,16 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
       "support/until.ts": poll,
       "access/tokens.test.ts": poll,
       "harness/global-setup.ts": poll,
-      "harness/machine.ts": "timers are what is measured",
+      "harness/machine.ts": "measures timers",
       "harness/reaper.ts": poll,
       "crash/orchestrator.ts": "requests at random moments",
       "crash/crash-run.ts": "kills at random moments",
-      "runtimes/model-server/server.ts": "a model whose connection breaks a while after its last word",
+      "runtimes/model-server/server.ts": "a model whose connection is lost some time after its last output",
       "runtimes/shell/play-commands.ts": poll,
       "runtimes/openclaw/tasks.test.ts": "starts tasks one after the other",
       "http/streams/stream-writer.test.ts": "intervals of the same length, which fire in the same order",
       "http/routes/approval-races.test.ts": "answers at the moment of a deadline, before and after",
-      "approvals/approvals.test.ts": "outlasts two timers of Bridge, which were set before",
+      "approvals/approvals.test.ts": "waits longer than two earlier timers of Bridge",
       "dispatch/dispatcher.test.ts": "an agent that takes a while",
       "dispatch/run-task.test.ts": "an agent that takes a while",
       "dispatch/validate-dispatch.test.ts": "a fake clock",
@@ -73,7 +73,7 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
   },
 ];
 
-test.each(rules)("no test $about, but for named exceptions", ({ pattern, exceptions }) => {
+test.each(rules)("no test $about, except the listed files", ({ pattern, exceptions }) => {
   const found = files.filter((name) =>
     readFileSync(path.join(directory, name), "utf8")
       .split("\n")
