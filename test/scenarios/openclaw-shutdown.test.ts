@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { doing, type FakeGateway, startFakeGateway } from "../adapters/openclaw/fake-gateway.ts";
+import { type FakeGateway, messageFor, startFakeGateway } from "../adapters/openclaw/fake-gateway.ts";
 import { type BridgeProgram, dispatchTask, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -15,7 +15,7 @@ async function startWith(fake: FakeGateway, environment: Record<string, string> 
 
 /** Dispatches a task whose run continues until the test ends it, and resolves when the run is active. */
 async function startRun(bridge: BridgeProgram, fake: FakeGateway) {
-  const answer = await dispatchTask(bridge, { taskId: "t", agentId: "main", ...doing({ hang: true }) });
+  const answer = await dispatchTask(bridge, { taskId: "t", agentId: "main", ...messageFor({ hang: true }) });
   expect(answer.status).toBe(202);
   await expect.poll(() => fake.runs.size, { timeout: 15_000 }).toBe(1);
   const [found] = fake.runs;
@@ -24,7 +24,7 @@ async function startRun(bridge: BridgeProgram, fake: FakeGateway) {
 }
 
 const running = (fake: FakeGateway) => [...fake.runs.values()].filter(({ status }) => status === "running");
-const called = (fake: FakeGateway, method: string) => fake.calls.filter((call) => call.method === method);
+const callsOf = (fake: FakeGateway, method: string) => fake.calls.filter((call) => call.method === method);
 
 test("Bridge waits for a run on the gateway within its drain time after SIGTERM", async () => {
   const fake = await startFakeGateway();
@@ -36,7 +36,7 @@ test("Bridge waits for a run on the gateway within its drain time after SIGTERM"
   run.reply = "Done in time.";
   run.settle("speak");
   expect(await bridge.exited).toBe(0);
-  expect(called(fake, "sessions.abort")).toEqual([]);
+  expect(callsOf(fake, "sessions.abort")).toEqual([]);
   expect(await taskInState(await restart(), "t", "completed")).toMatchObject({ result: { output: "Done in time." } });
 });
 
@@ -47,7 +47,7 @@ test("after the drain time the run is stopped on the gateway before Bridge exits
   bridge.signal("SIGTERM");
   expect(await bridge.exited).toBe(0);
   expect(running(fake)).toEqual([]);
-  expect(called(fake, "sessions.abort").length).toBeGreaterThan(0);
+  expect(callsOf(fake, "sessions.abort").length).toBeGreaterThan(0);
   expect(await taskInState(await restart(), "t", "failed")).toMatchObject({ result: { errorCode: "bridge_shutdown" } });
 });
 
@@ -55,7 +55,7 @@ test("the run is stopped even while the connection to the gateway is being re-es
   const fake = await startFakeGateway();
   const { bridge, restart } = await startWith(fake, { BRIDGE_DRAIN_SECONDS: "0" });
   await startRun(bridge, fake);
-  fake.cut();
+  fake.disconnectAll();
   bridge.signal("SIGTERM");
   expect(await bridge.exited).toBe(0);
   expect(running(fake)).toEqual([]);
@@ -67,8 +67,8 @@ test("after SIGTERM the gateway drains its runs, whose tasks end with their outc
   const { bridge } = await startWith(fake);
   const { run } = await startRun(bridge, fake);
   fake.drain();
-  expect((await dispatchTask(bridge, { taskId: "later", agentId: "main", ...doing({ say: "Later." }) })).status).toBe(202);
-  await expect.poll(() => called(fake, "sessions.create").length).toBeGreaterThan(1);
+  expect((await dispatchTask(bridge, { taskId: "later", agentId: "main", ...messageFor({ text: "Later." }) })).status).toBe(202);
+  await expect.poll(() => callsOf(fake, "sessions.create").length).toBeGreaterThan(1);
   await taskInState(bridge, "t", "running");
   await taskInState(bridge, "later", "running");
   run.reply = "Drained.";

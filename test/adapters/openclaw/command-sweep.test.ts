@@ -7,8 +7,8 @@ import { createCommandSweep } from "../../../adapters/openclaw/command-sweep.ts"
 import { readProcess } from "../../../adapters/shared/process/process-table.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { until } from "../../support/until.ts";
-import { doing, startFakeGateway } from "./fake-gateway.ts";
-import { open, runOf } from "./task-fixture.ts";
+import { messageFor, startFakeGateway } from "./fake-gateway.ts";
+import { runOf, startAdapter } from "./task-fixture.ts";
 
 /** Starts a process like one that a command of OpenClaw left in a separate session. */
 async function startLeftover(cwd: string, environment: Record<string, string> = { OPENCLAW_SHELL: "exec" }): Promise<ChildProcess> {
@@ -122,8 +122,8 @@ test("the sweep is repeated after a reconnect if the gateway was not connected a
 
 test("a canceled task ends only after its commands have ended", async () => {
   const fake = await startFakeGateway();
-  const { adapter, start, root } = await open(fake);
-  const task = start(doing({ hang: true }));
+  const { adapter, start, root } = await startAdapter(fake);
+  const task = start(messageFor({ hang: true }));
   await runOf(fake, task);
   const left = await startLeftover(path.join(root, "workspace"));
   await adapter.cancel(task.request.taskId);

@@ -1,7 +1,7 @@
 import { afterAll } from "vitest";
 import { createOpenClawAdapter } from "../../../adapters/openclaw/index.ts";
 import { adapterConformance } from "../../conformance/adapter.ts";
-import { doing, startFakeGateway } from "./fake-gateway.ts";
+import { messageFor, startFakeGateway } from "./fake-gateway.ts";
 
 const gateway = await startFakeGateway({ atEnd: afterAll });
 
@@ -10,17 +10,17 @@ adapterConformance("openclaw, on a gateway that replays recorded responses", {
   config: { settings: { url: gateway.url, token: gateway.token } },
   hasProcesses: false,
   scenarios: {
-    speak: (text) => doing({ say: text }),
+    speak: (text) => messageFor({ text }),
     echo: () => ({ systemPrompt: "echo" }),
-    hang: () => doing({ hang: true }),
-    fail: { errorCode: "model_error", ask: () => doing({ play: "badRequest" }) },
-    useTool: () => doing({ play: "tool" }),
+    hang: () => messageFor({ hang: true }),
+    fail: { errorCode: "model_error", ask: () => messageFor({ play: "badRequest" }) },
+    useTool: () => messageFor({ play: "tool" }),
     resume: {
-      remember: (text) => doing({ play: "speak", remember: text }),
-      recall: () => doing({ recall: true }),
+      remember: (text) => messageFor({ play: "speak", remember: text }),
+      recall: () => messageFor({ recall: true }),
       usagePerTurn: { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20, cacheWriteTokens: 0 },
     },
-    askFirst: () => doing({ play: "approved" }),
-    cost: { costUsd: 0.00018, ask: () => doing({ play: "speak" }) },
+    askFirst: () => messageFor({ play: "approved" }),
+    cost: { costUsd: 0.00018, ask: () => messageFor({ play: "speak" }) },
   },
 });

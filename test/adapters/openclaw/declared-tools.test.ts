@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { capabilitiesOf } from "../../../adapters/openclaw/capabilities.ts";
 import { connectToServer } from "../shared/declared-tools/connect-to-server.ts";
-import { doing, startFakeGateway } from "./fake-gateway.ts";
-import { called, open } from "./task-fixture.ts";
+import { messageFor, startFakeGateway } from "./fake-gateway.ts";
+import { callsOf, startAdapter } from "./task-fixture.ts";
 
 const tools = [{ name: "ask_user", description: "Asks the user.", inputSchema: { type: "object" } }];
 
@@ -15,7 +15,7 @@ interface Lent {
 async function startLendingGateway() {
   const lent: Record<string, Lent | null>[] = [];
   const fake = await startFakeGateway({
-    lie: ({ method, params }, answer) => {
+    override: ({ method, params }, answer) => {
       if (method !== "config.patch") return false;
       lent.push(JSON.parse(String(params["raw"])).mcp.servers);
       answer({ payload: { ok: true } });
@@ -27,9 +27,9 @@ async function startLendingGateway() {
 
 test("a call of a declared tool stops the run and ends the task, and the next run of the session gets the result", async () => {
   const { fake, lent } = await startLendingGateway();
-  const { start } = await open(fake);
-  const task = start({ ...doing({ hang: true }), tools, profile: "inspect" });
-  await expect.poll(() => called(fake, "agent")).toHaveLength(1);
+  const { start } = await startAdapter(fake);
+  const task = start({ ...messageFor({ hang: true }), tools, profile: "inspect" });
+  await expect.poll(() => callsOf(fake, "agent")).toHaveLength(1);
   const [[name = "", server] = []] = Object.entries(lent[0] ?? {});
   expect(name).toMatch(/^br[0-9a-f]{12}-bridge$/);
   const { url = "", headers = {} } = server ?? {};
@@ -45,7 +45,7 @@ test("a call of a declared tool stops the run and ends the task, and the next ru
     resumeToken: expect.stringMatching(/^agent:main:bridge-/),
   });
   expect(events.filter(({ type }) => type.startsWith("tool."))).toHaveLength(1);
-  expect(called(fake, "sessions.abort")).toHaveLength(1);
+  expect(callsOf(fake, "sessions.abort")).toHaveLength(1);
   await expect.poll(() => lent.at(-1)).toEqual({ [name]: null });
 
   const { resumeToken = "" } = result;

@@ -11,7 +11,7 @@ const read = (name: RunName) => {
   return { reader, steps };
 };
 /** Summarizes steps: joins texts, and lists tools by name and other steps by kind. */
-function tell(steps: readonly Step[]): string[] {
+function summarize(steps: readonly Step[]): string[] {
   const story: string[] = [];
   for (const step of steps) {
     const last = story.at(-1);
@@ -48,8 +48,8 @@ describe("recorded events of a run", () => {
     ["approved", ["> I look.", 'exec {"command":"touch asked.txt"}', "progress phase", "exec done: (no output)", "> Well."]],
     ["rejected", ["> I look.", 'exec {"command":"touch asked.txt"}', "progress phase", "exec failed: Exec denied (gateway id=", "> Well."]],
   ])("%s", (name, story) => {
-    const told = tell(read(name).steps).map((line) => (line.startsWith("exec failed: Exec denied") ? line.slice(0, 36) : line));
-    expect(told).toEqual(
+    const summary = summarize(read(name).steps).map((line) => (line.startsWith("exec failed: Exec denied") ? line.slice(0, 36) : line));
+    expect(summary).toEqual(
       story.map((line) => (typeof line === "string" && line.startsWith("exec failed: Exec denied") ? line.slice(0, 36) : line)),
     );
   });
@@ -70,8 +70,8 @@ describe("recorded events of a run", () => {
 
 test("text that was missed during a disconnect is emitted once with the next event", () => {
   const reader = createEventReader(isRun);
-  const say = (text: string, delta: string, itemId = "1") => reader.read(about("assistant", { text, delta, itemId }));
-  expect([say("Grü", "Grü"), say("Grüße an", " an"), say("Grüße an", ""), say("Neu", "Neu", "2")].flat()).toEqual([
+  const emit = (text: string, delta: string, itemId = "1") => reader.read(about("assistant", { text, delta, itemId }));
+  expect([emit("Grü", "Grü"), emit("Grüße an", " an"), emit("Grüße an", ""), emit("Neu", "Neu", "2")].flat()).toEqual([
     { kind: "text", text: "Grü" },
     { kind: "text", text: "ße an" },
     { kind: "kept" },

@@ -31,15 +31,15 @@ interface FakeOptions {
   /** If set, the reply of a run is returned only by chat.history, with this text. */
   history?: string;
   /** Overrides the response to a call; returns false to keep the default. */
-  lie?(call: { method: string; params: Json }, answer: (outcome: Json) => void, socket: WebSocket): boolean;
+  override?(call: { method: string; params: Json }, answer: (outcome: Json) => void, socket: WebSocket): boolean;
   /** Registers the cleanup; `afterAll` outside of a test. */
   atEnd?(act: () => void): void;
 }
 
 /** The behavior that a message requests of the fake gateway. `play` replays the recording of that name. */
-export type Directive = { say: string } | { recall: true } | { hang: true } | { play: RunName; remember?: string };
+export type Directive = { text: string } | { recall: true } | { hang: true } | { play: RunName; remember?: string };
 /** Encodes a directive as a message. */
-export const doing = (directive: Directive): { message: string } => ({ message: JSON.stringify(directive) });
+export const messageFor = (directive: Directive): { message: string } => ({ message: JSON.stringify(directive) });
 
 /** The params of each method that Bridge uses. The real gateway rejects all others. */
 const KNOWN_PARAMS: Record<string, string> = {
@@ -83,7 +83,7 @@ export async function startFakeGateway({
   tickIntervalMs = 30_000,
   maxPayload = 26_214_400,
   history,
-  lie = () => false,
+  override = () => false,
   atEnd = onTestFinished,
 }: FakeOptions = {}) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
@@ -99,7 +99,7 @@ export async function startFakeGateway({
   let bootId = randomUUID();
   let isDraining = false;
 
-  const tell = (event: string, payload: Json, starter?: WebSocket): void => {
+  const emit = (event: string, payload: Json, starter?: WebSocket): void => {
     // Tool events are sent only to the connection that started the run.
     const receivers = payload["stream"] === "tool" ? [starter] : server.clients;
     for (const socket of receivers) socket?.send(JSON.stringify({ type: "event", event, payload }));
@@ -110,17 +110,17 @@ export async function startFakeGateway({
     const sessionKey = String(params["sessionKey"]);
     const session = sessions.get(sessionKey) ?? { sessionId: randomUUID(), memory: [] };
     const given = String(params["message"]).replace(/^Your task:\n\n/, "");
-    const directive: Directive = params["extraSystemPrompt"] === "echo" ? { say: given } : JSON.parse(given);
+    const directive: Directive = params["extraSystemPrompt"] === "echo" ? { text: given } : JSON.parse(given);
     const mine = <T>(recorded: T): T => {
       const values: Record<string, string> = { RUN: runId, KEY: sessionKey, SESSION: session.sessionId };
       const text = JSON.stringify(recorded).replaceAll(approvedCallIn("rejected"), approvedCallIn("approved"));
       return JSON.parse(text.replaceAll(/"(RUN|KEY|SESSION)"/g, (_, name: string) => JSON.stringify(values[name])));
     };
     const recordedOf = (name: RunName): Recorded => mine(recording.runs[name] as unknown as Recorded);
-    const say = (text: string): void => {
+    const streamText = (text: string): void => {
       const size = Math.ceil(text.length / 3);
       for (let end = size, from = 0; from < text.length; from = end, end += size)
-        tell("agent", {
+        emit("agent", {
           runId,
           sessionKey,
           stream: "assistant",
@@ -145,14 +145,14 @@ export async function startFakeGateway({
       const { events } = recordedOf(name);
       for (const [index, { event, payload }] of events.entries()) {
         if (index < from) continue;
-        if (event !== "exec.approval.requested") tell(event, payload, socket);
+        if (event !== "exec.approval.requested") emit(event, payload, socket);
         else {
           const id = randomUUID();
           approvals.set(id, {
             ...run,
             settle: (decided) => play(decided, recordedOf(decided).events.findIndex((one) => one.event === event) + 1),
           });
-          tell(event, { ...payload, id });
+          emit(event, { ...payload, id });
           return;
         }
       }
@@ -161,11 +161,11 @@ export async function startFakeGateway({
 
     runs.set(runId, run);
     answer({ payload: { ...recordedOf("speak").accepted }, isFirst: true });
-    if ("say" in directive || "recall" in directive) {
-      run.reply = "say" in directive ? directive.say : session.memory.join("\n");
-      say(run.reply);
+    if ("text" in directive || "recall" in directive) {
+      run.reply = "text" in directive ? directive.text : session.memory.join("\n");
+      streamText(run.reply);
       run.settle("speak");
-    } else if ("hang" in directive) say("I wait.");
+    } else if ("hang" in directive) streamText("I wait.");
     else {
       if (directive.remember !== undefined) session.memory.push(directive.remember);
       play(directive.play);
@@ -232,7 +232,7 @@ export async function startFakeGateway({
         );
       const allowed = KNOWN_PARAMS[method]?.split(" ");
       const odd = Object.keys(params).find((name) => !allowed?.includes(name));
-      if (lie({ method, params }, answer, socket)) return;
+      if (override({ method, params }, answer, socket)) return;
       if (isDraining && ["sessions.create", "agent"].includes(method))
         return answer({
           refusal: { code: "UNAVAILABLE", message: "Gateway is draining for restart; new tasks are not accepted", retryable: true },
@@ -265,15 +265,15 @@ export async function startFakeGateway({
     token,
     calls,
     runs,
-    tell,
+    emit,
     /** Closes every connection; the runs continue. */
-    cut(): void {
+    disconnectAll(): void {
       for (const socket of server.clients) socket.terminate();
     },
     /** Simulates SIGTERM: announces the shutdown, rejects new runs and lets active runs end, until `restart`. */
     drain(): void {
       isDraining = true;
-      tell("shutdown", { reason: "gateway stopping" });
+      emit("shutdown", { reason: "gateway stopping" });
     },
     /** Simulates a crash and a new start: active runs are marked as cancelled. */
     restart(): void {
@@ -283,7 +283,7 @@ export async function startFakeGateway({
       for (const socket of server.clients) socket.terminate();
     },
     /** Starts a run that no client requested. */
-    begin(sessionKey: string, reply: string, status = "running"): string {
+    startUnrequestedRun(sessionKey: string, reply: string, status = "running"): string {
       const runId = randomUUID();
       runs.set(runId, {
         sessionKey,
@@ -291,7 +291,7 @@ export async function startFakeGateway({
         reply,
         settle: () => runs.set(runId, { sessionKey, status: "cancelled", reply, settle() {} }),
       });
-      tell("task", { action: "upserted", task: { runId, sessionKey, childSessionKey: sessionKey, status } });
+      emit("task", { action: "upserted", task: { runId, sessionKey, childSessionKey: sessionKey, status } });
       return runId;
     },
   };

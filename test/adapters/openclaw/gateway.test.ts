@@ -66,12 +66,12 @@ describe("createGateway", () => {
       gateway.call("agent", { message: '{"hang":true}', idempotencyKey: "r", sessionKey: "k" }, { onAccepted: () => {} }),
     );
     await expect.poll(() => heard).toContain("agent");
-    fake.cut();
+    fake.disconnectAll();
     expect(await asked).toMatchObject({ code: "DISCONNECTED", retryable: true });
     expect(await refusal(gateway.call("tasks.list"))).toMatchObject({ code: "DISCONNECTED" });
     expect(gateway.failure).not.toBeNull();
     await gateway.connected();
-    fake.tell("health", { ok: true });
+    fake.emit("health", { ok: true });
     await expect.poll(() => heard).toContain("health");
     expect(gateway.failure).toBeNull();
   });
@@ -143,7 +143,7 @@ describe("createGateway", () => {
 
   test("ignores frames after an invalid one, and redacts the token in errors of the gateway", async () => {
     const fake = await startFakeGateway({
-      lie: ({ method }, answer, socket) => {
+      override: ({ method }, answer, socket) => {
         const frame = (event: string) => JSON.stringify({ type: "event", event, payload: null });
         if (method === "echo") answer({ refusal: { code: "UNAVAILABLE", message: `${"x".repeat(100)} secret ${"x".repeat(1_000_000)}` } });
         if (method === "odd") answer({ refusal: "no" });
@@ -180,7 +180,7 @@ describe("createGateway", () => {
       ...odd,
     };
     const fake = await startFakeGateway({
-      lie: ({ method }, answer) => {
+      override: ({ method }, answer) => {
         if (method === "connect") answer({ payload: hello });
         return method === "connect";
       },

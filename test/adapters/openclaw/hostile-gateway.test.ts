@@ -9,8 +9,8 @@ import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 import { outlasts } from "../../support/outlasts.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { until } from "../../support/until.ts";
-import { doing, startFakeGateway } from "./fake-gateway.ts";
-import { called, open, runOf } from "./task-fixture.ts";
+import { messageFor, startFakeGateway } from "./fake-gateway.ts";
+import { callsOf, runOf, startAdapter } from "./task-fixture.ts";
 
 const PATIENCE = { timeout: 10_000, interval: 5 };
 
@@ -20,19 +20,19 @@ describe("a gateway that violates its protocol", () => {
     async (method) => {
       let isLying = false;
       const fake = await startFakeGateway({
-        lie: (call, answer) => {
+        override: (call, answer) => {
           if (!isLying || call.method !== method) return false;
           answer({ payload: { sessionId: 7, session: 7, tasks: "none", status: null } });
           return true;
         },
       });
-      const { start } = await open(fake);
-      const { resumeToken = "" } = (await start(doing({ say: "Before." })).done).result;
-      const task = start({ ...doing({ hang: true }), resumeToken });
+      const { start } = await startAdapter(fake);
+      const { resumeToken = "" } = (await start(messageFor({ text: "Before." })).done).result;
+      const task = start({ ...messageFor({ hang: true }), resumeToken });
       if (method === "tasks.list") {
         await expect.poll(() => task.events.length, PATIENCE).toBeGreaterThan(0);
         isLying = true;
-        fake.cut();
+        fake.disconnectAll();
       } else isLying = true;
       expect((await task.done).result).toMatchObject({
         status: "error",
@@ -45,23 +45,23 @@ describe("a gateway that violates its protocol", () => {
   test("can end a run before it starts, end it twice and report other runs: the first end counts", async () => {
     let runId: unknown;
     const fake = await startFakeGateway({
-      lie: ({ method, params }, answer, socket) => {
-        const tell = (id: unknown, text: string): void => {
+      override: ({ method, params }, answer, socket) => {
+        const emit = (id: unknown, text: string): void => {
           const payload = { runId: id, seq: 0, stream: "assistant", data: { text, itemId: text } };
           socket.send(JSON.stringify({ type: "event", event: "agent", payload }));
         };
-        if (method === "tasks.list") tell(runId, "Too late.");
+        if (method === "tasks.list") emit(runId, "Too late.");
         if (method !== "agent") return false;
         runId = params["idempotencyKey"];
-        tell("another", "Not mine.");
-        tell(runId, "Mine.");
+        emit("another", "Not mine.");
+        emit(runId, "Mine.");
         answer({ payload: { runId, status: "ok", result: { payloads: [{ text: "Mine." }], meta: {} } } });
         answer({ payload: { runId, status: "accepted" } });
         answer({ payload: { runId, status: "timeout", summary: "aborted" } });
         return true;
       },
     });
-    const { start } = await open(fake);
+    const { start } = await startAdapter(fake);
     const { result, events } = await start({ message: "x" }).done;
     expect(result).toMatchObject({ status: "ok", output: "Mine." });
     expect(events).toMatchObject([{ type: "assistant.text", data: { content: "Mine." } }]);
@@ -70,7 +70,7 @@ describe("a gateway that violates its protocol", () => {
   test("that never ends a run gets no more calls after the task has ended", async () => {
     let waits = 0;
     const fake = await startFakeGateway({
-      lie: ({ method }, answer) => {
+      override: ({ method }, answer) => {
         if (method === "agent") answer({ payload: { status: "in_flight" } });
         if (method === "agent.wait") answer({ payload: { status: "timeout" } });
         if (method === "tasks.list") answer({ payload: { tasks: [{ runId: "r", status: "running" }] } });
@@ -106,23 +106,23 @@ describe("a lost connection", () => {
     const broken = new Set(["sessions.create", "sessions.describe"]);
     let isBreaking = false;
     const fake = await startFakeGateway({
-      lie: ({ method }, _, socket) => {
+      override: ({ method }, _, socket) => {
         if (!isBreaking || !broken.delete(method)) return false;
         socket.terminate();
         return true;
       },
     });
-    const { start } = await open(fake);
-    const { resumeToken = "" } = (await start(doing({ say: "Before." })).done).result;
+    const { start } = await startAdapter(fake);
+    const { resumeToken = "" } = (await start(messageFor({ text: "Before." })).done).result;
     isBreaking = true;
-    expect((await start({ ...doing({ say: "After." }), resumeToken }).done).result).toMatchObject({ status: "ok", output: "After." });
+    expect((await start({ ...messageFor({ text: "After." }), resumeToken }).done).result).toMatchObject({ status: "ok", output: "After." });
     expect(broken.size).toBe(0);
   });
 
   test("before the acceptance of a run does not prevent joining it, even if the list does not contain it yet", async () => {
     let sent = 0;
     const fake = await startFakeGateway({
-      lie: ({ method, params }, answer, socket) => {
+      override: ({ method, params }, answer, socket) => {
         if (method === "tasks.list") answer({ payload: { tasks: [] } });
         if (method === "agent" && ++sent === 1) socket.terminate();
         else if (method === "agent") answer({ payload: { runId: params["idempotencyKey"], status: "in_flight" } });
@@ -130,34 +130,34 @@ describe("a lost connection", () => {
         return ["tasks.list", "agent", "agent.wait"].includes(method);
       },
     });
-    const { start } = await open(fake);
+    const { start } = await startAdapter(fake);
     expect((await start({ message: "x" }).done).result).toMatchObject({ status: "ok", output: "Gone on." });
     expect(sent).toBe(2);
   });
 
   test("does not prevent finding the resumed run of a restarted gateway", async () => {
     const fake = await startFakeGateway();
-    const { start } = await open(fake);
-    const task = start(doing({ hang: true }));
+    const { start } = await startAdapter(fake);
+    const task = start(messageFor({ hang: true }));
     const { run } = await runOf(fake, task);
     fake.restart();
-    await expect.poll(() => called(fake, "tasks.list").length, PATIENCE).toBeGreaterThan(2);
-    const before = called(fake, "tasks.list").length;
-    fake.cut();
-    await expect.poll(() => called(fake, "tasks.list").length, PATIENCE).toBeGreaterThan(before + 1);
-    fake.begin(run.sessionKey, "Gone on.", "completed");
+    await expect.poll(() => callsOf(fake, "tasks.list").length, PATIENCE).toBeGreaterThan(2);
+    const before = callsOf(fake, "tasks.list").length;
+    fake.disconnectAll();
+    await expect.poll(() => callsOf(fake, "tasks.list").length, PATIENCE).toBeGreaterThan(before + 1);
+    fake.startUnrequestedRun(run.sessionKey, "Gone on.", "completed");
     expect((await task.done).result).toMatchObject({ status: "ok", output: "Gone on." });
   });
 
   test("does not leave a canceled run active during the next task of its session", async () => {
     const fake = await startFakeGateway();
-    const { adapter, start } = await open(fake);
-    const task = start(doing({ hang: true }));
+    const { adapter, start } = await startAdapter(fake);
+    const task = start(messageFor({ hang: true }));
     const { run } = await runOf(fake, task);
-    fake.cut();
+    fake.disconnectAll();
     await expect.poll(async () => (await adapter.checkHealth()).status, PATIENCE).toBe("degraded");
     await adapter.cancel(task.request.taskId);
-    const next = start({ ...doing({ say: "Next." }), resumeToken: run.sessionKey });
+    const next = start({ ...messageFor({ text: "Next." }), resumeToken: run.sessionKey });
     expect((await task.done).result).toMatchObject({ errorCode: "cancelled" });
     expect((await next.done).result).toMatchObject({ status: "ok", output: "Next." });
     const stopped = fake.calls.findIndex(({ method }) => method === "sessions.abort");
@@ -169,25 +169,25 @@ describe("a lost connection", () => {
 
   test("is restored with exponential backoff", async () => {
     const fake = await startFakeGateway({
-      lie: ({ method }, _, socket) => {
+      override: ({ method }, _, socket) => {
         if (method === "tasks.list") socket.terminate();
         return method === "tasks.list";
       },
     });
-    await open(fake);
+    await startAdapter(fake);
     // The minimum delays are 125, 250, 500 and 1000 ms.
-    expect(await outlasts(() => until(() => called(fake, "connect").length > 4, 30_000), 1_400)).toBe(true);
+    expect(await outlasts(() => until(() => callsOf(fake, "connect").length > 4, 30_000), 1_400)).toBe(true);
   });
 });
 
 test("fifty tasks complete or end as canceled while the gateway disconnects repeatedly, and no run stays active", async () => {
   const fake = await startFakeGateway();
-  const { adapter, start } = await open(fake);
-  const tasks = Array.from({ length: 50 }, () => start(doing({ hang: true })));
+  const { adapter, start } = await startAdapter(fake);
+  const tasks = Array.from({ length: 50 }, () => start(messageFor({ hang: true })));
   await expect.poll(() => fake.runs.size, PATIENCE).toBe(50);
-  fake.cut();
+  fake.disconnectAll();
   await Promise.all(tasks.slice(0, 25).map(({ request }) => adapter.cancel(request.taskId)));
-  await expect.poll(() => called(fake, "agent.wait").length, PATIENCE).toBeGreaterThanOrEqual(25);
+  await expect.poll(() => callsOf(fake, "agent.wait").length, PATIENCE).toBeGreaterThanOrEqual(25);
   for (const { request } of tasks.slice(25)) await adapter.cancel(request.taskId);
   for (const { result } of await Promise.all(tasks.map(({ done }) => done))) expect(result).toMatchObject({ errorCode: "cancelled" });
   await expect.poll(() => [...fake.runs.values()].filter(({ status }) => status === "running"), PATIENCE).toEqual([]);
@@ -196,23 +196,23 @@ test("fifty tasks complete or end as canceled while the gateway disconnects repe
 test("an approval after the cancel allows nothing, and approvals of other sessions are ignored", async () => {
   const fake = await startFakeGateway({
     // The run stops slowly.
-    lie: ({ method }, answer) => {
+    override: ({ method }, answer) => {
       if (method === "sessions.abort") answer({ payload: { ok: true } });
       return method === "sessions.abort";
     },
   });
   const answers: ((answer: ApprovalAnswer) => void)[] = [];
   const requestApproval = () => new Promise<ApprovalAnswer>((resolve) => answers.push(resolve));
-  const { adapter, start } = await open(fake, { requestApproval });
-  const task = start({ ...doing({ play: "approved" }), approvals: "ask" });
+  const { adapter, start } = await startAdapter(fake, { requestApproval });
+  const task = start({ ...messageFor({ play: "approved" }), approvals: "ask" });
   await expect.poll(() => answers.length, PATIENCE).toBe(1);
   for (const sessionKey of ["agent:main:main", "agent:other:bridge"])
-    fake.tell("exec.approval.requested", { id: sessionKey, request: { command: "rm", sessionKey } });
+    fake.emit("exec.approval.requested", { id: sessionKey, request: { command: "rm", sessionKey } });
   await adapter.cancel(task.request.taskId);
-  await expect.poll(() => called(fake, "sessions.abort").length, PATIENCE).toBeGreaterThan(0);
+  await expect.poll(() => callsOf(fake, "sessions.abort").length, PATIENCE).toBeGreaterThan(0);
   answers[0]?.({ decision: "approve", reason: null });
   expect((await task.done).result).toMatchObject({ errorCode: "cancelled" });
-  expect(called(fake, "exec.approval.resolve").map(({ params }) => params["decision"])).toEqual(["deny"]);
+  expect(callsOf(fake, "exec.approval.resolve").map(({ params }) => params["decision"])).toEqual(["deny"]);
   expect(answers).toHaveLength(1);
 });
 
@@ -222,21 +222,21 @@ test.each(["sessions.describe", "tasks.list", "sessions.create", "agent"])(
     const held: (() => void)[] = [];
     let isHolding = false;
     const fake = await startFakeGateway({
-      lie: (call, answer) => {
+      override: (call, answer) => {
         if (!isHolding || call.method !== method || held.length > 0) return false;
         // Only report the end of the run, after it was stopped.
         held.push(() => answer({ payload: { status: "timeout", summary: "aborted", stopReason: "rpc" } }));
         return true;
       },
     });
-    const { adapter, start } = await open(fake);
-    const { resumeToken = "" } = (await start(doing({ say: "Before." })).done).result;
+    const { adapter, start } = await startAdapter(fake);
+    const { resumeToken = "" } = (await start(messageFor({ text: "Before." })).done).result;
     isHolding = true;
     const before = fake.runs.size;
-    const task = start({ ...doing({ hang: true }), resumeToken });
+    const task = start({ ...messageFor({ hang: true }), resumeToken });
     await expect.poll(() => held.length, PATIENCE).toBe(1);
     expect(await adapter.cancel(task.request.taskId)).toBe(true);
-    await expect.poll(() => called(fake, "sessions.abort").length, PATIENCE).toBeGreaterThan(0);
+    await expect.poll(() => callsOf(fake, "sessions.abort").length, PATIENCE).toBeGreaterThan(0);
     held[0]?.();
     expect((await task.done).result).toMatchObject({ status: "error", errorCode: "cancelled" });
     expect(fake.runs.size).toBe(before);
@@ -246,25 +246,25 @@ test.each(["sessions.describe", "tasks.list", "sessions.create", "agent"])(
 test("a decision made during a disconnect is sent after the reconnect, and not requested again", async () => {
   const unanswered: unknown[] = [];
   const fake = await startFakeGateway({
-    lie: ({ method }, answer) => {
+    override: ({ method }, answer) => {
       if (method === "exec.approval.list") answer({ payload: unanswered });
       return method === "exec.approval.list";
     },
   });
   const answers: ((answer: ApprovalAnswer) => void)[] = [];
   const requestApproval = () => new Promise<ApprovalAnswer>((resolve) => answers.push(resolve));
-  const { adapter, start } = await open(fake, { requestApproval });
-  const task = start({ ...doing({ hang: true }), approvals: "ask" });
+  const { adapter, start } = await startAdapter(fake, { requestApproval });
+  const task = start({ ...messageFor({ hang: true }), approvals: "ask" });
   const { run } = await runOf(fake, task);
   const question = { id: "q", request: { command: "touch a", sessionKey: run.sessionKey, toolCallId: "1" } };
   unanswered.push(question);
-  fake.tell("exec.approval.requested", question);
+  fake.emit("exec.approval.requested", question);
   await expect.poll(() => answers.length, PATIENCE).toBe(1);
-  fake.cut();
+  fake.disconnectAll();
   await expect.poll(async () => (await adapter.checkHealth()).status, PATIENCE).toBe("degraded");
   answers[0]?.({ decision: "approve", reason: null });
   await expect
-    .poll(() => called(fake, "exec.approval.resolve").map(({ params }) => params), PATIENCE)
+    .poll(() => callsOf(fake, "exec.approval.resolve").map(({ params }) => params), PATIENCE)
     .toEqual([{ id: "q", decision: "allow-once" }]);
   expect(answers).toHaveLength(1);
   await adapter.cancel(task.request.taskId);
@@ -273,19 +273,19 @@ test("a decision made during a disconnect is sent after the reconnect, and not r
 
 test("a frame above the size limit closes the connection but fails no task", async () => {
   const fake = await startFakeGateway();
-  const { start } = await open(fake);
-  const task = start(doing({ hang: true }));
+  const { start } = await startAdapter(fake);
+  const task = start(messageFor({ hang: true }));
   const { runId, run } = await runOf(fake, task);
-  fake.tell("agent", { runId, stream: "assistant", data: { text: "x".repeat(26 * 1024 ** 2), itemId: "1" } });
+  fake.emit("agent", { runId, stream: "assistant", data: { text: "x".repeat(26 * 1024 ** 2), itemId: "1" } });
   Object.assign(run, { status: "completed", reply: "Done." });
   expect((await task.done).result).toMatchObject({ status: "ok", output: "Done." });
-  expect(called(fake, "connect")).toHaveLength(2);
+  expect(callsOf(fake, "connect")).toHaveLength(2);
 });
 
 test("the health report contains no secret of the URL", async () => {
   const fake = await startFakeGateway();
   const url = `${fake.url.replace("://", "://me:s3cret@")}/?token=s3cret`;
-  const { adapter } = await open(fake, { settings: { url, token: fake.token } });
+  const { adapter } = await startAdapter(fake, { settings: { url, token: fake.token } });
   const health = await adapter.checkHealth();
   expect(health.status).toBe("healthy");
   expect(JSON.stringify(health)).not.toContain("s3cret");
@@ -297,7 +297,7 @@ test("a shutdown aborts a running audit and ends its program", async () => {
   writeFileSync(path.join(root, "openclaw"), `#!/bin/sh\necho $$ > ${pid}\nexec sleep 60\n`, { mode: 0o755 });
   const fake = await startFakeGateway();
   const settings = { url: fake.url, token: fake.token, stateDir: root, command: [path.join(root, "openclaw")] };
-  const { adapter } = await open(fake, { settings } satisfies Partial<AdapterConfig>);
+  const { adapter } = await startAdapter(fake, { settings } satisfies Partial<AdapterConfig>);
   const posture = adapter.getSecurityPosture();
   posture.catch(() => {});
   const pidOf = (): number => Number(readFileSync(pid, { encoding: "utf8", flag: "a+" }));

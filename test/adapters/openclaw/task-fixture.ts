@@ -9,7 +9,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import type { FakeGateway } from "./fake-gateway.ts";
 
 /** Starts an adapter that connects to this gateway. */
-export async function open(fake: FakeGateway, changes: Partial<AdapterConfig> = {}) {
+export async function startAdapter(fake: FakeGateway, changes: Partial<AdapterConfig> = {}) {
   const root = await temporaryDirectory();
   const at = (name: string) => path.join(root, name);
   const directories = { workspace: at("workspace"), cwd: at("workspace"), home: at("home"), tmp: at("tmp") };
@@ -22,7 +22,7 @@ export async function open(fake: FakeGateway, changes: Partial<AdapterConfig> = 
 }
 
 /** Returns the calls of a method. */
-export const called = (fake: FakeGateway, method: string) => fake.calls.filter((call) => call.method === method);
+export const callsOf = (fake: FakeGateway, method: string) => fake.calls.filter((call) => call.method === method);
 
 /** Waits until the only task has emitted an event, and returns its run. */
 export async function runOf(fake: FakeGateway, { events }: { events: unknown[] }) {
