@@ -103,11 +103,8 @@ export async function openGatewaySocket(
   let isClosed = false;
   let watchdog: NodeJS.Timeout | undefined;
 
-  /** Messages of the gateway appear in logs and API responses, so they must not contain the token. */
-  const redactToken = (message: string): string =>
-    (token === undefined ? message : message.replaceAll(token, "[redacted]")).slice(0, MAX_MESSAGE_LENGTH);
   const end = (message: string): void => {
-    const error = new GatewayError({ code: "DISCONNECTED", message: redactToken(message), retryable: true });
+    const error = new GatewayError({ code: "DISCONNECTED", message: redactToken(message, token), retryable: true });
     isClosed = true;
     ended.resolve(error);
     challenged.reject(error);
@@ -151,7 +148,7 @@ export async function openGatewaySocket(
     if (frame === undefined) {
       const refused = errorFrameSchema.safeParse(json).data;
       if (refused !== undefined)
-        settle(refused.id)?.reject(new GatewayError({ ...refused.error, message: redactToken(refused.error.message) }));
+        settle(refused.id)?.reject(new GatewayError({ ...refused.error, message: redactToken(refused.error.message, token) }));
     } else if (frame.type === "event") {
       if (frame.event === "connect.challenge") challenged.resolve();
       else onEvent({ event: frame.event, payload: frame.payload });
@@ -207,6 +204,10 @@ export async function openGatewaySocket(
     clearTimeout(handshakeTimer);
   }
 }
+
+/** Messages of the gateway appear in logs and API responses, so they must not contain the token. */
+const redactToken = (message: string, token: string | undefined): string =>
+  (token === undefined ? message : message.replaceAll(token, "[redacted]")).slice(0, MAX_MESSAGE_LENGTH);
 
 /** The gateway grants these scopes to a client with a shared secret only over loopback. `tool-events` subscribes to the events of tools. */
 const connectParams = (token: string | undefined) => ({

@@ -59,6 +59,6 @@ test.each([
   ["ws://[::1]:18789", true],
   ["wss://gateway.example", false],
   ["ws://127.0.0.1.example", false],
-])("a gateway at %s takes declared tools: %s", (url, tools) => {
+])("the adapter supports declared tools with a gateway at %s: %s", (url, tools) => {
   expect(capabilitiesOf({ workspace: "bridge", url }).tools).toBe(tools);
 });

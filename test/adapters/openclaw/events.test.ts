@@ -12,18 +12,18 @@ const read = (name: RunName) => {
 };
 /** Summarizes steps: joins texts, and lists tools by name and other steps by kind. */
 function summarize(steps: readonly Step[]): string[] {
-  const story: string[] = [];
+  const lines: string[] = [];
   for (const step of steps) {
-    const last = story.at(-1);
-    if (step.kind === "text" && last?.startsWith("> ") === true) story[story.length - 1] = `${last}${step.text}`;
-    else if (step.kind === "text") story.push(`> ${step.text}`);
-    else if (step.kind === "tool.invoked") story.push(`${step.toolName} ${JSON.stringify(step.input)}`);
+    const last = lines.at(-1);
+    if (step.kind === "text" && last?.startsWith("> ") === true) lines[lines.length - 1] = `${last}${step.text}`;
+    else if (step.kind === "text") lines.push(`> ${step.text}`);
+    else if (step.kind === "tool.invoked") lines.push(`${step.toolName} ${JSON.stringify(step.input)}`);
     else if (step.kind === "tool.completed")
-      story.push(`${step.toolName} ${step.isError ? "failed" : "done"}: ${String(step.output).slice(0, 40)}`);
-    else if (step.kind === "discarded") story.push("discarded");
-    else if (step.kind === "progress") story.push(`progress ${Object.keys(step.data).join()}`);
+      lines.push(`${step.toolName} ${step.isError ? "failed" : "done"}: ${String(step.output).slice(0, 40)}`);
+    else if (step.kind === "discarded") lines.push("discarded");
+    else if (step.kind === "progress") lines.push(`progress ${Object.keys(step.data).join()}`);
   }
-  return story;
+  return lines;
 }
 const about = (stream: string, data: unknown, runId = "RUN") => ({ event: "agent", payload: { runId, sessionKey: "KEY", stream, data } });
 
@@ -47,10 +47,10 @@ describe("recorded events of a run", () => {
     ],
     ["approved", ["> I look.", 'exec {"command":"touch asked.txt"}', "progress phase", "exec done: (no output)", "> Well."]],
     ["rejected", ["> I look.", 'exec {"command":"touch asked.txt"}', "progress phase", "exec failed: Exec denied (gateway id=", "> Well."]],
-  ])("%s", (name, story) => {
+  ])("of the recording %s result in the expected steps", (name, expected) => {
     const summary = summarize(read(name).steps).map((line) => (line.startsWith("exec failed: Exec denied") ? line.slice(0, 36) : line));
     expect(summary).toEqual(
-      story.map((line) => (typeof line === "string" && line.startsWith("exec failed: Exec denied") ? line.slice(0, 36) : line)),
+      expected.map((line) => (typeof line === "string" && line.startsWith("exec failed: Exec denied") ? line.slice(0, 36) : line)),
     );
   });
 
@@ -104,9 +104,9 @@ test.each([
   ["another run", about("assistant", { text: "x", delta: "x", itemId: "1" }, "OTHER")],
   ["another kind", { event: "health", payload: { ok: true } }],
   ["a stream of a newer gateway", about("thoughts", { text: "x" })],
-  ["a name that is everybody's", about("constructor", {})],
+  ["a stream with the name of an Object property", about("constructor", {})],
   ["a shape of a newer gateway", about("assistant", { words: "x" })],
   ["no payload", { event: "agent", payload: null }],
-])("%s says nothing", (_, event) => {
+])("an event of %s adds no step", (_, event) => {
   expect(createEventReader(isRun).read(event)).toEqual([]);
 });

@@ -173,8 +173,8 @@ describe("createGateway", () => {
     ["of another protocol", { protocol: 5 }, "INVALID_HELLO"],
     ["without its methods", { features: {} }, "INVALID_HELLO"],
     ["without its limits", { policy: {} }, "INVALID_HELLO"],
-    ["that ticks in a thousand years", { policy: { maxPayload: 1_000, tickIntervalMs: 1e13 } }, null],
-  ])("with a hello %s", async (_, odd, code) => {
+    ["with an excessive tick interval", { policy: { maxPayload: 1_000, tickIntervalMs: 1e13 } }, null],
+  ])("handles a handshake response %s", async (_, odd, code) => {
     const hello = {
       ...{ server: { version: "1" }, features: { methods: [] }, auth: {}, policy: { maxPayload: 1_000, tickIntervalMs: 1_000 } },
       ...odd,

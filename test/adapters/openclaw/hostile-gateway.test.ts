@@ -16,7 +16,7 @@ const PATIENCE = { timeout: 10_000, interval: 5 };
 
 describe("a gateway that violates its protocol", () => {
   test.each(["sessions.create", "sessions.describe", "agent", "tasks.list"])(
-    "in its answer to %s: the task fails in words",
+    "in its response to %s fails the task with an error message",
     async (method) => {
       let isLying = false;
       const fake = await startFakeGateway({

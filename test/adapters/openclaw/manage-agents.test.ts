@@ -143,7 +143,7 @@ describe("createAgent", () => {
       },
       /Delete the agent again/,
     ],
-  ])("is a conflict where there is %s", async (id, create, words) => {
+  ])("returns a conflict for an existing agent or one with a pending deletion: %s", async (id, create, words) => {
     const { managers } = createManagersFixture({ ...configured().answers, "agents.create": create });
     await expect(managers.createAgent(id, {})).rejects.toMatchObject(refused("conflict", words));
   });
@@ -214,7 +214,7 @@ describe("updateAgent", () => {
     expect(outcomes.find(({ status }) => status === "rejected")).toMatchObject({ reason: refused("stale_write") });
   });
 
-  it("of nobody changes nothing", async () => {
+  it("returns null for an unknown agent and changes nothing", async () => {
     const { managers, called } = createManagersFixture(configured().answers);
     expect(await managers.updateAgent("nobody", { model: "custom/two" })).toBeNull();
     expect(called("config.patch")).toEqual([]);
@@ -366,13 +366,13 @@ describe("bindings of an agent", () => {
   it.each([
     [[others], /bindings\[0\]\.agentId/],
     [[own("irc"), { match: {} }], /bindings\[1\]\.match\.channel/],
-  ])("refuse %j", async (bindings, words) => {
+  ])("are rejected if invalid: %j", async (bindings, words) => {
     const { managers, called } = createManagersFixture(configured().answers);
     await expect(managers.setBindings("writer", bindings)).rejects.toMatchObject(refused("invalid_request", words));
     expect(called("config.patch")).toEqual([]);
   });
 
-  it("of nobody are not there", async () => {
+  it("of an unknown agent do not exist", async () => {
     const { managers } = createManagersFixture(configured().answers);
     expect(await managers.listBindings("nobody")).toBeNull();
     await expect(managers.setBindings("nobody", [])).rejects.toMatchObject(refused("not_found"));

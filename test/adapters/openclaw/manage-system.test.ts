@@ -122,7 +122,7 @@ describe("an error", () => {
     [refusalOf("staleConfig"), "stale_write", /changed/],
     [refusalOf("unknownField"), "invalid_request", /"nope"/],
     [refusalOf("noAgent"), "not_found", /"nobody" not found/],
-  ])("of the gateway, %s, becomes %s", async (error, code, words) => {
+  ])("of the gateway is converted: %s becomes %s", async (error, code, words) => {
     const { managers } = createManagersFixture({ "secrets.reload": failing(error), "system.info": failing(error) });
     await expect(managers.getRuntimeInfo()).rejects.toMatchObject(refused(code, words));
   });

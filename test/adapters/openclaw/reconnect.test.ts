@@ -118,7 +118,7 @@ describe("a run that the gateway cannot start", () => {
   test.each([
     ["called a tool", "tool", { phase: "start", name: "exec", toolCallId: "1", args: {} }],
     ["called its model", "lifecycle", { phase: "model", provider: "custom", model: "scripted" }],
-  ])("is not started again once it has %s", async (_, stream, data) => {
+  ])("is not retried after it has %s", async (_, stream, data) => {
     const fake = await startFakeGateway({
       override: ({ method, params }, answer, socket) => {
         if (method !== "agent") return false;

@@ -64,7 +64,7 @@ describe("the final response", () => {
     ["ok with an error as its text", { status: "ok", result: { payloads: [{ text: "Failed.", isError: true }], meta: {} } }, "model_error"],
     ["an error", { status: "error", error: "It broke." }, "model_error"],
     ["something else", "done", "adapter_error"],
-  ])("%s", (_, payload, code) => {
+  ])("%s results in the expected error code", (_, payload, code) => {
     expect(codeOf(parseFinalResponse(payload))).toBe(code);
   });
 
