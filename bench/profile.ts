@@ -2,9 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { runServer, type ServerName, serverNames } from "./servers.ts";
+import type { SliceResult } from "./driver.ts";
+import { explainAbsence, type ServerName, serverNames, startDriver, startServer } from "./servers.ts";
 
-/** Profiles the CPU time of a server under load: `node bench/profile.ts [--server floor] [--in-flight 32] [--seconds 6] [--top 40]`. */
+/** Where the time of a server under load goes: `node bench/profile.ts [--server floor] [--in-flight 32] [--seconds 6] [--top 40]`. */
 const { values } = parseArgs({
   options: {
     server: { type: "string", default: "bridge" },
@@ -13,10 +14,14 @@ const { values } = parseArgs({
     top: { type: "string", default: "40" },
   },
 });
-if (!serverNames.includes(values.server as ServerName)) throw new Error(`--server is one of ${serverNames.join(", ")}.`);
+const name = values.server as ServerName;
+if (!serverNames.includes(name)) throw new Error(`--server must be one of ${serverNames.join(", ")}.`);
+const absence = explainAbsence(name);
+if (absence !== null) throw new Error(absence);
 
-/** The start and the warm-up are excluded. */
+/** Excludes the start and most of the warm-up from the profile. */
 const SKIPPED_MS = 3000;
+const WARM_UP_TASKS = 3000;
 
 interface Profile {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number }; children?: number[] }[];
@@ -26,10 +31,16 @@ interface Profile {
 
 const directory = mkdtempSync(path.join(tmpdir(), "bridge-profile-"));
 try {
-  const stage = { inFlight: Number(values["in-flight"]), warmMs: 2500, measureMs: Number(values.seconds) * 1000 };
   const nodeOptions = ["--cpu-prof", `--cpu-prof-dir=${directory}`, "--cpu-prof-interval=500"];
-  const { stages } = await runServer(values.server as ServerName, [stage], { nodeOptions });
-  console.table(stages);
+  const inFlight = Number(values["in-flight"]);
+  const driver = startDriver();
+  const server = await startServer(name, { nodeOptions });
+  const run = (leastTasks: number, leastMs: number) =>
+    driver.request<SliceResult>({ target: server.target, slice: { inFlight, leastTasks, leastMs } });
+  await run(WARM_UP_TASKS, 0);
+  console.table(await run(0, Number(values.seconds) * 1000));
+  await driver.stop();
+  await server.stop();
   const [file] = readdirSync(directory);
   if (file === undefined) throw new Error("The server left no profile.");
   const profile = JSON.parse(readFileSync(path.join(directory, file), "utf8")) as Profile;
@@ -41,7 +52,7 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Functions by their self time, or by their total time. */
+/** Functions by the time in themselves, or in themselves and all that they call. */
 function rank({ nodes, samples, timeDeltas }: Profile, by: "self" | "total"): { name: string; part: number }[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node.id] as const)));

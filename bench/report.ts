@@ -1,136 +1,167 @@
 import { cpus } from "node:os";
-import type { StageResult } from "./driver.ts";
-import type { Round, ServerName } from "./servers.ts";
-import { median, spread } from "./statistics.ts";
+import type { SliceResult } from "./driver.ts";
+import type { ServerName } from "./servers.ts";
+import { median, quantile } from "./statistics.ts";
 
-/** Bridge's tasks/s as a fraction of the floor's, and its CPU time per task as a multiple. */
-const LEAST_RATE_RATIO = 0.5;
-const MOST_CPU_RATIO = 2;
-/** The time to accept with one client, as a multiple of one fsync and one bare request. */
-const MOST_ACCEPT_RATIO = 4;
-/** Above this value, the machine determines the result, not the code. */
+/** Goals of Bridge, compared with the floor. */
+export const MIN_RATE_RATIO = 0.5;
+export const MAX_CPU_RATIO = 2;
+/** Goal for the accept with one client, compared with one fsync and one bare request. */
+export const MAX_ACCEPT_RATIO = 4;
+
+/** Numbers of tasks in flight with a goal for throughput and CPU time. */
+const GOAL_IN_FLIGHT = [32, 256];
+/** Above these, the results depend on the machine's other work. */
 const NOISY_LOAD = 2;
 const NOISY_SPREAD = 1.5;
 
-/** The numbers of concurrent tasks in the end-to-end comparison. */
-const inFlights = [32, 256];
+export interface CountsPerTask {
+  statements: number;
+  promises: number;
+  writtenKiB: number;
+  diskKiB: number;
+}
+
+export interface ServerResults {
+  name: ServerName;
+  /** Why the server was not measured; null if it was. */
+  absence: string | null;
+  /** By tasks in flight; slices with the same index were measured one after the other. */
+  slices: Map<number, readonly SliceResult[]>;
+  counts: CountsPerTask | null;
+}
 
 interface Goal {
   what: string;
   goal: string;
-  values: number[];
-  isMet(value: number): boolean;
+  ratios: readonly number[];
+  isMet(ratio: number): boolean;
 }
 
-/** Writes the results of all rounds as one page: medians of per-round ratios, and goals met or missed. */
-export function renderReport(rounds: readonly Round[], { loadBefore }: { loadBefore: number }): { text: string; met: boolean } {
-  const goals = listGoals(rounds);
-  const faults = rounds
-    .flatMap((round) => [round.bare, round.floor, round.bridge])
-    .flatMap((run) => run.stages.flatMap((stage) => stage.faults));
-  const complete = faults.length === 0;
+/** Renders one run as a Markdown page. `met` is true if the run is complete and Bridge reaches every goal. */
+export function renderReport(
+  results: readonly ServerResults[],
+  { loadBefore, fsyncMs }: { loadBefore: number; fsyncMs: readonly number[] },
+): { text: string; met: boolean } {
+  const faults = results.flatMap(({ name, slices }) =>
+    [...slices.values()].flat().flatMap((slice) => slice.faults.map((fault) => `${name}: ${fault}`)),
+  );
+  const goals = listGoals(results, fsyncMs);
+  const met = faults.length === 0 && goals.length > 0 && goals.every(({ ratios, isMet }) => isMet(median(ratios)));
   const lines = [
     "# Bench results",
     "",
-    `Node ${process.versions.node}, ${cpus().length} cores, ${rounds.length} rounds; load average before the run ${loadBefore.toFixed(2)}; ${describeFsync(rounds)}.`,
-    ...describeNoise(rounds, loadBefore),
+    `Node ${process.versions.node}, ${cpus().length} cores, ${fsyncMs.length} slices; load average before the run ${loadBefore.toFixed(2)}; median fsync of 4 KiB ${median(fsyncMs).toFixed(2)} ms.`,
+    ...describeNoise(results, loadBefore),
+    faults.length === 0
+      ? "Complete: every slice received 20 events and one callback per task, without errors."
+      : `**INCOMPLETE, so no figure is valid**: ${faults.slice(0, 5).join("; ")}.`,
     "",
-    "## Goals",
+    "A ratio compares a server's slice with the floor's slice of the same turn: median (p10 to p90 of the slices).",
     "",
-    "| | goal | median of rounds | all rounds | |",
+    "## Goals of Bridge",
+    "",
+    "| ratio | goal | result | |",
+    "|---|---|---|---|",
+    ...goals.map((goal) => renderGoal(goal, faults.length === 0)),
+    "",
+    "## Speed",
+    "",
+    "Medians of the slices.",
+    "",
+    "| server | in flight | tasks/s | tasks/s x floor | CPU ms/task | CPU x floor | accept p50 / p99 ms | end to end p50 / p99 ms |",
+    "|---|---|---|---|---|---|---|---|",
+    ...results.flatMap((server) => renderSpeed(server, results)),
+    "",
+    "## Operations per task",
+    "",
+    "Counted with 32 tasks in flight, in a separate pass on instrumented servers.",
+    "",
+    "| server | statements | promises | written KiB | of these to disk, KiB |",
     "|---|---|---|---|---|",
-    ...goals.map((goal) => renderGoal(goal, complete)),
+    ...results.map(renderCounts),
     "",
-    "## Figures (medians of rounds)",
-    "",
-    "| server | in flight | tasks/s | CPU ms/task | written KiB/task | accept p50 / p99 ms | end to end p50 / p99 ms |",
-    "|---|---|---|---|---|---|---|",
-    ...(["bare", "floor", "bridge"] as const).flatMap((name) => renderServer(name, rounds)),
-    "",
-    complete
-      ? "Complete: in every stage events = 20 x tasks, callbacks = tasks, errors = 0."
-      : `NOT COMPLETE, so nothing here counts: ${faults.slice(0, 5).join("; ")}.`,
-    "",
-    "## Method",
-    "",
-    "Load, event stream and 32 callback receivers are one process on core 1, the server is pinned to core 0. Each round starts every server afresh on new",
-    "data, warms up before each stage, and runs them in reverse order on odd rounds. A client dispatches, waits for the callback of its task, and goes",
-    "on. CPU is the run time of all the server's threads. `floor` is the smallest durable pipeline (`bench/floor.ts`: group commit, WAL with",
-    "`synchronous=FULL`, 20 stored and streamed events, one POST; no auth, limits, retries or recovery); `bridge` is the real application with the same",
-    "in-process agent of 20 events, 256 tasks at once, signed callbacks, log level `warn`, and stores and streams three events more a task (its beginning,",
-    "its end, its delivery); `bare` reads a request and answers it.",
+    "[README.md](README.md#method) describes the method.",
     "",
   ];
-  return { text: lines.join("\n"), met: complete && goals.every((goal) => goal.isMet(median(goal.values))) };
+  return { text: lines.join("\n"), met };
 }
 
-function listGoals(rounds: readonly Round[]): Goal[] {
-  const ratio = (inFlight: number, of: (stage: StageResult) => number): number[] =>
-    rounds.map((round) => of(stageOf(round, "bridge", inFlight)) / of(stageOf(round, "floor", inFlight)));
+function listGoals(results: readonly ServerResults[], fsyncMs: readonly number[]): Goal[] {
+  const bridge = results.find(({ name }) => name === "bridge");
+  if (bridge === undefined) return [];
+  const bareAccept = slicesOf(results, "bare", 1).map((slice) => slice.acceptP50Ms);
+  const goals: Goal[] = [
+    ...GOAL_IN_FLIGHT.map((inFlight) => ({
+      what: `CPU per task x floor, ${inFlight} in flight`,
+      goal: `at most ${MAX_CPU_RATIO}`,
+      ratios: ratiosToFloor(bridge, results, inFlight, "cpuMsPerTask"),
+      isMet: (ratio: number) => ratio <= MAX_CPU_RATIO,
+    })),
+    ...GOAL_IN_FLIGHT.map((inFlight) => ({
+      what: `tasks/s x floor, ${inFlight} in flight`,
+      goal: `at least ${MIN_RATE_RATIO}`,
+      ratios: ratiosToFloor(bridge, results, inFlight, "tasksPerSecond"),
+      isMet: (ratio: number) => ratio >= MIN_RATE_RATIO,
+    })),
+  ];
+  if (bareAccept.length === 0) return goals;
+  const accept = (bridge.slices.get(1) ?? []).map((slice, index) => slice.acceptP50Ms / (at(fsyncMs, index) + at(bareAccept, index)));
+  const isMet = (ratio: number) => ratio <= MAX_ACCEPT_RATIO;
   return [
-    ...inFlights.map((inFlight) => ({
-      what: `tasks/s by the floor's, ${inFlight} in flight`,
-      goal: `at least ${LEAST_RATE_RATIO}`,
-      values: ratio(inFlight, (stage) => stage.tasksPerSecond),
-      isMet: (value: number) => value >= LEAST_RATE_RATIO,
-    })),
-    ...inFlights.map((inFlight) => ({
-      what: `CPU per task by the floor's, ${inFlight} in flight`,
-      goal: `at most ${MOST_CPU_RATIO}`,
-      values: ratio(inFlight, (stage) => stage.cpuMsPerTask),
-      isMet: (value: number) => value <= MOST_CPU_RATIO,
-    })),
-    {
-      what: "accept p50 at one client by (fsync p50 + bare request p50)",
-      goal: `at most ${MOST_ACCEPT_RATIO}`,
-      values: rounds.map((round) => stageOf(round, "bridge", 1).acceptP50Ms / (fsyncMs(round) + stageOf(round, "bare", 1).acceptP50Ms)),
-      isMet: (value) => value <= MOST_ACCEPT_RATIO,
-    },
+    ...goals,
+    { what: "accept p50 / (fsync + bare request p50), 1 in flight", goal: `at most ${MAX_ACCEPT_RATIO}`, ratios: accept, isMet },
   ];
 }
 
-function renderGoal({ what, goal, values, isMet }: Goal, complete: boolean): string {
-  const value = median(values);
-  const verdict = !complete ? "does not count" : isMet(value) ? "met" : "**missed**";
-  return `| ${what} | ${goal} | ${value.toFixed(2)} | ${values.map((one) => one.toFixed(2)).join(" ")} | ${verdict} |`;
+function renderGoal({ what, goal, ratios, isMet }: Goal, complete: boolean): string {
+  const verdict = isMet(median(ratios)) ? "goal met" : "**goal missed**";
+  return `| ${what} | ${goal} | ${describeRatios(ratios)} | ${complete ? verdict : "invalid"} |`;
 }
 
-function renderServer(name: ServerName, rounds: readonly Round[]): string[] {
-  const stages = rounds[0]?.[name].stages ?? [];
-  return stages.map(({ inFlight }) => {
-    const middle = (of: (stage: StageResult) => number): number => median(rounds.map((round) => of(stageOf(round, name, inFlight))));
+function renderSpeed(server: ServerResults, results: readonly ServerResults[]): string[] {
+  if (server.absence !== null) return [`| ${server.name} | absent: ${server.absence} | | | | | | |`];
+  return [...server.slices].map(([inFlight, slices]) => {
+    const middle = (kind: NumericKind, digits: number) => median(slices.map((slice) => slice[kind])).toFixed(digits);
+    const toFloor = (kind: NumericKind) => (server.name === "bare" ? "" : describeRatios(ratiosToFloor(server, results, inFlight, kind)));
     const cells = [
-      name,
+      server.name,
       inFlight,
-      middle((stage) => stage.tasksPerSecond).toFixed(0),
-      middle((stage) => stage.cpuMsPerTask).toFixed(3),
-      middle((stage) => stage.writtenKiBPerTask).toFixed(0),
-      `${middle((stage) => stage.acceptP50Ms).toFixed(2)} / ${middle((stage) => stage.acceptP99Ms).toFixed(1)}`,
-      `${middle((stage) => stage.endToEndP50Ms).toFixed(2)} / ${middle((stage) => stage.endToEndP99Ms).toFixed(1)}`,
+      middle("tasksPerSecond", 0),
+      toFloor("tasksPerSecond"),
+      middle("cpuMsPerTask", 3),
+      toFloor("cpuMsPerTask"),
+      `${middle("acceptP50Ms", 2)} / ${middle("acceptP99Ms", 1)}`,
+      `${middle("endToEndP50Ms", 2)} / ${middle("endToEndP99Ms", 1)}`,
     ];
     return `| ${cells.join(" | ")} |`;
   });
 }
 
-function describeFsync(rounds: readonly Round[]): string {
-  const runs = rounds.flatMap((round) => [round.bare, round.floor, round.bridge]);
-  const [before, after] = [0, 1].map((index) => median(runs.map((run) => run.fsyncMs[index as 0 | 1])));
-  return `fsync of 4 KiB p50 ${before?.toFixed(2)} ms before and ${after?.toFixed(2)} ms after the servers' runs`;
+function renderCounts({ name, absence, counts }: ServerResults): string {
+  if (counts === null) return `| ${name} | ${absence === null ? "not counted" : "absent"} | | | |`;
+  const { statements, promises, writtenKiB, diskKiB } = counts;
+  return `| ${name} | ${statements.toFixed(1)} | ${promises.toFixed(0)} | ${writtenKiB.toFixed(1)} | ${diskKiB.toFixed(1)} |`;
 }
 
-function describeNoise(rounds: readonly Round[], loadBefore: number): string[] {
-  const spreads = inFlights.map((inFlight) => spread(rounds.map((round) => stageOf(round, "floor", inFlight).tasksPerSecond)));
-  if (loadBefore <= NOISY_LOAD && Math.max(...spreads) <= NOISY_SPREAD) return [];
-  return [
-    `**Noisy**: other work shared the machine (the floor's own tasks/s differ by ${Math.max(...spreads).toFixed(2)} x between rounds); trust CPU per task more than tasks/s.`,
-  ];
+function describeNoise(results: readonly ServerResults[], loadBefore: number): string[] {
+  const rates = GOAL_IN_FLIGHT.map((inFlight) => slicesOf(results, "floor", inFlight).map((slice) => slice.tasksPerSecond));
+  const spread = Math.max(...rates.map((values) => quantile(values, 0.9) / quantile(values, 0.1)));
+  if (loadBefore <= NOISY_LOAD && spread <= NOISY_SPREAD) return [];
+  return [`**Noisy**: other work shared the machine. p90 of the floor's own tasks/s is ${spread.toFixed(2)} times its p10.`];
 }
 
-/** The cost of one fsync around Bridge's run of the round. */
-const fsyncMs = ({ bridge }: Round): number => (bridge.fsyncMs[0] + bridge.fsyncMs[1]) / 2;
+type NumericKind = Exclude<keyof SliceResult, "faults">;
 
-function stageOf(round: Round, name: ServerName, inFlight: number): StageResult {
-  const stage = round[name].stages.find((one) => one.inFlight === inFlight);
-  if (stage === undefined) throw new Error(`${name} was not measured at ${inFlight} in flight.`);
-  return stage;
+function ratiosToFloor(server: ServerResults, results: readonly ServerResults[], inFlight: number, kind: NumericKind): number[] {
+  const floor = slicesOf(results, "floor", inFlight).map((slice) => slice[kind]);
+  return (server.slices.get(inFlight) ?? []).map((slice, index) => slice[kind] / at(floor, index));
 }
+
+const slicesOf = (results: readonly ServerResults[], server: ServerName, inFlight: number): readonly SliceResult[] =>
+  results.find(({ name }) => name === server)?.slices.get(inFlight) ?? [];
+
+const describeRatios = (ratios: readonly number[]): string =>
+  `${median(ratios).toFixed(2)} (${quantile(ratios, 0.1).toFixed(2)} to ${quantile(ratios, 0.9).toFixed(2)})`;
+
+const at = (values: readonly number[], index: number): number => values[index] ?? Number.NaN;

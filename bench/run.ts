@@ -2,48 +2,126 @@ import { writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import type { StageResult } from "./driver.ts";
-import { renderReport } from "./report.ts";
-import { MAX_IN_FLIGHT, type Round, runServer, type ServerName } from "./servers.ts";
+import type { Slice, SliceResult } from "./driver.ts";
+import { measureFsyncMs } from "./measure-fsync.ts";
+import { readWrittenKiB } from "./process-use.ts";
+import { type CountsPerTask, renderReport, type ServerResults } from "./report.ts";
+import { explainAbsence, MAX_IN_FLIGHT, type RunningServer, type ServerName, serverNames, startDriver, startServer } from "./servers.ts";
 
-const { values } = parseArgs({
+const { values: options } = parseArgs({
   options: {
-    rounds: { type: "string", default: "5" },
-    /** Seconds of each measurement. */
-    seconds: { type: "string", default: "3" },
+    slices: { type: "string", default: "9" },
+    /** Minimum duration of a slice. */
+    seconds: { type: "string", default: "2" },
+    /** Comma-separated. Only a run with all servers replaces results.md. */
+    servers: { type: "string", default: serverNames.join(",") },
+    /** Fail if a goal is missed. */
+    gate: { type: "boolean", default: false },
     "no-file": { type: "boolean", default: false },
+    /** Shows in about a minute that the bench works; its figures mean nothing. */
+    quick: { type: "boolean", default: false },
   },
 });
-const WARM_MS = 1200;
-const measureMs = Number(values.seconds) * 1000;
-const stage = (inFlight: number) => ({ inFlight, warmMs: WARM_MS, measureMs });
-const stagesOf: Record<ServerName, ReturnType<typeof stage>[]> = {
-  bare: [stage(1)],
-  floor: [1, 32, MAX_IN_FLIGHT].map(stage),
-  bridge: [1, 32, MAX_IN_FLIGHT].map(stage),
-};
+const IN_FLIGHT = [1, 32, MAX_IN_FLIGHT];
+const COUNT_IN_FLIGHT = 32;
+/** Minimum per client in a slice, so that the unfinished tasks at its two ends matter little. */
+const TASKS_PER_CLIENT = 8;
+const plan = options.quick
+  ? { slices: 2, warmUpTasks: 100, leastMs: 100, leastTasks: 20, tasksPerClient: 0, countedTasks: 50 }
+  : {
+      slices: Number(options.slices),
+      warmUpTasks: 3000,
+      leastMs: Number(options.seconds) * 1000,
+      leastTasks: 500,
+      tasksPerClient: TASKS_PER_CLIENT,
+      countedTasks: 1000,
+    };
+
+const requested = options.servers.split(",");
+for (const name of requested) {
+  if (!serverNames.some((known) => known === name))
+    throw new Error(`--servers must list names of ${serverNames.join(", ")}; got "${name}".`);
+}
+const names = serverNames.filter((name) => name === "floor" || requested.includes(name));
+const results = names.map((name): ServerResults => ({ name, absence: explainAbsence(name), slices: new Map(), counts: null }));
+const present = results.filter(({ absence }) => absence === null);
+for (const { name, absence } of results) if (absence !== null) console.log(`${name} is absent: ${absence}`);
 
 const loadBefore = loadavg()[0] ?? Number.NaN;
-const rounds: Round[] = [];
-for (let index = 0; index < Number(values.rounds); index += 1) {
-  const order: ServerName[] = ["bare", "floor", "bridge"];
-  // The order changes, so that heat and full caches do not always affect the same server.
-  if (index % 2 === 1) order.reverse();
-  const round: Partial<Round> = {};
-  for (const name of order) {
-    const run = await runServer(name, stagesOf[name]);
-    round[name] = run;
-    console.log(`round ${index + 1}: ${name.padEnd(6)} ${run.stages.map(describeStage).join(", ")}`);
+const fsyncMs: number[] = [];
+const driver = startDriver();
+try {
+  await measureTimes();
+  for (const server of present) server.counts = await count(server.name);
+} finally {
+  await driver.stop();
+}
+const { text, met } = renderReport(results, { loadBefore, fsyncMs });
+console.log(`\n${text}`);
+const writesFile = !(options.quick || options["no-file"]) && results.length === serverNames.length;
+if (writesFile) writeFileSync(path.join(import.meta.dirname, "results.md"), text);
+process.exitCode = options.gate && !met ? 1 : 0;
+
+/** Keeps all servers running and measures them in turn, so that a change in the machine's load affects all of them. */
+async function measureTimes(): Promise<void> {
+  const servers = new Map<ServerName, RunningServer>();
+  try {
+    for (const { name } of present) servers.set(name, await startServer(name));
+    for (const [name, server] of servers) {
+      const { faults } = await run(server, { inFlight: MAX_IN_FLIGHT, leastTasks: plan.warmUpTasks, leastMs: 0 });
+      console.log(`warmed up ${name} ${faults.join("; ")}`);
+    }
+    for (let slice = 0; slice < plan.slices; slice += 1) {
+      const order = slice % 2 === 0 ? present : present.toReversed();
+      fsyncMs.push(measureFsyncMs((servers.get("floor") as RunningServer).directory));
+      for (const inFlight of IN_FLIGHT) {
+        const leastTasks = Math.max(plan.leastTasks, plan.tasksPerClient * inFlight);
+        for (const { name, slices } of order) {
+          if (name === "bare" && inFlight > 1) continue;
+          const result = await run(servers.get(name) as RunningServer, { inFlight, leastTasks, leastMs: plan.leastMs });
+          slices.set(inFlight, [...(slices.get(inFlight) ?? []), result]);
+          console.log(describeSlice(slice, name, inFlight, result));
+        }
+      }
+    }
+  } finally {
+    for (const server of servers.values()) await server.stop();
   }
-  rounds.push(round as Round);
 }
 
-const { text, met } = renderReport(rounds, { loadBefore });
-console.log(`\n${text}`);
-if (!values["no-file"]) writeFileSync(path.join(import.meta.dirname, "results.md"), text);
-process.exitCode = met ? 0 : 1;
+/** Counts the operations per task on a separate, instrumented server; returns null if a task failed. */
+async function count(name: ServerName): Promise<CountsPerTask | null> {
+  const server = await startServer(name, { counts: true });
+  try {
+    const read = async () => {
+      const written = server.target.pids.map(readWrittenKiB);
+      const sum = (kind: "all" | "disk") => written.reduce((total, one) => total + one[kind], 0);
+      return { ...(await server.readCounts()), writtenKiB: sum("all"), diskKiB: sum("disk") };
+    };
+    const slice = { inFlight: COUNT_IN_FLIGHT, leastTasks: plan.countedTasks, leastMs: 0 };
+    await run(server, slice);
+    const before = await read();
+    const { dispatched, faults } = await run(server, slice);
+    const after = await read();
+    const perTask = (kind: keyof typeof after) => (after[kind] - before[kind]) / dispatched;
+    console.log(`counted ${name} ${faults.join("; ")}`);
+    if (faults.length > 0) return null;
+    return {
+      statements: perTask("statements"),
+      promises: perTask("promises"),
+      writtenKiB: perTask("writtenKiB"),
+      diskKiB: perTask("diskKiB"),
+    };
+  } finally {
+    await server.stop();
+  }
+}
 
-function describeStage({ inFlight, tasksPerSecond, cpuMsPerTask, faults }: StageResult): string {
-  const fault = faults.length > 0 ? ` DOES NOT COUNT: ${faults[0]}` : "";
-  return `${inFlight} in flight ${tasksPerSecond.toFixed(0)}/s ${cpuMsPerTask.toFixed(3)} ms CPU${fault}`;
+function run({ target }: RunningServer, slice: Slice): Promise<SliceResult> {
+  return driver.request<SliceResult>({ target, slice });
+}
+
+function describeSlice(slice: number, name: ServerName, inFlight: number, { tasksPerSecond, cpuMsPerTask, faults }: SliceResult): string {
+  const fault = faults.length > 0 ? ` INVALID: ${faults[0]}` : "";
+  return `slice ${slice + 1}: ${name} ${inFlight} in flight ${tasksPerSecond.toFixed(0)}/s ${cpuMsPerTask.toFixed(3)} ms CPU${fault}`;
 }

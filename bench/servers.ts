@@ -1,55 +1,125 @@
+import { spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { DriverJob, StageResult } from "./driver.ts";
-import { measureFsyncMs } from "./measure-fsync.ts";
-import { startPinned } from "./pinned-process.ts";
+import type { Counts } from "./count-preload.ts";
+import type { Target } from "./driver.ts";
+import { type PinnedProcess, startPinned } from "./pinned-process.ts";
 
-export const serverNames = ["floor", "bridge", "bare"] as const;
+export const serverNames = ["floor", "bridge", "bare", "bullmq-everysec", "bullmq-always"] as const;
 export type ServerName = (typeof serverNames)[number];
 
-/** The maximum number of concurrent tasks. */
+/** Largest number of tasks in flight. */
 export const MAX_IN_FLIGHT = 256;
-/** One round: a new start of every server. */
-export type Round = Record<ServerName, ServerRun>;
 
 const SERVER_CORE = 0;
 const DRIVER_CORE = 1;
+const REDIS_START_LIMIT_MS = 30_000;
 
-/** The result of one new server under one driver. */
-export interface ServerRun {
-  stages: StageResult[];
-  /** Before and after, on the file system of the server's data. */
-  fsyncMs: [number, number];
+export type RunningServer = Awaited<ReturnType<typeof startServer>>;
+
+export const startDriver = (): PinnedProcess => startPinned(DRIVER_CORE, [process.execPath, "driver.ts"]);
+
+/** Why a server cannot run on this machine, with the command that installs it; null if it can. */
+export function explainAbsence(name: ServerName): string | null {
+  if (!name.startsWith("bullmq")) return null;
+  if (spawnSync("redis-server", ["--version"]).error !== undefined) return "redis-server is missing: apt-get install redis-server";
+  const isInstalled = existsSync(path.join(import.meta.dirname, "peers/node_modules/bullmq"));
+  return isInstalled ? null : "BullMQ is missing: npm ci --prefix bench/peers";
 }
 
-/** Starts a server on new data, runs the driver, and stops both. */
-export async function runServer(
+/** Starts a server on an empty directory. With `counts`, it is instrumented and slower. */
+export async function startServer(
   name: ServerName,
-  stages: DriverJob["stages"],
-  { nodeOptions = [] }: { nodeOptions?: readonly string[] } = {},
-): Promise<ServerRun> {
+  { nodeOptions = [], counts = false }: { nodeOptions?: readonly string[]; counts?: boolean } = {},
+) {
   const directory = mkdtempSync(path.join(tmpdir(), "bridge-bench-"));
   const token = randomBytes(24).toString("hex");
-  const before = measureFsyncMs(directory);
-  const server = startPinned(SERVER_CORE, [...nodeOptions, `${name}.ts`], { environment: environmentOf(name, directory, token) });
-  try {
-    const { address } = await server.firstLine;
-    const job: DriverJob = { address: String(address), token, serverPid: server.pid, kind: name === "bare" ? "requests" : "tasks", stages };
-    const driver = startPinned(DRIVER_CORE, ["driver.ts"], { input: JSON.stringify(job) });
-    const { results } = await driver.firstLine;
-    await driver.stop();
-    await server.stop();
-    return { stages: results as StageResult[], fsyncMs: [before, measureFsyncMs(directory)] };
-  } finally {
-    await server.stop();
+  const redisSocket = path.join(directory, "redis.sock");
+  const processes: PinnedProcess[] = [];
+  const stop = async () => {
+    // The server disconnects before Redis stops.
+    for (const one of processes.toReversed()) await one.stop();
     rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    if (name.startsWith("bullmq")) {
+      const redis = startPinned(SERVER_CORE, redisCommand(directory, redisSocket, name.replace("bullmq-", "")));
+      processes.push(redis);
+      await waitForRedis(redisSocket);
+    }
+    const program = name.startsWith("bullmq") ? "peers/bullmq.ts" : `${name}.ts`;
+    const preload = counts ? ["--import", path.join(import.meta.dirname, "count-preload.ts")] : [];
+    const environment =
+      name === "bridge" ? bridgeEnvironment(directory, token) : { BENCH_DATA_DIR: directory, BENCH_REDIS_SOCKET: redisSocket };
+    const server = startPinned(SERVER_CORE, [process.execPath, ...nodeOptions, ...preload, program], environment);
+    processes.push(server);
+    const { address } = await server.readFirstLine();
+    const target: Target = {
+      address: String(address),
+      token,
+      pids: processes.map(({ pid }) => pid),
+      kind: name === "bare" ? "requests" : "tasks",
+    };
+    return {
+      target,
+      directory,
+      /** Requires the option `counts`. Commands of Redis count as statements. */
+      async readCounts(): Promise<Counts> {
+        const { promises, statements } = await server.request<Counts>({});
+        return { promises, statements: existsSync(redisSocket) ? await readRedisCommands(redisSocket) : statements };
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
   }
 }
 
-function environmentOf(name: ServerName, directory: string, token: string): Record<string, string> {
-  if (name !== "bridge") return { FLOOR_DATA_DIR: directory };
+/** Redis with an append-only file. Snapshots and rewrites are off: they would run in other processes, at any time. */
+function redisCommand(directory: string, socket: string, appendfsync: string): string[] {
+  const settings = {
+    port: "0",
+    unixsocket: socket,
+    dir: directory,
+    logfile: path.join(directory, "redis.log"),
+    save: "",
+    appendonly: "yes",
+    appendfsync,
+    "auto-aof-rewrite-percentage": "0",
+    "maxmemory-policy": "noeviction",
+  };
+  return ["redis-server", ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])];
+}
+
+async function waitForRedis(socket: string): Promise<void> {
+  const deadline = performance.now() + REDIS_START_LIMIT_MS;
+  while (!existsSync(socket)) {
+    if (performance.now() > deadline) throw new Error(`redis-server did not open ${socket} within ${REDIS_START_LIMIT_MS} ms.`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Commands that Redis has executed, including those of its scripts. */
+async function readRedisCommands(socketPath: string): Promise<number> {
+  const socket = connect(socketPath);
+  socket.setEncoding("utf8").write("INFO stats\r\n");
+  let answer = "";
+  let count: string | undefined;
+  while (count === undefined) {
+    const [chunk] = (await once(socket, "data")) as [string];
+    answer += chunk;
+    count = /^total_commands_processed:(\d+)\r$/m.exec(answer)?.[1];
+  }
+  socket.destroy();
+  return Number(count);
+}
+
+function bridgeEnvironment(directory: string, token: string): Record<string, string> {
   return {
     BRIDGE_PORT: "0",
     BRIDGE_DATA_DIR: directory,

@@ -4,7 +4,12 @@ import { completeLockfile, type Lockfile } from "./lockfile.ts";
 
 const repository = path.resolve(import.meta.dirname, "..");
 
-for (const name of ["package-lock.json", "test/openapi/clients/package-lock.json", "test/runtimes/programs/package-lock.json"]) {
+for (const name of [
+  "package-lock.json",
+  "test/openapi/clients/package-lock.json",
+  "test/runtimes/programs/package-lock.json",
+  "bench/peers/package-lock.json",
+]) {
   const file = path.join(repository, name);
   const lockfile = JSON.parse(readFileSync(file, "utf8")) as Lockfile;
   const added = completeLockfile(lockfile);

@@ -8,7 +8,12 @@ const readText = (file: string) => readFileSync(path.join(repository, file), "ut
 const lockfile = JSON.parse(readText("package-lock.json")) as Lockfile;
 const packages = Object.entries(lockfile.packages);
 
-describe.each(["package-lock.json", "test/openapi/clients/package-lock.json", "test/runtimes/programs/package-lock.json"])("%s", (file) => {
+describe.each([
+  "package-lock.json",
+  "test/openapi/clients/package-lock.json",
+  "test/runtimes/programs/package-lock.json",
+  "bench/peers/package-lock.json",
+])("%s", (file) => {
   const text = readText(file);
   const locked = JSON.parse(text) as Lockfile;
 

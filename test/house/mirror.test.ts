@@ -24,6 +24,7 @@ const suites: Readonly<Record<string, string>> = {
 function sourceOf(directory: string): string[] {
   const [first, ...rest] = directory.split("/");
   if (first === "adapters") return [directory, `src/${directory}`];
+  if (first === "bench") return [directory];
   if (first === "packages") return [path.posix.join("packages", rest[0] ?? "", "src", ...rest.slice(1)), directory];
   return [`src/${directory}`];
 }
