@@ -79,6 +79,16 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
   let host: AdapterHost | null = null;
   let closed = false;
 
+  /** An adapter that fails here is offline, like one that could not be loaded. */
+  function subscribe(entry: Entry): void {
+    try {
+      entry.adapter?.onEvent?.((event) => receive(entry.provider, event));
+    } catch (error) {
+      entry.adapter = null;
+      entry.health = { ...offline(error instanceof Error ? error.message : String(error)), checkedAt: null };
+    }
+  }
+
   function receive(provider: string, event: AdapterEvent): void {
     const schema = Object.hasOwn(adapterEventData, event?.type) ? adapterEventData[event.type] : undefined;
     if (schema === undefined || typeof event.taskId !== "string") metrics.eventsDropped.inc({ provider, reason: "kind" });
@@ -171,7 +181,7 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
     /** Initializes every adapter and checks it for the first time; resolves when every check has ended or timed out. */
     async start(adapterHost: AdapterHost): Promise<void> {
       host = adapterHost;
-      for (const { provider, adapter } of entries.values()) adapter?.onEvent?.((event) => receive(provider, event));
+      for (const entry of entries.values()) subscribe(entry);
       for (const entry of entries.values()) if (entry.adapter === null) setHealth(entry, entry.health);
       await Promise.all([...entries.keys()].map(check));
     },

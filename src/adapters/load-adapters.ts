@@ -69,7 +69,7 @@ function findLoader(name: string, { catalog, adapterSettings }: AdapterSources):
   const entry = findEntry(catalog, name);
   if (entry !== undefined) return entry;
   const found = findFamily(catalog, name);
-  const described = found?.family.find(found.member, adapterSettings[found.family.prefix] ?? {});
+  const described = found?.family.find(found.member, adapterSettings[`${found.family.prefix}:`] ?? {});
   return described !== undefined && "load" in described ? described : null;
 }
 

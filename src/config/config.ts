@@ -127,21 +127,25 @@ export function readConfig(environment: Environment, catalog: Catalog): { config
     adapterSettings,
   };
   const known = [...Object.keys(settings), ...secrets.map((name) => `${name}_FILE`)];
-  return { config, warnings: [...listUnknownNames(present, known), ...listUnusedLimits(values.BRIDGE_MAX_CONCURRENT.limits, adapters)] };
+  return {
+    config,
+    warnings: [...listUnknownNames(present, known), ...listUnusedLimits(values.BRIDGE_MAX_CONCURRENT.limits, adapters, catalog)],
+  };
 }
 
 /** Groups the values of the settings by adapter, under the names in its declarations. */
 function groupByAdapter(values: Readonly<Record<string, unknown>>, catalog: Catalog): Config["adapterSettings"] {
   const group = ({ settings }: Catalog[number]) =>
     Object.fromEntries(Object.entries(settings).map(([name, { variable }]) => [name, values[variable]]));
-  return Object.fromEntries(catalog.map((entry) => ["provider" in entry ? entry.provider : entry.prefix, group(entry)]));
+  // The key of a family ends with a colon, so that no provider has it.
+  return Object.fromEntries(catalog.map((entry) => ["provider" in entry ? entry.provider : `${entry.prefix}:`, group(entry)]));
 }
 
 /** Finds an adapter such as `acp:goose` that no setting describes. */
 function findUndescribed(adapter: string, catalog: Catalog, settings: Config["adapterSettings"]): string[] {
   const found = findFamily(catalog, adapter);
   if (found === null) return [];
-  const described = found.family.find(found.member, settings[found.family.prefix] ?? {});
+  const described = found.family.find(found.member, settings[`${found.family.prefix}:`] ?? {});
   return "missing" in described ? [`BRIDGE_ADAPTERS: ${described.missing}`] : [];
 }
 
@@ -149,9 +153,9 @@ function findUndescribed(adapter: string, catalog: Catalog, settings: Config["ad
  * Lists limits of adapters that are not enabled. Lists none if an adapter comes from a path or a package, whose provider is not known
  * yet.
  */
-function listUnusedLimits(limits: ReadonlyMap<string, number>, adapters: readonly string[]): string[] {
+function listUnusedLimits(limits: ReadonlyMap<string, number>, adapters: readonly string[], catalog: Catalog): string[] {
   if (adapters.some((name) => /[./@]/.test(name))) return [];
-  const providerOf = (name: string) => name.slice(name.indexOf(":") + 1);
+  const providerOf = (name: string) => findFamily(catalog, name)?.member ?? name;
   const loaded = adapters.map(providerOf);
   return [...limits.keys()]
     .filter((name) => !loaded.includes(providerOf(name)))

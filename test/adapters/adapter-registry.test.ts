@@ -86,3 +86,18 @@ test("listModels() resolves to null for an adapter that cannot list its models, 
   const models = await Promise.all(["plain", "failing", "good", "missing", "__proto__"].map((provider) => registry.listModels(provider)));
   expect(models).toEqual([null, null, ["m"], null, null]);
 });
+
+test("an adapter that cannot be subscribed to is offline, and the others start", async () => {
+  const faulty: ExecutionAdapter = {
+    ...createInMemoryAdapter({ run: async () => ({ output: "" }) }),
+    onEvent() {
+      throw new Error("No listeners.");
+    },
+  };
+  const good = createInMemoryAdapter({ run: async () => ({ output: "" }) });
+  const registry = registryOf({ provider: "faulty", adapter: faulty }, { provider: "good", adapter: good });
+  onTestFinished(() => registry.close());
+  await registry.start(host);
+  expect(registry.get("faulty")).toMatchObject({ adapter: null, health: { status: "offline", detail: "No listeners." } });
+  expect(registry.get("good")?.health.status).toBe("healthy");
+});

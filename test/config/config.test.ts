@@ -54,7 +54,7 @@ test("an empty environment results in the documented defaults", () => {
     metricsPublic: false,
     logLevel: "info",
     adapterSettings: {
-      acp: { agents: {} },
+      "acp:": { agents: {} },
       "bridge-claude": { maxRuns: 200 },
       "bridge-codex": { maxRuns: 200 },
       "bridge-gemini": { maxRuns: 200 },
@@ -284,12 +284,12 @@ const table: Record<string, Row> = {
     good: [
       [
         '{"goose":["goose","acp"]}',
-        ofAdapter("acp", "agents"),
+        ofAdapter("acp:", "agents"),
         { goose: { command: ["goose", "acp"], env: [], home: "agent", modes: {} } },
       ],
       [
         '{"my-agent":{"command":["a"],"env":["KEY"],"home":"user","modes":{"inspect":"plan"},"authMethod":"key"}}',
-        ofAdapter("acp", "agents"),
+        ofAdapter("acp:", "agents"),
         { "my-agent": { command: ["a"], env: ["KEY"], home: "user", modes: { inspect: "plan" }, authMethod: "key" } },
       ],
     ],
@@ -396,6 +396,7 @@ test.each([
 });
 
 test.each([
+  [{ BRIDGE_MAX_CONCURRENT: "x:command=2" }, ["BRIDGE_MAX_CONCURRENT limits x:command, which is not one of BRIDGE_ADAPTERS (command)"]],
   [{ BRIDGE_MAX_CONCURRENT: "claude=2" }, ["BRIDGE_MAX_CONCURRENT limits claude, which is not one of BRIDGE_ADAPTERS (command)"]],
   [{ BRIDGE_MAX_CONCURRENT: "command=2" }, []],
   [{ BRIDGE_MAX_CONCURRENT: "own=2", BRIDGE_ADAPTERS: "./own-adapter.js" }, []],

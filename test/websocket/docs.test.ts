@@ -58,5 +58,5 @@ test("the example client in docs/websocket.md completes a run", async () => {
   expect(seen[0]).toBe("execution.started");
   await bridge.close();
   await expect(client.ask("workspace.list")).rejects.toThrow("closed");
-  await expect(openBridge(endpoint, async () => ({ ticket: "none" }))).rejects.toThrow("Cannot open the socket.");
+  await expect(openBridge(endpoint, async () => ({ ticket: "none" }))).rejects.toThrow("The socket could not be opened.");
 });

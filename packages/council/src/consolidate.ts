@@ -40,7 +40,7 @@ export function consolidate(outputs: readonly Output[], wanted: readonly AddedDo
   });
   return [
     ...findConflicts(outputs).map(({ finding_ids: [left, right], about }) =>
-      observation(`Domains weigh it differently: ${about}`, `${left} and ${right} report the same problem with different severities.`),
+      observation(`Domains weigh it differently: ${about}`, `${left} and ${right} say the same and differ in severity.`),
     ),
     ...wanted.map(({ domain, reason }) =>
       observation(`Not examined: ${domain}`, `The domain ${domain} was called for and no expert has looked: ${reason}`),

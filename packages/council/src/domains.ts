@@ -36,7 +36,7 @@ const technical: readonly Domain[] = [
       "trust borders",
       "authentication and session handling",
       "authorization on every path",
-      "injection and deserialization",
+      "injection and deserialisation",
       "secrets at rest and in logs",
     ],
     standards: ["OWASP ASVS", "OWASP Top 10", "CWE Top 25"],
@@ -463,7 +463,7 @@ const creative: readonly Domain[] = [
       prompt_template:
         "Look at {scope} for five seconds, then for five minutes. Say what stands out, what should, and what only adds noise.",
     },
-    focus_areas: ["hierarchy", "typography and legibility", "color and contrast", "spacing and alignment", "consistency over screens"],
+    focus_areas: ["hierarchy", "typography and legibility", "colour and contrast", "spacing and alignment", "consistency over screens"],
     standards: ["WCAG contrast ratios", "Gestalt principles", "The design system in use"],
   },
   {

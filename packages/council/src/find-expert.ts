@@ -28,7 +28,7 @@ export function findExpert(name: string): Expert {
     title: `${titleCase(name)} Specialist`,
     focusAreas:
       near.length > 0 ? near.flatMap(({ focus_areas }) => focus_areas.slice(0, 2)) : [name, `risks of ${name}`, `good practice in ${name}`],
-    standards: near.length > 0 ? near.flatMap(({ standards }) => standards.slice(0, 1)) : [`recognized practice in ${name}`],
+    standards: near.length > 0 ? near.flatMap(({ standards }) => standards.slice(0, 1)) : [`recognised practice in ${name}`],
     template: null,
     tier: "virtual",
     from: near.map((entry) => entry.name),

@@ -76,7 +76,7 @@ export function fitPacket(
   const byId = firstThat(grave.length, (count) => fits(shortened(count)));
   const short = shortened(byId);
   const words = [
-    ...(left > 0 ? [`${left} findings of severity MEDIUM or lower are omitted.`] : []),
+    ...(left > 0 ? [`${left} findings of MEDIUM or lower are left out.`] : []),
     ...(byId > 0 ? [`${byId} findings are listed by their id only.`] : []),
   ];
   if (fits(short)) return { packet: short, note: [SUMMARIZED_NOTE, ...words].join(" ") };
@@ -140,7 +140,7 @@ export function describeHistory(challenges: readonly Challenge[]): unknown[] {
     ...(state === "defended" ? { challenge_text: cut(text, length), response: response === null ? null : cut(response, length) } : {}),
   }));
   const omitted = challenges.length - shown.length;
-  return omitted > 0 ? [`${omitted} earlier challenges are omitted.`, ...entries] : entries;
+  return omitted > 0 ? [`${omitted} earlier challenges are left out.`, ...entries] : entries;
 }
 
 /** Limits of one prompt: number of requests, and characters of their reasons. */
@@ -160,7 +160,7 @@ export function describeRequests(requests: readonly DomainRequest[]): unknown[] 
   const length = Math.floor(REQUESTS.characters / Math.max(1, shown.length));
   const entries = shown.map(({ from, finding_id, reason }) => ({ from, finding_id, reason: cut(reason, length) }));
   const left = requests.length - shown.length;
-  return left > 0 ? [...entries, `${left} more requests are omitted.`] : entries;
+  return left > 0 ? [...entries, `${left} more requests are left out.`] : entries;
 }
 
 /** Cuts a text to a length, and appends how much is missing. */

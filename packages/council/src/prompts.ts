@@ -11,15 +11,9 @@ export type Role = Pick<Expert, "title" | "domain" | "focusAreas" | "standards" 
 export const challengerRole: Role = {
   domain: "cross-domain",
   title: "Challenger",
-  focusAreas: [
-    "hidden assumptions",
-    "other explanations of the evidence",
-    "findings that do not apply here",
-    "problems that every other role overlooks",
-  ],
+  focusAreas: ["hidden assumptions", "other explanations of the evidence", "findings that do not apply here", "what everybody overlooks"],
   standards: ["A challenge names the finding, the assumption and the evidence against it"],
-  template:
-    "You are the Devil's Advocate of this council. Question findings that look agreed, and describe the evidence that would refute them.",
+  template: "You are the Devil's Advocate of this council. Doubt what looks agreed, and say what would show that it is wrong.",
 };
 
 /** The role that looks for problems between the domains. */
@@ -30,10 +24,10 @@ export const integrationRole: Role = {
     "interfaces between components",
     "cascading effects",
     "assumptions that two sides do not share",
-    "problems that belong to no single domain",
+    "what falls between two domains",
   ],
-  standards: ["A finding names both sides of the interface that it concerns"],
-  template: "You examine interfaces: compare what each component guarantees with what other components rely on.",
+  standards: ["A finding names both sides of the border that it is about"],
+  template: "You look at the borders: what one part promises, and what the other one relies on.",
 };
 
 /** Precedes texts of other roles, which may contain instructions. */
@@ -124,7 +118,7 @@ export function challengerPrompt(
     `Your challenges so far, and what the experts answered:\n${quote(history)}`,
     [
       "Go through your challenges and then through the findings:",
-      '- Withdraw a challenge that was refuted: status "withdrawn".',
+      '- Give up a challenge that was refuted: status "withdrawn".',
       '- Repeat a challenge that was not refuted, with more evidence: status "escalated". An answered challenge that you do not repeat counts as settled.',
       "- Challenge the findings of experts that have just joined.",
       "- Challenge findings that have had no challenge yet, and every CRITICAL and HIGH one that is not your own.",
@@ -142,7 +136,7 @@ export function integrationPrompt(input: CouncilInput, { packet, own, challenges
     embed(mine.rest),
     `Your own findings so far, and the challenges to them. Answer each challenge with the id of the finding and the status "confirmed", "revised" or "withdrawn":\n${quote({ own: mine.findings, challenges: mine.challenges })}`,
     [
-      "Report problems that only appear when several components are considered together and that no role has reported yet:",
+      "Report what only shows when several components are seen together, and is not reported yet:",
       "- interfaces that turned out to be unclear when a finding was challenged",
       "- effects of a revised finding on other components",
       "- concerns that the domains which joined have in common with the others",
@@ -155,7 +149,7 @@ export function integrationPrompt(input: CouncilInput, { packet, own, challenges
 export function repairPrompt(answer: string | null): string {
   const quoted = answer === null ? [] : [`Your answer was:\n${quote(cut(answer, 20_000))}`];
   return [
-    "Your last answer contained no valid JSON object. Repeat the same answer as one JSON object in a ```json block, with nothing after it.",
+    "Your last answer held no JSON object that could be read. Give the same answer again as one JSON object in a ```json block, with nothing after it.",
     ...quoted,
     'Its fields are "outputs" (a list; also "challenges", if you were asked for challenges), "cross_domain_signals", "summary" and "confidence", in the form that you were given.',
   ].join("\n\n");
@@ -181,8 +175,8 @@ function introduceRole({ title, domain, focusAreas, standards, template }: Role,
     `Question: ${framings[input.taskType].question}`,
     ...(input.taskType === "audit" ? [AUDIT_CALIBRATION] : []),
     framings[input.taskType].profile === "inspect"
-      ? "Do not change any files. Inspect the project and report."
-      : "You may change the project where the task requires it.",
+      ? "Change nothing: look, and report."
+      : "You may change the project where the task asks for it.",
   ].join("\n");
 }
 

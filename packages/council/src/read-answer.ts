@@ -62,7 +62,7 @@ function readObject(object: Record<string, unknown>, taskType: TaskType): Answer
   const listOf = (field: string, limit: number): Record<string, unknown>[] => {
     const items = Array.isArray(object[field]) ? object[field].filter(isRecord) : [];
     if (items.length > limit)
-      notes.push(`${items.length - limit} of ${items.length} ${field} were omitted: Bridge reads at most ${limit} per answer.`);
+      notes.push(`${items.length - limit} of ${items.length} ${field} were left out: ${limit} are taken of one answer.`);
     return items.slice(0, limit);
   };
   const confidence = textOf(object["confidence"], 20)?.toLowerCase();
@@ -85,7 +85,7 @@ function readOutput(item: Record<string, unknown>, taskType: TaskType, notes: st
   const description = textOf(item["description"], LIMITS.text);
   const title = textOf(item["title"], LIMITS.title) ?? (isDecision ? null : (description?.slice(0, 80).toWellFormed() ?? null));
   if (title === null && !isDecision) {
-    notes.push("An output without a title and a description was omitted.");
+    notes.push("An output without a title and a description was left out.");
     return null;
   }
   const type = readType(item["type"], taskType);
@@ -115,7 +115,7 @@ function readSeverity(given: unknown, type: OutputType, notes: string[] | null, 
   if (type === "plan-item" || type === "implementation-note") return null;
   const severity = severities.find((known) => known === textOf(given, 20)?.toUpperCase());
   if (severity !== undefined || notes === null || defaultSeverity(type) === null) return severity ?? null;
-  notes.push(`"${title}" has no valid severity; it counts as MEDIUM.`);
+  notes.push(`"${title}" has no severity that is known; it counts as MEDIUM.`);
   return defaultSeverity(type);
 }
 
@@ -125,7 +125,7 @@ function readChallenge(item: Record<string, unknown>, notes: string[]): Answered
   const text = textOf(item["challenge_text"], LIMITS.text);
   if (targetId !== null && (text !== null || decision === "withdrawn"))
     return { ref: textOf(item["challenge_id"], 40), targetId, text: text ?? "", decision };
-  notes.push("A challenge without a target_finding_id or a challenge_text was omitted.");
+  notes.push("A challenge without a target_finding_id or a challenge_text was left out.");
   return null;
 }
 

@@ -256,7 +256,7 @@ function describeOpenRequests(requests: readonly DomainRequest[]): string[] {
     return `${from} asked the expert of ${domain} to look at ${what}, and no round was left: ${cut(reason, OPEN_REQUESTS.characters)}`;
   });
   const left = requests.length - notes.length;
-  return left > 0 ? [...notes, `${left} more requests were made when no round was left.`] : notes;
+  return left > 0 ? [...notes, `${left} more requests came when no round was left.`] : notes;
 }
 
 const sizeOf = (requests: readonly unknown[]): number => (requests.length === 0 ? 0 : JSON.stringify(requests).length);

@@ -67,7 +67,7 @@ describe("a packet", () => {
     const many = Array.from({ length: 40 }, (_, index) => finding(`L${index}`, "LOW"));
     const { found, note } = shorten([finding("X001", "HIGH", 500), ...many, finding("X002", "HIGH", 500)], 1_200);
     expect(found).toEqual(["X001", expect.objectContaining({ id: "X002" })]);
-    expect(note).toBe(`${SUMMARIZED_NOTE} 40 findings of severity MEDIUM or lower are omitted. 1 findings are listed by their id only.`);
+    expect(note).toBe(`${SUMMARIZED_NOTE} 40 findings of MEDIUM or lower are left out. 1 findings are listed by their id only.`);
   });
 
   test("cuts challenges only as a last step, with a note", () => {
@@ -87,6 +87,6 @@ describe("a packet", () => {
     const findings = Array.from({ length: 300 }, (_, index) => finding(`X${index}`, index % 2 === 0 ? "HIGH" : "LOW", 2_000));
     const { note, size } = shorten(findings, 32_000);
     expect(size).toBeLessThanOrEqual(32_000);
-    expect(note).toMatch(/150 findings of severity MEDIUM or lower are omitted\. \d+ findings are listed/);
+    expect(note).toMatch(/150 findings of MEDIUM or lower are left out\. \d+ findings are listed/);
   });
 });

@@ -82,7 +82,7 @@ describe("an output", () => {
 
   test("uses its description as its title, and is omitted with a note without both", () => {
     expect(read({ severity: "LOW", description: "It leaks." })?.outputs).toMatchObject([{ title: "It leaks.", description: "It leaks." }]);
-    expect(read({ severity: "LOW" })).toMatchObject({ outputs: [], notes: ["An output without a title and a description was omitted."] });
+    expect(read({ severity: "LOW" })).toMatchObject({ outputs: [], notes: ["An output without a title and a description was left out."] });
   });
 
   test("about an earlier output needs no text", () => {
@@ -102,7 +102,7 @@ describe("an output", () => {
     const outputs = Array.from({ length: 130 }, (_, index) => ({ severity: "LOW", title: `T${index}` }));
     const read = readAnswer(JSON.stringify({ outputs }), "review");
     expect(read?.outputs).toHaveLength(100);
-    expect(read?.notes).toEqual(["30 of 130 outputs were omitted: Bridge reads at most 100 per answer."]);
+    expect(read?.notes).toEqual(["30 of 130 outputs were left out: 100 are taken of one answer."]);
   });
 });
 
@@ -131,6 +131,6 @@ test("challenges and signals are parsed, and omitted without a target or a name"
       { domain: "security", reason: "tokens" },
       { domain: "api", reason: "No reason was given." },
     ],
-    notes: expect.arrayContaining(["A challenge without a target_finding_id or a challenge_text was omitted."]),
+    notes: expect.arrayContaining(["A challenge without a target_finding_id or a challenge_text was left out."]),
   });
 });

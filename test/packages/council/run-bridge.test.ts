@@ -336,7 +336,7 @@ describe("a signal to an active domain", () => {
     const { player } = await run({ [`${api} 1`]: many, "Challenger 1": many, "Integration Checker 1": many });
     const asked = player.requests.find(({ role, round }) => role === security && round === 2)?.message ?? "";
     expect(asked.match(/r{300}/g)).toHaveLength(20);
-    expect(asked).toContain("40 more requests are omitted.");
+    expect(asked).toContain("40 more requests are left out.");
   });
 });
 

@@ -46,7 +46,7 @@ test("the bridge provider dispatches one task for each iteration", async () => {
 });
 
 test.each<[string, string[], Record<string, string>, RegExp]>([
-  ["an unknown adapter", ["--runtime", "nobody"], {}, /not a loaded adapter\. Loaded: memory/],
+  ["an unknown adapter", ["--runtime", "nobody"], {}, /not a loaded adapter\. Loaded adapters: memory/],
   ["an adapter that is offline", ["--runtime", "absent"], {}, /offline|not installed/i],
   ["an invalid agent id", ["--runtime", "memory", "--agent", "a b"], {}, /agentId: must be 1 to 128/],
   ["a wrong token", ["--runtime", "memory"], { BRIDGE_TOKEN: "wrong" }, /token/i],
