@@ -472,8 +472,10 @@ describe("origins", () => {
     const alive = await receive();
     const fixture = await createCallbackFixture({ clock: () => clock.now });
     fixture.worker.start();
-    await Promise.all(Array.from({ length: 8 }, (_, index) => fixture.owe(`sick${index}`, sick.origin)));
+    const owed = await Promise.all(Array.from({ length: 8 }, (_, index) => fixture.owe(`sick${index}`, sick.origin)));
     await expect.poll(() => [fixture.attempts().length, sick.underWay()]).toEqual([8, 0]);
+    // A settlement after the change of the clock would delay its retry by as much.
+    for (const task of owed) await fixture.settled(task, "pending", 1);
 
     clock.now += 60_000;
     fixture.worker.notify({ tenant: "default", origin: sick.origin });
