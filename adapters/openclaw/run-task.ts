@@ -97,7 +97,7 @@ const SERVER_NAME_PREFIX = /^(mcp:[^:]*:)?br[0-9a-f]{12}-/;
 type TimelineStep = Parameters<typeof applyStep>[1];
 
 /** The result of a stopped task. */
-export const cancelled = failure("cancelled", "The task was cancelled.");
+export const cancelled = failure("cancelled", "The task was canceled.");
 
 const unknownSession = failure(
   "adapter_error",

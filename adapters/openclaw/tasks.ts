@@ -99,7 +99,7 @@ async function waitForConnection(gateway: AdapterContext["gateway"], signal: Abo
   if (gateway.state === "connected") return null;
   // The failure contains addresses, so only the health report shows it.
   return signal.aborted
-    ? "The task was cancelled."
+    ? "The task was canceled."
     : "There is no connection to the OpenClaw gateway. GET /api/v2/adapters shows the reason.";
 }
 

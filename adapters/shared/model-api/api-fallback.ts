@@ -20,7 +20,7 @@ function createFallback(programs: readonly ProgramConnection[], api: ModelConnec
       const installed = chosen ? undefined : programs.find((program) => "argv" in program.find(context));
       if (installed === undefined) return api.find(context);
       return {
-        missing: `not used, because the program for ${installed.name} is installed. To use it, select it in the connection setting.`,
+        missing: `not used, because the program for ${installed.name} is installed. To use it, set the adapter's ..._CONNECTION setting to ${api.name}.`,
       };
     },
     unsupportedReason(request) {
