@@ -81,7 +81,7 @@ test("hostile answers neither crash Bridge, nor change others' outputs, nor writ
   expect(report.outputs.find(({ agent }) => agent === expert)).toMatchObject(ofExpert);
   expect(report.withdrawn_outputs).toEqual([]);
   expect(new Set(report.outputs.map(({ domain }) => domain))).toEqual(new Set(["security", "cross-domain"]));
-  expect(report.notes).toContainEqual(expect.stringContaining("201 of 301 outputs were omitted"));
+  expect(report.notes).toContainEqual(expect.stringContaining("201 of 301 outputs were left out"));
   expect(report.verdict).toBe("CONCERNS");
   expect(readdirSync(workspace).sort()).toEqual([".outputs"]);
 });
