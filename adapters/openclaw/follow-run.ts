@@ -1,13 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
 import type { ConnectionResult } from "../shared/agent-program/agent-program.ts";
+import { failure } from "../shared/process/failure.ts";
 import type { ApprovalHandler } from "./approval-handler.ts";
 import type { EventReader } from "./events.ts";
 import type { Gateway } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { runParams } from "./request.ts";
 import { retryAfterReconnect } from "./retry-after-reconnect.ts";
-import { failure, parseFinalResponse, parseTaskRow, parseWaitResponse, type TaskRow, taskRowSchema } from "./run-result.ts";
+import { parseFinalResponse, parseTaskRow, parseWaitResponse, type TaskRow, taskRowSchema } from "./run-result.ts";
 
 /** After a crash, the gateway resumes its sessions one after the other in new runs, so a session waits for the runs of those before it. */
 const RESUME_LIMIT_MS = 240_000;

@@ -3,6 +3,7 @@ import { isManagementError, type TaskErrorCode } from "#contract";
 import type { ConnectionResult } from "../shared/agent-program/agent-program.ts";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { redact } from "../shared/model-api/model-failure.ts";
+import { failure } from "../shared/process/failure.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { redactPaths } from "./manage/management-errors.ts";
 
@@ -109,8 +110,6 @@ export function explainError(error: unknown, failoverReason: string | null): Con
   if (code === "FORBIDDEN") return failure("adapter_error", `Bridge's token lacks a scope that the gateway requires: ${detail}`);
   return failure("adapter_error", `The gateway rejected the task: ${detail}`);
 }
-
-export const failure = (errorCode: TaskErrorCode, error: string): Outcome => ({ status: "error", errorCode, error });
 
 const truncated = failure("model_error", "The model reached its token limit, so its answer is incomplete.");
 const timedOut = failure("timeout", "The run reached the time limit of the gateway.");

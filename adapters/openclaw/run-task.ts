@@ -2,6 +2,7 @@ import { withTimeout } from "@hak2i/async-kit";
 import { z } from "zod";
 import type { ConnectionResult } from "../shared/agent-program/agent-program.ts";
 import { applyStep } from "../shared/agent-program/run-program.ts";
+import { failure } from "../shared/process/failure.ts";
 import { createApprovalHandler } from "./approval-handler.ts";
 import { createEventReader } from "./events.ts";
 import { followRun } from "./follow-run.ts";
@@ -11,7 +12,7 @@ import type { GatewayTask } from "./gateway-task.ts";
 import { enableServersParams, runParams, sessionParams } from "./request.ts";
 import { retryAfterReconnect } from "./retry-after-reconnect.ts";
 import { retryRunStart } from "./retry-run-start.ts";
-import { explainError, failure } from "./run-result.ts";
+import { explainError } from "./run-result.ts";
 
 /** The request to stop is repeated, because it has no effect before the run has started. */
 const STOP_INTERVAL_MS = 500;
