@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { registerHooks } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { type AdapterModule, type Catalog, type ExecutionAdapter, findEntry, findFamily } from "#contract";
+import { type AdapterModule, type Catalog, type ExecutionAdapter, findEntry, findFamily, settingsKey } from "#contract";
 import { ConfigError } from "../errors.ts";
 import type { LoadedAdapter } from "./adapter-registry.ts";
 
@@ -69,7 +69,7 @@ function findLoader(name: string, { catalog, adapterSettings }: AdapterSources):
   const entry = findEntry(catalog, name);
   if (entry !== undefined) return entry;
   const found = findFamily(catalog, name);
-  const described = found?.family.find(found.member, adapterSettings[`${found.family.prefix}:`] ?? {});
+  const described = found?.family.find(found.member, adapterSettings[settingsKey(found.family)] ?? {});
   return described !== undefined && "load" in described ? described : null;
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import path from "node:path";
 import { z } from "zod";
-import { type Catalog, findFamily } from "#contract";
+import { type Catalog, findFamily, settingsKey } from "#contract";
 import { ConfigError } from "../errors.ts";
 import type { TenantQuota } from "../task.ts";
 import { listSecrets, listSettings, type serverSettings } from "./settings.ts";
@@ -137,15 +137,14 @@ export function readConfig(environment: Environment, catalog: Catalog): { config
 function groupByAdapter(values: Readonly<Record<string, unknown>>, catalog: Catalog): Config["adapterSettings"] {
   const group = ({ settings }: Catalog[number]) =>
     Object.fromEntries(Object.entries(settings).map(([name, { variable }]) => [name, values[variable]]));
-  // The key of a family ends with a colon, so that no provider has it.
-  return Object.fromEntries(catalog.map((entry) => ["provider" in entry ? entry.provider : `${entry.prefix}:`, group(entry)]));
+  return Object.fromEntries(catalog.map((entry) => [settingsKey(entry), group(entry)]));
 }
 
 /** Finds an adapter such as `acp:goose` that no setting describes. */
 function findUndescribed(adapter: string, catalog: Catalog, settings: Config["adapterSettings"]): string[] {
   const found = findFamily(catalog, adapter);
   if (found === null) return [];
-  const described = found.family.find(found.member, settings[`${found.family.prefix}:`] ?? {});
+  const described = found.family.find(found.member, settings[settingsKey(found.family)] ?? {});
   return "missing" in described ? [`BRIDGE_ADAPTERS: ${described.missing}`] : [];
 }
 

@@ -25,6 +25,9 @@ export interface AdapterFamily {
 /** Every adapter that ships with Bridge, in the order in which `.env.example` lists their settings. */
 export type Catalog = readonly (CatalogEntry | AdapterFamily)[];
 
+/** The key of an entry's settings: its provider, or the prefix of a family with a colon, which no provider is. */
+export const settingsKey = (entry: Catalog[number]): string => ("provider" in entry ? entry.provider : `${entry.prefix}:`);
+
 /** The entry of an adapter by its provider; undefined when no such adapter ships with Bridge. */
 export const findEntry = (catalog: Catalog, provider: string): CatalogEntry | undefined =>
   catalog.find((entry): entry is CatalogEntry => "provider" in entry && entry.provider === provider);
