@@ -26,6 +26,7 @@ export const describedDispatchFiles = z
 export const dispatchFiles = listOf(MAX_DISPATCH_FILES, dispatchFile).check(({ value: files, issues }) => {
   const refuse = (path: PropertyKey[], message: string) => issues.push({ code: "custom", input: undefined, path, message });
   const taken = new Map<string, number>();
+  const indexOf = (directory: string) => taken.get(directory.slice(0, -1)) as number;
   for (const [index, { path, content, encoding }] of files.entries()) {
     const read = readWritablePath(path);
     if ("fault" in read) refuse([index, "path"], read.fault);
@@ -36,10 +37,11 @@ export const dispatchFiles = listOf(MAX_DISPATCH_FILES, dispatchFile).check(({ v
     if (other !== undefined) refuse([index, "path"], `is the path of files.${other}; paths must differ`);
     taken.set(path, index);
   }
-  // Only valid paths are compared, because they have few names.
-  for (const [path, index] of taken) {
-    const parent = findParent(path, taken);
-    if (parent !== undefined) refuse([index, "path"], `is inside of files.${taken.get(parent)}, which is a file`);
+  // With a slash at the end, the files in a directory directly follow a file with the directory's path.
+  let parent: string | undefined;
+  for (const path of [...taken.keys()].map((path) => `${path}/`).sort()) {
+    if (parent === undefined || !path.startsWith(parent)) parent = path;
+    else refuse([indexOf(path), "path"], `is inside of files.${indexOf(parent)}, which is a file`);
   }
   const bytes = files.reduce((sum, file) => sum + Buffer.byteLength(file.content, file.encoding ?? "utf8"), 0);
   if (bytes > MAX_DISPATCH_FILES_BYTES)
@@ -54,12 +56,3 @@ export const decodeFile = ({ content, encoding = "utf8" }: DispatchedFile): Buff
 
 /** Compares the text with its re-encoded bytes, because Node ignores invalid characters. */
 const isBase64 = (text: string): boolean => Buffer.from(text, "base64").toString("base64") === text;
-
-/** Finds the first directory of the path that is also the path of a file. */
-function findParent(path: string, files: ReadonlyMap<string, number>): string | undefined {
-  for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
-    const parent = path.slice(0, end);
-    if (files.has(parent)) return parent;
-  }
-  return undefined;
-}
