@@ -65,6 +65,7 @@ export function renderReport(
     "|---|---|---|---|",
     ...goals.map((goal) => renderGoal(goal, faults.length === 0)),
     "",
+    ...renderComparisons(results),
     "## Speed",
     "",
     "Medians of the slices.",
@@ -119,6 +120,27 @@ function renderGoal({ what, goal, ratios, isMet }: Goal, complete: boolean): str
   return `| ${what} | ${goal} | ${describeRatios(ratios)} | ${complete ? verdict : "invalid"} |`;
 }
 
+/** Compares Bridge with its other checkouts; empty if there is none. */
+function renderComparisons(results: readonly ServerResults[]): string[] {
+  const bridge = results.find(({ name }) => name === "bridge");
+  const others = results.filter(({ name }) => name.startsWith("bridge@"));
+  if (bridge === undefined || others.length === 0) return [];
+  const rows = others.flatMap((other) =>
+    [...bridge.slices.keys()].map((inFlight) => {
+      const ratios = (kind: NumericKind) => describeRatios(ratiosTo(other, bridge, inFlight, kind));
+      return `| ${other.name} | ${inFlight} | ${ratios("cpuMsPerTask")} | ${ratios("tasksPerSecond")} |`;
+    }),
+  );
+  return [
+    "## This checkout compared with others",
+    "",
+    "| other checkout | in flight | CPU per task x other | tasks/s x other |",
+    "|---|---|---|---|",
+    ...rows,
+    "",
+  ];
+}
+
 function renderSpeed(server: ServerResults, results: readonly ServerResults[]): string[] {
   if (server.absence !== null) return [`| ${server.name} | absent: ${server.absence} | | | | | | |`];
   return [...server.slices].map(([inFlight, slices]) => {
@@ -154,8 +176,13 @@ function describeNoise(results: readonly ServerResults[], loadBefore: number): s
 type NumericKind = Exclude<keyof SliceResult, "faults">;
 
 function ratiosToFloor(server: ServerResults, results: readonly ServerResults[], inFlight: number, kind: NumericKind): number[] {
-  const floor = slicesOf(results, "floor", inFlight).map((slice) => slice[kind]);
-  return (server.slices.get(inFlight) ?? []).map((slice, index) => slice[kind] / at(floor, index));
+  const floor = results.find(({ name }) => name === "floor") as ServerResults;
+  return ratiosTo(floor, server, inFlight, kind);
+}
+
+function ratiosTo(base: ServerResults, server: ServerResults, inFlight: number, kind: NumericKind): number[] {
+  const values = (base.slices.get(inFlight) ?? []).map((slice) => slice[kind]);
+  return (server.slices.get(inFlight) ?? []).map((slice, index) => slice[kind] / at(values, index));
 }
 
 const slicesOf = (results: readonly ServerResults[], server: ServerName, inFlight: number): readonly SliceResult[] =>

@@ -15,6 +15,8 @@ const { values: options } = parseArgs({
     seconds: { type: "string", default: "2" },
     /** Comma-separated. Only a run with all servers replaces results.md. */
     servers: { type: "string", default: serverNames.join(",") },
+    /** Comma-separated directories of other checkouts of Bridge, which are measured too. */
+    against: { type: "string" },
     /** Fail if a goal is missed. */
     gate: { type: "boolean", default: false },
     "no-file": { type: "boolean", default: false },
@@ -42,7 +44,8 @@ for (const name of requested) {
   if (!serverNames.some((known) => known === name))
     throw new Error(`--servers must list names of ${serverNames.join(", ")}; got "${name}".`);
 }
-const names = serverNames.filter((name) => name === "floor" || requested.includes(name));
+const names: ServerName[] = serverNames.filter((name) => name === "floor" || requested.includes(name));
+for (const checkout of options.against?.split(",") ?? []) names.push(`bridge@${path.resolve(checkout)}`);
 const results = names.map((name): ServerResults => ({ name, absence: explainAbsence(name), slices: new Map(), counts: null }));
 const present = results.filter(({ absence }) => absence === null);
 for (const { name, absence } of results) if (absence !== null) console.log(`${name} is absent: ${absence}`);
@@ -58,7 +61,8 @@ try {
 }
 const { text, met } = renderReport(results, { loadBefore, fsyncMs });
 console.log(`\n${text}`);
-const writesFile = !(options.quick || options["no-file"]) && results.length === serverNames.length;
+const writesFile =
+  !(options.quick || options["no-file"]) && serverNames.every((name) => names.includes(name)) && options.against === undefined;
 if (writesFile) writeFileSync(path.join(import.meta.dirname, "results.md"), text);
 process.exitCode = options.gate && !met ? 1 : 0;
 

@@ -10,7 +10,8 @@ import type { Target } from "./driver.ts";
 import { type PinnedProcess, startPinned } from "./pinned-process.ts";
 
 export const serverNames = ["floor", "bridge", "bare", "bullmq-everysec", "bullmq-always"] as const;
-export type ServerName = (typeof serverNames)[number];
+/** `bridge@` is followed by the directory of another checkout of Bridge. */
+export type ServerName = (typeof serverNames)[number] | `bridge@${string}`;
 
 /** Largest number of tasks in flight. */
 export const MAX_IN_FLIGHT = 256;
@@ -51,10 +52,12 @@ export async function startServer(
       processes.push(redis);
       await waitForRedis(redisSocket);
     }
-    const program = name.startsWith("bullmq") ? "peers/bullmq.ts" : `${name}.ts`;
-    const preload = counts ? ["--import", path.join(import.meta.dirname, "count-preload.ts")] : [];
+    const [kind = name, checkout] = name.split("@");
+    const programs = checkout === undefined ? import.meta.dirname : path.join(checkout, "bench");
+    const program = path.join(programs, kind.startsWith("bullmq") ? "peers/bullmq.ts" : `${kind}.ts`);
+    const preload = counts ? ["--import", path.join(programs, "count-preload.ts")] : [];
     const environment =
-      name === "bridge" ? bridgeEnvironment(directory, token) : { BENCH_DATA_DIR: directory, BENCH_REDIS_SOCKET: redisSocket };
+      kind === "bridge" ? bridgeEnvironment(directory, token) : { BENCH_DATA_DIR: directory, BENCH_REDIS_SOCKET: redisSocket };
     const server = startPinned(SERVER_CORE, [process.execPath, ...nodeOptions, ...preload, program], environment);
     processes.push(server);
     const { address } = await server.readFirstLine();

@@ -32,6 +32,16 @@ describe("renderReport", () => {
     );
   });
 
+  test("compares this checkout with another one, slice by slice", () => {
+    const [floor, bridge] = listResults({}) as [ServerResults, ServerResults];
+    const other = server(
+      "bridge@/base",
+      [1, 32, 256],
+      [1, 1, 1].map(() => slice({ tasksPerSecond: 50, cpuMsPerTask: 2 })),
+    );
+    expect(renderReport([floor, bridge, other], QUIET).text).toContain("| bridge@/base | 32 | 0.50 (0.50 to 0.50) | 2.00 (2.00 to 2.00) |");
+  });
+
   test("reports an absent server with the command that installs it", () => {
     const absent = { ...server("bullmq-always", [], []), absence: "BullMQ is missing: npm ci --prefix bench/peers" };
     const { text, met } = renderReport([...listResults({}), absent], QUIET);
