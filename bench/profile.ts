@@ -15,7 +15,7 @@ const { values } = parseArgs({
   },
 });
 const name = values.server as ServerName;
-if (!serverNames.includes(name)) throw new Error(`--server must be one of ${serverNames.join(", ")}.`);
+if (!serverNames.some((known) => known === name)) throw new Error(`--server must be one of ${serverNames.join(", ")}.`);
 const absence = explainAbsence(name);
 if (absence !== null) throw new Error(absence);
 
