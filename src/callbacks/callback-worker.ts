@@ -8,7 +8,7 @@ import type { DnsCache } from "../network/dns-cache.ts";
 import type { CallbackSettlement, DueCallback, NewEvent, Store } from "../store/store.ts";
 import { createCallbackClaims, type Delivery } from "./callback-claims.ts";
 import { type CallbackScheduleSettings, nextCallbackDelayMs } from "./callback-schedule.ts";
-import { type PostResult, postCallback } from "./post-callback.ts";
+import { createCallbackPoster, type PostResult } from "./post-callback.ts";
 import { readSigningKeys } from "./sign-callback.ts";
 
 /** The callback settings of the configuration. */
@@ -45,14 +45,14 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
   // Each attempt has one deadline, so undici's own timeouts are disabled.
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
   const shutdown = new AbortController();
-  const posting = {
+  const poster = createCallbackPoster({
     dispatcher,
     dnsCache,
     signingKeys: readSigningKeys(config.secrets),
     timeoutMs: attemptTimeoutMs,
     shutdown: shutdown.signal,
     clock,
-  };
+  });
   const claims = createCallbackClaims({
     store,
     deliver,
@@ -77,7 +77,7 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
 
   async function post(callback: DueCallback): Promise<PostResult> {
     const startedAt = performance.now();
-    const result = await postCallback(callback, posting);
+    const result = await poster.post(callback);
     logAttempt(callback, result, Math.round(performance.now() - startedAt));
     return result;
   }
