@@ -58,6 +58,7 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
     deliver,
     onFault: (error) => logger.error({ err: error }, "failed to read due callbacks"),
   });
+  store.onCallback(claims.handOver);
   let closing: Promise<void> | null = null;
 
   function deliver(callback: DueCallback): Delivery {
@@ -128,7 +129,7 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
         logger.warn({}, "callbacks are not signed, set BRIDGE_CALLBACK_SECRETS so that receivers can verify them");
       claims.start();
     },
-    /** A callback of this queue was stored, or has a new round of attempts. */
+    /** A callback of this queue has a new round of attempts. */
     notify: claims.notify,
     /** Stops claiming, gives POSTs in progress a short grace time, then aborts them without counting them. */
     close: (): Promise<void> => (closing ??= close()),

@@ -278,6 +278,8 @@ export interface EventStore {
 export interface CallbackStore {
   findCallback(taskSeq: number): Promise<Callback | null>;
   listCallbacks(tenant: string, state: CallbackState | undefined, page: Page): Promise<Callback[]>;
+  /** Called with each new callback as soon as it is durable. The listener must not throw. One listener only: the callback worker. */
+  onCallback(listener: (callback: DueCallback) => void): void;
   /** Queues that have a due callback. */
   listDueCallbackQueues(): Promise<CallbackQueue[]>;
   /** Due callbacks of one queue, the longest due first, without those in progress. */

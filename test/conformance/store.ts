@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { EventType } from "#contract";
-import type { CallbackSettlement, ClaimFilter, Finish, NewTask, Store, StoredEvent } from "../../src/store/store.ts";
+import type { CallbackSettlement, ClaimFilter, DueCallback, Finish, NewTask, Store, StoredEvent } from "../../src/store/store.ts";
 import type { Task } from "../../src/task.ts";
 
 /** A storage engine under test: opens an empty store, and reopens it with the same data. */
@@ -191,6 +191,22 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(published.map(({ type }) => type)).toEqual(["execution.started", "execution.completed"]);
         const due = await store.listDueCallbacks({ tenant: "default", origin: "https://example.com" }, 10);
         expect(due).toMatchObject([{ body: '{"finishedAt":1000}', attempts: 0, roundAttempts: 0, state: "pending" }]);
+      });
+
+      test("passes the callback to its listener once, as a read of the store returns it", async () => {
+        const { store } = await open();
+        const passed: DueCallback[] = [];
+        store.onCallback((callback) => passed.push(callback));
+        const task = await started(store);
+        const invalid = newFinish({ result: { status: "ok", output: undefined, durationMs: 1n as unknown as number, connection: "cli" } });
+        await expect(
+          store.finishTaskIfRunning(task, { ...newFinish({}, "https://example.com/hook"), result: invalid.result }),
+        ).rejects.toThrow();
+        expect(passed).toEqual([]);
+        await store.finishTaskIfRunning(task, newFinish({}, "https://example.com/hook"));
+        await store.finishTaskIfRunning(task, newFinish({}, "https://example.com/hook"));
+        expect(passed).toEqual(await store.listDueCallbacks({ tenant: "default", origin: "https://example.com" }, 10));
+        expect(passed).toHaveLength(1);
       });
 
       test("publishes the start event of a queued task before its terminal event", async () => {
