@@ -87,7 +87,7 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
   async function settle(callback: DueCallback, result: PostResult): Promise<boolean> {
     const settlement = toSettlement(callback, result, config, random);
     try {
-      const settled = await store.settleCallbackIfPending(callback.task.seq, settlement);
+      const settled = await store.settleCallbackIfPending(callback.task, settlement);
       if (settled === null) return true;
     } catch (error) {
       logger.error({ ...identify(callback), err: error }, "failed to settle callback, posting it again");

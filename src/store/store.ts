@@ -286,8 +286,8 @@ export interface CallbackStore {
   listDueCallbacks(queue: CallbackQueue, limit: number, inProgress?: ReadonlySet<number>): Promise<DueCallback[]>;
   /** Milliseconds until the next callback that is not due yet, null when there is none. */
   nextCallbackInMs(): Promise<number | null>;
-  /** Counts one POST and settles the row; null when it is no longer pending. Part of the next commit. */
-  settleCallbackIfPending(taskSeq: number, settlement: CallbackSettlement): Promise<Callback | null>;
+  /** Counts one POST and settles the row. Returns the number of POSTs; null when it is no longer pending. Part of the next commit. */
+  settleCallbackIfPending(task: TaskIdentity, settlement: CallbackSettlement): Promise<number | null>;
   /** Starts a new round of attempts for a dead callback. */
   redeliverCallbackIfDead(taskSeq: number): Promise<Callback | null>;
 }

@@ -156,9 +156,9 @@ describe("the schedule", () => {
     const fixture = await createCallbackFixture({ config: { backoffMs: 8 }, random: () => 0 });
     const pauses: (number | null)[] = [];
     const settle = fixture.store.settleCallbackIfPending;
-    fixture.store.settleCallbackIfPending = async (taskSeq, settlement) => {
-      pauses.push(settlement.nextInMs);
-      return await settle(taskSeq, settlement);
+    fixture.store.settleCallbackIfPending = async (...settling) => {
+      pauses.push(settling[1].nextInMs);
+      return await settle(...settling);
     };
     fixture.worker.start();
     const task = await fixture.owe("t1", receiver.origin);

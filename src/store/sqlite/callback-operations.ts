@@ -113,7 +113,7 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
       )?.["at"];
       return typeof next === "number" ? next - now : null;
     },
-    settleCallbackIfPending: (taskSeq, settlement) =>
+    settleCallbackIfPending: (task, settlement) =>
       driver.write(
         () => {
           const now = clock();
@@ -127,14 +127,14 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
             settlement.lastError,
             now,
             settlement.state,
-            taskSeq,
+            task.seq,
           );
           if (row === undefined) return null;
-          const callback = find(taskSeq) as Callback;
+          const attempts = Number(row["attempts"]);
           if (settlement.state === "delivered")
-            driver.run("INSERT INTO callback_dedup (task, at) VALUES (?, ?) ON CONFLICT DO NOTHING", taskSeq, now);
-          if (settlement.event !== null) events.append(callback.task, settlement.event(callback.attempts));
-          return callback;
+            driver.run("INSERT INTO callback_dedup (task, at) VALUES (?, ?) ON CONFLICT DO NOTHING", task.seq, now);
+          if (settlement.event !== null) events.append(task, settlement.event(attempts), now);
+          return attempts;
         },
         { lazy: true, patient: true },
       ),
