@@ -128,7 +128,7 @@ export async function createEndpoints(
 
   return {
     server,
-    /** Lets requests and sockets in. */
+    /** Starts to accept requests and sockets. */
     async open(): Promise<void> {
       await sockets.start();
       overload.start();

@@ -53,7 +53,7 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
   let facts: Omit<Partial<ConnectionResult>, "status"> = {};
   let reported = null as Outcome | null;
 
-  const take = (step: Step): void => {
+  const applyProgramStep = (step: Step): void => {
     if (step.kind === "facts") facts = { ...facts, ...step.facts };
     else if (step.kind !== "ended") applyStep(timeline, step);
     else if (reported === null && !signal.aborted) {
@@ -76,7 +76,7 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
       task.offeredTools?.noteOutput();
       const object = parseObject(line);
       if (object === null) context.logger.debug({ taskId: request.taskId, line: line.slice(0, 500) }, "program output is not JSON");
-      else for (const step of call.read(object)) take(step);
+      else for (const step of call.read(object)) applyProgramStep(step);
     },
     signal: AbortSignal.any([signal, stop.signal]),
     limits: JSON_OUTPUT_LIMITS,
