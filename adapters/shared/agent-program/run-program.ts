@@ -3,7 +3,7 @@ import { JSON_OUTPUT_LIMITS, type ProcessEnd, type ProcessOptions, runProcess } 
 import type { ConnectionResult, ProgramTask } from "./agent-program.ts";
 import type { TaskTimeline } from "./task-timeline.ts";
 
-/** What one line of a program's output means for its task. */
+/** One change of a task that a line of a program's output reports. */
 export type Step =
   | { kind: "text"; text: string }
   /** The current message is complete, so its text stays. */
