@@ -11,10 +11,10 @@ export interface AdapterCheck {
   name: string;
   /** Leaves it to `check` to initialize the adapter. */
   uninitialized?: true;
-  /** The promise is one only of adapters that claim this. */
+  /** Only adapters that claim this ability must keep the promise. */
   ability?: Ability;
   check: Act;
-  /** What an adapter that does not claim the ability must do instead. */
+  /** Runs instead for an adapter that does not claim the ability. */
   refused?: Act;
 }
 
@@ -29,7 +29,7 @@ export async function runAdapterCheck({ uninitialized }: AdapterCheck, act: Act,
     failures.push(error);
   }
   await bench.close().catch((error: unknown) => failures.push(error));
-  // A breach explains what failed because of it.
+  // A breach of the contract is probably the cause of the other failures, so it is reported first.
   if (bench.breaches.length > 0) throw new Error(`The adapter broke the contract:\n${bench.breaches.join("\n")}`, { cause: failures[0] });
   if (failures.length > 0) throw failures[0];
 }

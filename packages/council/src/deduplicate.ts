@@ -1,4 +1,4 @@
-import { SAME_OVER, shareOf, wordsOf } from "./overlap.ts";
+import { SIMILARITY_THRESHOLD, shareOf, wordsOf } from "./overlap.ts";
 import { type Output, severityRank } from "./types.ts";
 
 /** One output that was merged into a similar one. */
@@ -10,7 +10,8 @@ export interface Merge {
 type Worded = Pick<Output, "title" | "description">;
 
 /** Returns whether two outputs are similar, regardless of their domains. */
-export const areAlike = (left: Worded, right: Worded): boolean => shareOf(knownWords(left), knownWords(right), SAME_OVER) > SAME_OVER;
+export const areAlike = (left: Worded, right: Worded): boolean =>
+  shareOf(knownWords(left), knownWords(right), SIMILARITY_THRESHOLD) > SIMILARITY_THRESHOLD;
 
 /**
  * Finds the earlier similar outputs of each output. Counts shared words with an index, so that texts without common
@@ -32,7 +33,8 @@ export function findAlike<T extends Worded>(outputs: readonly T[]): ReadonlyMap<
           earlier.push(index);
         }
       }
-      const isAlike = (_: T, other: number): boolean => (shared[other] ?? 0) / Math.min(words.size, sets[other]?.size ?? 0) > SAME_OVER;
+      const isAlike = (_: T, other: number): boolean =>
+        (shared[other] ?? 0) / Math.min(words.size, sets[other]?.size ?? 0) > SIMILARITY_THRESHOLD;
       return [output, outputs.slice(0, index).filter(isAlike)];
     }),
   );

@@ -8,7 +8,7 @@ export type { RoleRequest, RoleResult } from "./bridge-options.ts";
 export type { CouncilReport, SkippedBridge } from "./council-report.ts";
 export { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 export { type CouncilInput, type InputFault, readInput } from "./input.ts";
-export { framings, resolveProfile } from "./profile.ts";
+export { resolveProfile, taskTypeProperties } from "./profile.ts";
 export { recordBridge } from "./record-bridge.ts";
 export { renderCouncil } from "./render-council.ts";
 export { renderReport } from "./render-report.ts";

@@ -1,13 +1,13 @@
-/** Texts that share more than this part of their words count as similar. */
-export const SAME_OVER = 0.7;
+/** Texts that share more than this fraction of their words count as similar. */
+export const SIMILARITY_THRESHOLD = 0.7;
 
 /** Maximum number of words to compare, because each finding is compared with each other and may be long. */
-const COMPARED_WORDS = 500;
+const MAX_COMPARED_WORDS = 500;
 
 /** Returns the share of the shorter text's words that the other text contains, from 0 to 1. Case and punctuation are ignored. */
 export const overlap = (left: string, right: string): number => shareOf(wordsOf(left), wordsOf(right), 0);
 
-/** The same for sets of words. Stops counting once the share cannot exceed `enough`. */
+/** Like `overlap`, for sets of words. Stops counting once the share cannot exceed `enough`. */
 export function shareOf(a: ReadonlySet<string>, b: ReadonlySet<string>, enough: number): number {
   const [shorter, longer] = a.size <= b.size ? [a, b] : [b, a];
   if (shorter.size === 0) return 0;
@@ -28,5 +28,5 @@ export const wordsOf = (text: string): ReadonlySet<string> =>
       .replaceAll(/[^\p{L}\p{N}\s]/gu, "")
       .split(/\s+/)
       .filter((word) => word !== "")
-      .slice(0, COMPARED_WORDS),
+      .slice(0, MAX_COMPARED_WORDS),
   );

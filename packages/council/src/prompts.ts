@@ -1,7 +1,7 @@
 import type { Expert } from "./find-expert.ts";
 import type { CouncilInput } from "./input.ts";
 import { type AddedDomain, cut, type FittedPacket, omitOwnParts } from "./packet.ts";
-import { framings } from "./profile.ts";
+import { taskTypeProperties } from "./profile.ts";
 import type { Challenge, Output, TaskType } from "./types.ts";
 
 /** Properties of a role for its prompts. */
@@ -172,9 +172,9 @@ function introduceRole({ title, domain, focusAreas, standards, template }: Role,
     `DOMAIN: ${domain}`,
     `Focus areas: ${fields.focus_areas}`,
     `Standards: ${fields.standards}`,
-    `Question: ${framings[input.taskType].question}`,
+    `Question: ${taskTypeProperties[input.taskType].question}`,
     ...(input.taskType === "audit" ? [AUDIT_CALIBRATION] : []),
-    framings[input.taskType].profile === "inspect"
+    taskTypeProperties[input.taskType].profile === "inspect"
       ? "Change nothing: look, and report."
       : "You may change the project where the task asks for it.",
   ].join("\n");
@@ -183,7 +183,7 @@ function introduceRole({ title, domain, focusAreas, standards, template }: Role,
 const AUDIT_CALIBRATION = "Rate a MUST that is violated HIGH, a SHOULD that is violated MEDIUM, and a requirement that is fulfilled INFO.";
 
 function answerFormat({ title, domain }: Role, taskType: TaskType): string {
-  const types = framings[taskType].outputTypes.join(" | ");
+  const types = taskTypeProperties[taskType].outputTypes.join(" | ");
   const severity = taskType === "planning" || taskType === "implementation" ? "null" : "CRITICAL | HIGH | MEDIUM | LOW | INFO | null";
   return `Answer with one JSON object in a \`\`\`json block, in this form:
 {

@@ -1,5 +1,5 @@
 import { findJsonObjects } from "./find-json.ts";
-import { framings } from "./profile.ts";
+import { taskTypeProperties } from "./profile.ts";
 import {
   type Confidence,
   type CrossDomainSignal,
@@ -102,7 +102,7 @@ function readOutput(item: Record<string, unknown>, taskType: TaskType, notes: st
 }
 
 function readType(given: unknown, taskType: TaskType): OutputType {
-  const type = oneOf(outputTypes, given) ?? framings[taskType].outputTypes[0] ?? "finding";
+  const type = oneOf(outputTypes, given) ?? taskTypeProperties[taskType].outputTypes[0] ?? "finding";
   return type === "compliance-gap" && taskType !== "audit" ? "finding" : type;
 }
 

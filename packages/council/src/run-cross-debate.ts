@@ -18,8 +18,8 @@ export const crossRounds: Readonly<Record<Intensity, number>> = { quick: 0, stan
 export interface CrossDebateOptions {
   input: CouncilInput;
   merged: readonly MergedOutput[];
-  /** The runtimes that play the roles in turn, as many different ones as have completed. */
-  speakers: readonly Runtime[];
+  /** The runtimes whose councils completed. The roles are assigned to them in turn. */
+  completedRuntimes: readonly Runtime[];
   execute(request: RoleRequest): Promise<RoleResult>;
   secondsLeft(): number;
   spending: Spending;
@@ -43,14 +43,16 @@ export interface CrossDebateResult {
  * coordinator decides.
  */
 export async function runCrossDebate(options: CrossDebateOptions): Promise<CrossDebateResult> {
-  const { input, merged, speakers, log, onProgress } = options;
+  const { input, merged, completedRuntimes, log, onProgress } = options;
   const [coordinator, advocate, integration] = [crossRoles.coordinator, crossRoles.advocate, crossRoles.integration].map((role) =>
     seat({ title: role.agent, domain: role.domain }),
   ) as [Seat, Seat, Seat];
   const debate = createDebate(input.domains, "I", { judge: coordinator.speaker });
   debate.take(merged.map((output) => ({ output: toOutput(output), unresolved_challenge: output.unresolved_challenge })));
   const runtimes = new Map(
-    [coordinator, advocate, integration].map((who, place) => [who, speakers[place % speakers.length] ?? { provider: "" }] as const),
+    [coordinator, advocate, integration].map(
+      (who, index) => [who, completedRuntimes[index % completedRuntimes.length] ?? { provider: "" }] as const,
+    ),
   );
   const runtimeOf = (who: Seat): Runtime => {
     const { provider, model } = runtimes.get(who) ?? { provider: "" };

@@ -131,7 +131,7 @@ export async function runDeepCouncil(options: DeepCouncilOptions): Promise<Counc
   const debated = await runCrossDebate({
     input,
     merged,
-    speakers: completed.map(({ member }) => member),
+    completedRuntimes: completed.map(({ member }) => member),
     execute: options.execute,
     secondsLeft: options.secondsLeft,
     spending: options.spending,

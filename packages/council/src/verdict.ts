@@ -1,9 +1,9 @@
-import { framings } from "./profile.ts";
+import { taskTypeProperties } from "./profile.ts";
 import type { Output, Severity, TaskType, Verdict } from "./types.ts";
 
 /** Returns the verdict over outputs that were not withdrawn; null if the task type has no verdict. FAIL takes precedence over CONCERNS. */
 export function judge(taskType: TaskType, outputs: readonly Pick<Output, "severity" | "type">[]): Verdict | null {
-  if (!framings[taskType].hasVerdict) return null;
+  if (!taskTypeProperties[taskType].hasVerdict) return null;
   const count = (severity: Output["severity"], type?: Output["type"]): number =>
     outputs.filter((output) => output.severity === severity && (type === undefined || output.type === type)).length;
   if (count("CRITICAL") > 0) return "FAIL";
@@ -27,7 +27,7 @@ export interface WeighedOutput {
 
 /** Returns the verdict of a council over several bridges; null if the task type has no verdict. */
 export function judgeCouncil(taskType: TaskType, outputs: readonly WeighedOutput[]): Verdict | null {
-  if (!framings[taskType].hasVerdict) return null;
+  if (!taskTypeProperties[taskType].hasVerdict) return null;
   const standing = outputs.filter(({ status }) => status !== "withdrawn");
   const agreed = standing.filter(({ status }) => status !== "disputed");
   const isCritical = ({ severity }: WeighedOutput): boolean => severity === "CRITICAL";

@@ -6,7 +6,7 @@ import { estimateTimeoutSeconds, intensityMultipliers, measureScope, type Size }
 import { domainsOf, findExpert } from "../../../packages/council/src/find-expert.ts";
 import { createIds, prefixOf } from "../../../packages/council/src/ids.ts";
 import { overlap } from "../../../packages/council/src/overlap.ts";
-import { framings, resolveProfile } from "../../../packages/council/src/profile.ts";
+import { resolveProfile, taskTypeProperties } from "../../../packages/council/src/profile.ts";
 import { connectionWord, modelFamilyOf, statusOf } from "../../../packages/council/src/report.ts";
 import type { Intensity, Output, OutputType, Severity, TaskType, Verdict } from "../../../packages/council/src/types.ts";
 import { judge } from "../../../packages/council/src/verdict.ts";
@@ -62,7 +62,7 @@ test.each([
   ["research", "inspect", ["observation", "recommendation"], false],
   ["audit", "inspect", ["finding", "compliance-gap"], true],
 ] satisfies [TaskType, string, OutputType[], boolean][])("%s is done with %s", (taskType, profile, types, hasVerdict) => {
-  expect(framings[taskType]).toMatchObject({ profile, outputTypes: types, hasVerdict });
+  expect(taskTypeProperties[taskType]).toMatchObject({ profile, outputTypes: types, hasVerdict });
   expect(resolveProfile(taskType)).toBe(profile);
   expect(resolveProfile(taskType, "inspect")).toBe("inspect");
   expect(resolveProfile(taskType, "modify")).toBe(profile);
