@@ -1,4 +1,4 @@
-import type { Expert } from "./find-expert.ts";
+import type { Expert } from "./domains/find-expert.ts";
 import type { CouncilInput } from "./input.ts";
 import { type AddedDomain, cut, type FittedPacket, omitOwnParts } from "./packet.ts";
 import { framings } from "./profile.ts";

@@ -1,8 +1,8 @@
 import { createRoles, type ExpertSeat, type Failure, type Seat, seat } from "./ask-roles.ts";
 import type { BridgeOptions } from "./bridge-options.ts";
 import { createDebate, type Debate } from "./debate.ts";
+import { findExpert } from "./domains/find-expert.ts";
 import { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
-import { findExpert } from "./find-expert.ts";
 import { prefixOf } from "./ids.ts";
 import { type CouncilInput, MAX_DOMAINS } from "./input.ts";
 import {

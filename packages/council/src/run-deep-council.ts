@@ -1,6 +1,6 @@
 import type { RoleRequest, RoleResult } from "./bridge-options.ts";
 import type { CouncilReport, SkippedBridge } from "./council-report.ts";
-import { domainsOf } from "./find-expert.ts";
+import { domainsOf } from "./domains/find-expert.ts";
 import { createIds } from "./ids.ts";
 import type { CouncilInput } from "./input.ts";
 import { listFindings } from "./list-findings.ts";

@@ -1,7 +1,7 @@
 import { createSpending, measureScope, readInput, runBridge } from "bridge-council";
 import { describe, expect, test } from "vitest";
 import { createDebate, type Speaker } from "../../../packages/council/src/debate.ts";
-import { findExpert } from "../../../packages/council/src/find-expert.ts";
+import { findExpert } from "../../../packages/council/src/domains/find-expert.ts";
 import { prefixOf } from "../../../packages/council/src/ids.ts";
 import { CONTEXT_LIMIT_CHARACTERS } from "../../../packages/council/src/packet.ts";
 import { readAnswer } from "../../../packages/council/src/read-answer.ts";

@@ -1,7 +1,7 @@
 import type { CouncilInput } from "bridge-council";
 import { expect, test } from "vitest";
 import { advocatePrompt, type CrossRound, coordinatorPrompt, crossIntegrationPrompt } from "../../../packages/council/src/cross-prompts.ts";
-import { findExpert } from "../../../packages/council/src/find-expert.ts";
+import { findExpert } from "../../../packages/council/src/domains/find-expert.ts";
 import { fitPacket } from "../../../packages/council/src/packet.ts";
 import {
   challengerPrompt,

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { areAlike, deduplicate, findAlike } from "../../../packages/council/src/deduplicate.ts";
-import { domains } from "../../../packages/council/src/domains.ts";
+import { domainsOf, findExpert } from "../../../packages/council/src/domains/find-expert.ts";
+import { domains } from "../../../packages/council/src/domains/index.ts";
 import { estimateTimeoutSeconds, intensityMultipliers, measureScope, type Size } from "../../../packages/council/src/estimate-timeout.ts";
-import { domainsOf, findExpert } from "../../../packages/council/src/find-expert.ts";
 import { createIds, prefixOf } from "../../../packages/council/src/ids.ts";
 import { overlap } from "../../../packages/council/src/overlap.ts";
 import { framings, resolveProfile } from "../../../packages/council/src/profile.ts";

@@ -1,4 +1,5 @@
-import { type Domain, domains } from "./domains.ts";
+import type { Domain } from "./domain.ts";
+import { domains } from "./index.ts";
 
 /** The expert of a domain in one session. */
 export interface Expert {
