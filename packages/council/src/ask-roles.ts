@@ -1,5 +1,5 @@
 import type { BridgeOptions, RoleResult } from "./bridge-options.ts";
-import type { Speaker } from "./debate.ts";
+import type { Speaker } from "./debate/findings.ts";
 import { type Role, repairPrompt } from "./prompts.ts";
 import { type Answer, readAnswer } from "./read-answer.ts";
 import type { RoleRecord } from "./report.ts";

@@ -1,4 +1,4 @@
-import { findAlike } from "./deduplicate.ts";
+import { findAlike } from "./debate/deduplicate.ts";
 import { CONSOLIDATION, type Output, type Severity, severityRank } from "./types.ts";
 
 /** The outputs of one source, with the challenges that it left unresolved. */

@@ -1,6 +1,6 @@
 import { createRoles, type ExpertSeat, type Failure, type Seat, seat } from "./ask-roles.ts";
 import type { BridgeOptions } from "./bridge-options.ts";
-import { createDebate, type Debate } from "./debate.ts";
+import { createDebate, hasEnded } from "./debate/debate.ts";
 import { findExpert } from "./domains/find-expert.ts";
 import { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 import { prefixOf } from "./ids.ts";
@@ -80,7 +80,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
     [...experts.values(), challenger, integration].map((who) => ({
       who,
       prompt: openingPrompt(who.role, input),
-      apply: (answer) => debate.addOpeningAnswer(who.speaker, answer),
+      apply: (answer) => debate.applyOpeningAnswer(who.speaker, answer),
     })),
   );
   const hasAnswers = (inRound?: number): boolean => records.some(({ answered, round }) => answered && (inRound ?? round) === round);
@@ -260,21 +260,6 @@ function describeOpenRequests(requests: readonly DomainRequest[]): string[] {
 }
 
 const sizeOf = (requests: readonly unknown[]): number => (requests.length === 0 ? 0 : JSON.stringify(requests).length);
-
-/**
- * Returns whether the debate ends: nothing changed in the last round, or every challenge is settled and the Challenger
- * has seen every finding. An open request to an expert continues the debate.
- */
-export function hasEnded({
-  changes,
-  hasUnsettled,
-  openRequests,
-  wantedDomains,
-}: Pick<Debate, "changes" | "hasUnsettled" | "openRequests" | "wantedDomains">): boolean {
-  if (wantedDomains.length > 0 || openRequests.length > 0) return false;
-  const hasChanged = Object.values(changes).some((count) => count > 0);
-  return !hasChanged || (!hasUnsettled && changes.discovered === 0);
-}
 
 /** Returns the median confidence of the roles, one step lower if a role did not answer. */
 function confidenceOf(seats: readonly Seat[], isIncomplete: boolean): Confidence {

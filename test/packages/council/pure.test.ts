@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { areAlike, deduplicate, findAlike } from "../../../packages/council/src/deduplicate.ts";
+import { areAlike, deduplicate, findAlike } from "../../../packages/council/src/debate/deduplicate.ts";
+import { overlap } from "../../../packages/council/src/debate/overlap.ts";
 import { domainsOf, findExpert } from "../../../packages/council/src/domains/find-expert.ts";
 import { domains } from "../../../packages/council/src/domains/index.ts";
 import { estimateTimeoutSeconds, intensityMultipliers, measureScope, type Size } from "../../../packages/council/src/estimate-timeout.ts";
 import { createIds, prefixOf } from "../../../packages/council/src/ids.ts";
-import { overlap } from "../../../packages/council/src/overlap.ts";
 import { framings, resolveProfile } from "../../../packages/council/src/profile.ts";
 import { connectionWord, modelFamilyOf, statusOf } from "../../../packages/council/src/report.ts";
 import type { Intensity, Output, OutputType, Severity, TaskType, Verdict } from "../../../packages/council/src/types.ts";

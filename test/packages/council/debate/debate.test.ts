@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createDebate, type Speaker } from "../../../packages/council/src/debate.ts";
-import type { Answer, AnsweredChallenge, AnsweredOutput } from "../../../packages/council/src/read-answer.ts";
-import { hasEnded } from "../../../packages/council/src/run-bridge.ts";
-import type { Output } from "../../../packages/council/src/types.ts";
+import { createDebate, hasEnded } from "../../../../packages/council/src/debate/debate.ts";
+import type { Speaker } from "../../../../packages/council/src/debate/findings.ts";
+import type { Answer, AnsweredChallenge, AnsweredOutput } from "../../../../packages/council/src/read-answer.ts";
+import type { Output } from "../../../../packages/council/src/types.ts";
 
 const security: Speaker = { domain: "security", agent: "Security" };
 const api: Speaker = { domain: "api", agent: "Api" };
@@ -41,8 +41,8 @@ const objection = (targetId: string, changes: Partial<AnsweredChallenge> = {}): 
 /** Two experts with one finding each, and a first debate round that has begun. */
 function open() {
   const debate = createDebate(["security", "api"], "X");
-  debate.addOpeningAnswer(security, said({ outputs: [found("tokens never expire")] }));
-  debate.addOpeningAnswer(api, said({ outputs: [found("pages have no limit")] }));
+  debate.applyOpeningAnswer(security, said({ outputs: [found("tokens never expire")] }));
+  debate.applyOpeningAnswer(api, said({ outputs: [found("pages have no limit")] }));
   debate.beginRound(2, []);
   return debate;
 }
@@ -255,7 +255,9 @@ describe("findings that are imported from other debates", () => {
   });
   function takeOver(...outputs: Output[]) {
     const debate = createDebate(["security"], "I", { judge });
-    debate.take(outputs.map((given) => ({ output: given, unresolved_challenge: given.status === "disputed" ? "They do." : null })));
+    debate.importOutputs(
+      outputs.map((given) => ({ output: given, unresolved_challenge: given.status === "disputed" ? "They do." : null })),
+    );
     debate.beginRound(2, []);
     return debate;
   }
@@ -297,7 +299,7 @@ describe("findings that are imported from other debates", () => {
 describe("a requested domain", () => {
   test("is wanted once, with the finding that caused the request, until it is active", () => {
     const debate = createDebate(["security"], "X");
-    debate.addOpeningAnswer(
+    debate.applyOpeningAnswer(
       security,
       said({
         outputs: [found("one", { ref: "a" }), found("two", { ref: "b" })],
@@ -322,7 +324,7 @@ describe("a requested domain", () => {
 
   test("is named in the report if no expert joins", () => {
     const debate = createDebate(["security"], "X");
-    debate.addOpeningAnswer(
+    debate.applyOpeningAnswer(
       security,
       said({ outputs: [found("one")], signals: [{ domain: "database", reason: "rows", findingId: null }] }),
     );
@@ -338,8 +340,8 @@ describe("a requested domain", () => {
 
 test("domains that report similar findings with different severities are in conflict in the packet and in the result", () => {
   const debate = createDebate(["security", "api"], "X");
-  debate.addOpeningAnswer(security, said({ outputs: [found("tokens never expire")] }));
-  debate.addOpeningAnswer(api, said({ outputs: [found("tokens never expire", { severity: "LOW" })] }));
+  debate.applyOpeningAnswer(security, said({ outputs: [found("tokens never expire")] }));
+  debate.applyOpeningAnswer(api, said({ outputs: [found("tokens never expire", { severity: "LOW" })] }));
   expect(debate.describeRound().conflicts).toEqual([{ finding_ids: ["X001", "X002"], about: "tokens never expire" }]);
   expect(debate.conclude().outputs[2]).toMatchObject({
     agent: "consolidation",

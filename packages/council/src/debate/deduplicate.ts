@@ -1,5 +1,5 @@
+import { type Output, severityRank } from "../types.ts";
 import { SAME_OVER, shareOf, wordsOf } from "./overlap.ts";
-import { type Output, severityRank } from "./types.ts";
 
 /** One output that was merged into a similar one. */
 export interface Merge {

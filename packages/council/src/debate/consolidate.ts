@@ -1,7 +1,7 @@
+import type { AddedDomain } from "../packet.ts";
+import type { AnsweredOutput } from "../read-answer.ts";
+import { CONSOLIDATION, CROSS_DOMAIN, type Output } from "../types.ts";
 import { findAlike } from "./deduplicate.ts";
-import type { AddedDomain } from "./packet.ts";
-import type { AnsweredOutput } from "./read-answer.ts";
-import { CONSOLIDATION, CROSS_DOMAIN, type Output } from "./types.ts";
 
 /** Outputs of different domains that report the same at different severities. */
 export function findConflicts(outputs: readonly Output[]): { finding_ids: [string, string]; about: string }[] {
