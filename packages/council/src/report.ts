@@ -56,23 +56,3 @@ export interface BridgeReport {
   /** Paths of the written files, relative to the workspace. */
   artifacts: string[];
 }
-
-const families: ReadonlyMap<string, string> = new Map([
-  ["claude", "anthropic/claude"],
-  ["gemini", "google/gemini"],
-  ["codex", "openai/codex"],
-  ["opencode", "multi-provider"],
-]);
-
-/** Returns the model vendor of a runtime. */
-export const modelFamilyOf = (bridge: string): string => families.get(bridge) ?? "multi-provider";
-
-/** Returns the name of a connection in the report. Other connections are reported as part of the runtime. */
-export const connectionWord = (connection: string | undefined): string | null =>
-  connection === undefined ? null : connection === "acp" || connection === "in-process" ? "native-dispatch" : connection;
-
-/** Returns the report status for an error code: the user must act, the council was canceled, or the runtime is skipped. */
-export function statusOf(errorCode: string | undefined): Exclude<ReportStatus, "COMPLETED"> {
-  if (errorCode === "cancelled") return "ABORTED";
-  return errorCode === "authentication_required" || errorCode === "user_action_required" ? "HALTED" : "SKIPPED";
-}

@@ -1,8 +1,8 @@
 import type { BridgeOptions } from "./bridge-options.ts";
 import { createIds } from "./ids.ts";
 import { mergeSources, toOutput } from "./merge-sources.ts";
+import { plannedRuns, runBridge } from "./panel/run-bridge.ts";
 import type { BridgeReport } from "./report.ts";
-import { plannedRuns, runBridge } from "./run-bridge.ts";
 import { shareEvenly } from "./spending.ts";
 import { judge } from "./verdict.ts";
 

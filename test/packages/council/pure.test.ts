@@ -6,8 +6,8 @@ import { domainsOf, findExpert } from "../../../packages/council/src/domains/fin
 import { domains } from "../../../packages/council/src/domains/index.ts";
 import { estimateTimeoutSeconds, intensityMultipliers, measureScope, type Size } from "../../../packages/council/src/estimate-timeout.ts";
 import { createIds, prefixOf } from "../../../packages/council/src/ids.ts";
+import { connectionWord, modelFamilyOf, statusOf } from "../../../packages/council/src/panel/panel-report.ts";
 import { framings, resolveProfile } from "../../../packages/council/src/profile.ts";
-import { connectionWord, modelFamilyOf, statusOf } from "../../../packages/council/src/report.ts";
 import type { Intensity, Output, OutputType, Severity, TaskType, Verdict } from "../../../packages/council/src/types.ts";
 import { judge } from "../../../packages/council/src/verdict.ts";
 

@@ -1,8 +1,8 @@
 import { createTurns } from "@hak2i/async-kit";
 import { type CouncilInput, createSpending, plannedRuns, readInput, runBridge, type Spending } from "bridge-council";
 import { describe, expect, test } from "vitest";
-import { createIds } from "../../../packages/council/src/ids.ts";
-import { createRolePlayer, type Script, say } from "./role-player.ts";
+import { createIds } from "../../../../packages/council/src/ids.ts";
+import { createRolePlayer, type Script, say } from "../role-player.ts";
 
 const security = "Application Security Engineer";
 const api = "API Designer";

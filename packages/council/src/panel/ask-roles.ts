@@ -1,9 +1,9 @@
-import type { BridgeOptions, RoleResult } from "./bridge-options.ts";
-import type { Speaker } from "./debate/findings.ts";
-import { type Role, repairPrompt } from "./prompts.ts";
-import { type Answer, readAnswer } from "./read-answer.ts";
-import type { RoleRecord } from "./report.ts";
-import type { Confidence } from "./types.ts";
+import type { BridgeOptions, RoleResult } from "../bridge-options.ts";
+import type { Speaker } from "../debate/findings.ts";
+import { type Role, repairPrompt } from "../prompts.ts";
+import { type Answer, readAnswer } from "../read-answer.ts";
+import type { RoleRecord } from "../report.ts";
+import type { Confidence } from "../types.ts";
 
 /** The state of a role in one council. */
 export interface Seat {
@@ -13,11 +13,6 @@ export interface Seat {
   confidence: Confidence | null;
   /** True once a runtime has received one of its prompts. */
   isReached: boolean;
-}
-
-/** An expert of one council. */
-export interface ExpertSeat extends Seat {
-  role: Role;
 }
 
 /** The runtime that plays a role. */
