@@ -1,12 +1,12 @@
 import type { RoleRequest, RoleResult } from "./bridge-options.ts";
-import { advocatePrompt, type CrossRound, coordinatorPrompt, crossIntegrationPrompt, crossRoles } from "./cross-prompts.ts";
 import { createDebate, hasEnded } from "./debate/debate.ts";
 import { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 import type { CouncilInput } from "./input.ts";
-import { type MergedOutput, toOutput } from "./merge-sources.ts";
 import { createRoles, type Runtime, type Seat, seat } from "./panel/ask-roles.ts";
-import type { Answer } from "./read-answer.ts";
-import type { RoleRecord } from "./report.ts";
+import { advocatePrompt, type CrossRound, coordinatorPrompt, crossIntegrationPrompt, crossRoles } from "./prompts/cross-prompts.ts";
+import type { Answer } from "./prompts/read-answer.ts";
+import { type MergedOutput, toOutput } from "./reports/merge-sources.ts";
+import type { RoleRecord } from "./reports/report.ts";
 import type { Spending } from "./spending.ts";
 import type { Intensity, Output } from "./types.ts";
 

@@ -4,9 +4,9 @@ import { createDebate } from "../../../packages/council/src/debate/debate.ts";
 import type { Speaker } from "../../../packages/council/src/debate/findings.ts";
 import { findExpert } from "../../../packages/council/src/domains/find-expert.ts";
 import { prefixOf } from "../../../packages/council/src/ids.ts";
-import { CONTEXT_LIMIT_CHARACTERS } from "../../../packages/council/src/packet.ts";
 import { modelFamilyOf } from "../../../packages/council/src/panel/panel-report.ts";
-import { readAnswer } from "../../../packages/council/src/read-answer.ts";
+import { CONTEXT_LIMIT_CHARACTERS } from "../../../packages/council/src/prompts/packet.ts";
+import { readAnswer } from "../../../packages/council/src/prompts/read-answer.ts";
 import { createRolePlayer, type Script, say } from "./role-player.ts";
 
 const given = { scope: "12 files", task_description: "Review it.", task_type: "review", domains: ["security"] };

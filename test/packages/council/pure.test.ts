@@ -8,8 +8,8 @@ import { estimateTimeoutSeconds, intensityMultipliers, measureScope, type Size }
 import { createIds, prefixOf } from "../../../packages/council/src/ids.ts";
 import { connectionWord, modelFamilyOf, statusOf } from "../../../packages/council/src/panel/panel-report.ts";
 import { framings, resolveProfile } from "../../../packages/council/src/profile.ts";
+import { judge } from "../../../packages/council/src/reports/verdict.ts";
 import type { Intensity, Output, OutputType, Severity, TaskType, Verdict } from "../../../packages/council/src/types.ts";
-import { judge } from "../../../packages/council/src/verdict.ts";
 
 describe("the time limit of an answer", () => {
   test.each([

@@ -1,4 +1,4 @@
-import { type Answer, type AnsweredOutput, defaultSeverity } from "../read-answer.ts";
+import { type Answer, type AnsweredOutput, defaultSeverity } from "../prompts/read-answer.ts";
 import { type Output, severityRank } from "../types.ts";
 import { UNDECIDED } from "./challenges.ts";
 import type { DebateState } from "./debate-state.ts";

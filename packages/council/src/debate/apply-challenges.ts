@@ -1,4 +1,4 @@
-import type { Answer } from "../read-answer.ts";
+import type { Answer } from "../prompts/read-answer.ts";
 import type { Challenge, Output } from "../types.ts";
 import { applyAnswer } from "./apply-answer.ts";
 import type { DebateState } from "./debate-state.ts";

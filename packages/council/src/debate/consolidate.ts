@@ -1,5 +1,5 @@
-import type { AddedDomain } from "../packet.ts";
-import type { AnsweredOutput } from "../read-answer.ts";
+import type { AddedDomain } from "../prompts/packet.ts";
+import type { AnsweredOutput } from "../prompts/read-answer.ts";
 import { CONSOLIDATION, CROSS_DOMAIN, type Output } from "../types.ts";
 import { findAlike } from "./deduplicate.ts";
 

@@ -1,4 +1,4 @@
-import type { AddedDomain, DomainRequest } from "../packet.ts";
+import type { AddedDomain, DomainRequest } from "../prompts/packet.ts";
 import { CROSS_DOMAIN, type CrossDomainSignal } from "../types.ts";
 import type { Speaker } from "./findings.ts";
 

@@ -1,5 +1,5 @@
-import type { AddedDomain, ContextPacket, DomainRequest } from "../packet.ts";
-import type { Answer } from "../read-answer.ts";
+import type { AddedDomain, ContextPacket, DomainRequest } from "../prompts/packet.ts";
+import type { Answer } from "../prompts/read-answer.ts";
 import { type Challenge, CONSOLIDATION, CROSS_DOMAIN, type Output } from "../types.ts";
 import { applyAnswer, applyOpeningAnswer } from "./apply-answer.ts";
 import { applyChallenges } from "./apply-challenges.ts";

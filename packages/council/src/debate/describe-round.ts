@@ -1,4 +1,4 @@
-import { type ContextPacket, describeChallenge } from "../packet.ts";
+import { type ContextPacket, describeChallenge } from "../prompts/packet.ts";
 import { findConflicts, findGaps } from "./consolidate.ts";
 import type { DebateState } from "./debate-state.ts";
 

@@ -1,5 +1,5 @@
 import { createIds } from "../ids.ts";
-import { type AnsweredOutput, defaultSeverity } from "../read-answer.ts";
+import { type AnsweredOutput, defaultSeverity } from "../prompts/read-answer.ts";
 import type { Output } from "../types.ts";
 
 /** A role in a debate: its domain and its name. */

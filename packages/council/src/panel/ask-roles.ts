@@ -1,8 +1,8 @@
 import type { BridgeOptions, RoleResult } from "../bridge-options.ts";
 import type { Speaker } from "../debate/findings.ts";
-import { type Role, repairPrompt } from "../prompts.ts";
-import { type Answer, readAnswer } from "../read-answer.ts";
-import type { RoleRecord } from "../report.ts";
+import { type Role, repairPrompt } from "../prompts/prompts.ts";
+import { type Answer, readAnswer } from "../prompts/read-answer.ts";
+import type { RoleRecord } from "../reports/report.ts";
 import type { Confidence } from "../types.ts";
 
 /** The state of a role in one council. */

@@ -1,7 +1,14 @@
 import type { Debate } from "../debate/debate.ts";
-import { type AddedDomain, CONTEXT_LIMIT_CHARACTERS, describeHistory, describeRequests, type FittedPacket, fitPacket } from "../packet.ts";
-import { challengerPrompt, expertPrompt, integrationPrompt, integrationRole, newcomerPrompt, openingPrompt } from "../prompts.ts";
-import type { Answer } from "../read-answer.ts";
+import {
+  type AddedDomain,
+  CONTEXT_LIMIT_CHARACTERS,
+  describeHistory,
+  describeRequests,
+  type FittedPacket,
+  fitPacket,
+} from "../prompts/packet.ts";
+import { challengerPrompt, expertPrompt, integrationPrompt, integrationRole, newcomerPrompt, openingPrompt } from "../prompts/prompts.ts";
+import type { Answer } from "../prompts/read-answer.ts";
 import type { Output } from "../types.ts";
 import type { Seat } from "./ask-roles.ts";
 import { type Panel, seatsOf } from "./panel.ts";

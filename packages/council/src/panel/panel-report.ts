@@ -1,7 +1,7 @@
-import { cut, type DomainRequest } from "../packet.ts";
-import type { BridgeReport } from "../report.ts";
+import { cut, type DomainRequest } from "../prompts/packet.ts";
+import type { BridgeReport } from "../reports/report.ts";
+import { judge } from "../reports/verdict.ts";
 import { type Confidence, confidences, type ReportStatus } from "../types.ts";
-import { judge } from "../verdict.ts";
 import type { Seat } from "./ask-roles.ts";
 import { hasAnswers, isCanceled, type Panel, seatsOf } from "./panel.ts";
 

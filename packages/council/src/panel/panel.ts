@@ -3,7 +3,7 @@ import { createDebate, type Debate } from "../debate/debate.ts";
 import { findExpert } from "../domains/find-expert.ts";
 import { estimateTimeoutSeconds, measureScope } from "../estimate-timeout.ts";
 import { prefixOf } from "../ids.ts";
-import { challengerRole, integrationRole, type Role } from "../prompts.ts";
+import { challengerRole, integrationRole, type Role } from "../prompts/prompts.ts";
 import type { Intensity } from "../types.ts";
 import { createRoles, type Roles, type Seat, seat } from "./ask-roles.ts";
 

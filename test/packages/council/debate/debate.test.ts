@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createDebate, hasEnded } from "../../../../packages/council/src/debate/debate.ts";
 import type { Speaker } from "../../../../packages/council/src/debate/findings.ts";
-import type { Answer, AnsweredChallenge, AnsweredOutput } from "../../../../packages/council/src/read-answer.ts";
+import type { Answer, AnsweredChallenge, AnsweredOutput } from "../../../../packages/council/src/prompts/read-answer.ts";
 import type { Output } from "../../../../packages/council/src/types.ts";
 
 const security: Speaker = { domain: "security", agent: "Security" };

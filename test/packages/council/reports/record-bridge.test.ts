@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { createSpending, recordBridge } from "bridge-council";
 import { expect, test } from "vitest";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { expert, inputOf } from "./hold-council.ts";
-import { createRolePlayer, say } from "./role-player.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
+import { expert, inputOf } from "../hold-council.ts";
+import { createRolePlayer, say } from "../role-player.ts";
 
 async function record(availability: { found: boolean; path: string | null; detail: string }, skipReason?: string) {
   const workspace = await temporaryDirectory();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type ContextPacket, fitPacket, SUMMARIZED_NOTE } from "../../../packages/council/src/packet.ts";
-import type { Output, Severity } from "../../../packages/council/src/types.ts";
+import { type ContextPacket, fitPacket, SUMMARIZED_NOTE } from "../../../../packages/council/src/prompts/packet.ts";
+import type { Output, Severity } from "../../../../packages/council/src/types.ts";
 
 const finding = (id: string, severity: Severity | null, length = 100): Output => ({
   id,

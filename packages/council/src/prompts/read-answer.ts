@@ -1,5 +1,4 @@
-import { findJsonObjects } from "./find-json.ts";
-import { framings } from "./profile.ts";
+import { framings } from "../profile.ts";
 import {
   type Confidence,
   type CrossDomainSignal,
@@ -9,7 +8,8 @@ import {
   type Severity,
   severities,
   type TaskType,
-} from "./types.ts";
+} from "../types.ts";
+import { findJsonObjects } from "./find-json.ts";
 
 /** An output as a role reports it. The debate assigns the role and the id. */
 export interface AnsweredOutput {

@@ -1,4 +1,4 @@
-import { type Challenge, type Output, severityRank } from "./types.ts";
+import { type Challenge, type Output, severityRank } from "../types.ts";
 
 /** Maximum size of the context for a role without a session, in characters. */
 export const CONTEXT_LIMIT_CHARACTERS = 32_000;

@@ -1,4 +1,4 @@
-import type { CapabilityProfile, Confidence, Output, ReportStatus, TaskType, Verdict } from "./types.ts";
+import type { CapabilityProfile, Confidence, Output, ReportStatus, TaskType, Verdict } from "../types.ts";
 
 /** Token usage of all prompts. A count is absent if no runtime reported it. */
 export interface Usage {

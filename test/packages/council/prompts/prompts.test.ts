@@ -1,8 +1,13 @@
 import type { CouncilInput } from "bridge-council";
 import { expect, test } from "vitest";
-import { advocatePrompt, type CrossRound, coordinatorPrompt, crossIntegrationPrompt } from "../../../packages/council/src/cross-prompts.ts";
-import { findExpert } from "../../../packages/council/src/domains/find-expert.ts";
-import { fitPacket } from "../../../packages/council/src/packet.ts";
+import { findExpert } from "../../../../packages/council/src/domains/find-expert.ts";
+import {
+  advocatePrompt,
+  type CrossRound,
+  coordinatorPrompt,
+  crossIntegrationPrompt,
+} from "../../../../packages/council/src/prompts/cross-prompts.ts";
+import { fitPacket } from "../../../../packages/council/src/prompts/packet.ts";
 import {
   challengerPrompt,
   challengerRole,
@@ -12,8 +17,8 @@ import {
   newcomerPrompt,
   openingPrompt,
   repairPrompt,
-} from "../../../packages/council/src/prompts.ts";
-import type { Challenge, Output } from "../../../packages/council/src/types.ts";
+} from "../../../../packages/council/src/prompts/prompts.ts";
+import type { Challenge, Output } from "../../../../packages/council/src/types.ts";
 
 const input: CouncilInput = {
   sessionId: "login-review",
@@ -112,7 +117,7 @@ test.each([
   ["council-integration-checker", crossIntegrationPrompt(input, cross)],
   ["coordinator", coordinatorPrompt(input, cross)],
 ])("the prompt %s equals its golden file", async (name, prompt) => {
-  await expect(`${prompt}\n`).toMatchFileSnapshot(`golden/${name}.txt`);
+  await expect(`${prompt}\n`).toMatchFileSnapshot(`../golden/${name}.txt`);
 });
 
 test.each([

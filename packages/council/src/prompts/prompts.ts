@@ -1,8 +1,8 @@
-import type { Expert } from "./domains/find-expert.ts";
-import type { CouncilInput } from "./input.ts";
+import type { Expert } from "../domains/find-expert.ts";
+import type { CouncilInput } from "../input.ts";
+import { framings } from "../profile.ts";
+import type { Challenge, Output, TaskType } from "../types.ts";
 import { type AddedDomain, cut, type FittedPacket, omitOwnParts } from "./packet.ts";
-import { framings } from "./profile.ts";
-import type { Challenge, Output, TaskType } from "./types.ts";
 
 /** Properties of a role for its prompts. */
 export type Role = Pick<Expert, "title" | "domain" | "focusAreas" | "standards" | "template">;

@@ -1,7 +1,7 @@
+import type { CrossDebateResult } from "../run-cross-debate.ts";
+import { type Output, severityRank } from "../types.ts";
 import type { CouncilFinding, FindingLists } from "./council-report.ts";
 import type { MergedOutput } from "./merge-sources.ts";
-import type { CrossDebateResult } from "./run-cross-debate.ts";
-import { type Output, severityRank } from "./types.ts";
 import type { WeighedOutput } from "./verdict.ts";
 
 /** The options of `listFindings`. */

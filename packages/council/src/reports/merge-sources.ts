@@ -1,5 +1,5 @@
-import { findAlike } from "./debate/deduplicate.ts";
-import { CONSOLIDATION, type Output, type Severity, severityRank } from "./types.ts";
+import { findAlike } from "../debate/deduplicate.ts";
+import { CONSOLIDATION, type Output, type Severity, severityRank } from "../types.ts";
 
 /** The outputs of one source, with the challenges that it left unresolved. */
 export interface Source {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { findJsonObjects } from "../../../packages/council/src/find-json.ts";
-import { readAnswer } from "../../../packages/council/src/read-answer.ts";
+import { findJsonObjects } from "../../../../packages/council/src/prompts/find-json.ts";
+import { readAnswer } from "../../../../packages/council/src/prompts/read-answer.ts";
 
 const answer = JSON.stringify({ outputs: [{ type: "finding", severity: "HIGH", title: "T", description: "D" }], confidence: "high" });
 

@@ -1,6 +1,6 @@
+import type { Output } from "../types.ts";
 import { frontmatter, inline, quoted, section } from "./markdown.ts";
 import type { BridgeReport, RoleRecord } from "./report.ts";
-import type { Output } from "./types.ts";
 
 /** Renders the report of a council on one runtime as Markdown. */
 export function renderReport(report: BridgeReport, { scope, timestamp }: { scope: string; timestamp: string }): string {

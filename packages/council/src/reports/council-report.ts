@@ -1,5 +1,5 @@
+import type { Intensity, Output, OutputState, Severity, TaskType, Verdict } from "../types.ts";
 import type { BridgeReport, RoleRecord } from "./report.ts";
-import type { Intensity, Output, OutputState, Severity, TaskType, Verdict } from "./types.ts";
 
 /** A bridge that did not participate. */
 export interface SkippedBridge {

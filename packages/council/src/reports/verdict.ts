@@ -1,5 +1,5 @@
-import { framings } from "./profile.ts";
-import type { Output, Severity, TaskType, Verdict } from "./types.ts";
+import { framings } from "../profile.ts";
+import type { Output, Severity, TaskType, Verdict } from "../types.ts";
 
 /** Returns the verdict over outputs that were not withdrawn; null if the task type has no verdict. FAIL takes precedence over CONCERNS. */
 export function judge(taskType: TaskType, outputs: readonly Pick<Output, "severity" | "type">[]): Verdict | null {

@@ -1,7 +1,7 @@
-import type { CouncilInput } from "./input.ts";
-import type { MergedOutput } from "./merge-sources.ts";
+import type { CouncilInput } from "../input.ts";
+import type { MergedOutput } from "../reports/merge-sources.ts";
+import type { Challenge, Output } from "../types.ts";
 import { type FittedPacket, fitPacket } from "./packet.ts";
-import type { Challenge, Output } from "./types.ts";
 
 /** The three roles of the debate about the findings of several runtimes. */
 export const crossRoles = {

@@ -1,7 +1,7 @@
+import type { BridgeOptions } from "../bridge-options.ts";
+import { type ModelsReport, runModels } from "../run-models.ts";
 import { BRIDGE_OUTPUTS, fileTime, openArtifacts } from "./artifacts.ts";
-import type { BridgeOptions } from "./bridge-options.ts";
 import { renderReport } from "./render-report.ts";
-import { type ModelsReport, runModels } from "./run-models.ts";
 
 /** Options of a council on one runtime that writes files to a workspace. */
 export interface RecordedBridgeOptions extends Omit<BridgeOptions, "log" | "model" | "idPrefix"> {

@@ -1,7 +1,7 @@
 import { type CouncilReport, createSpending, type RoleRequest, runModels } from "bridge-council";
 import { describe, expect, test } from "vitest";
-import { expert, holdCouncil, inputOf } from "./hold-council.ts";
-import { createRolePlayer, type Line, say } from "./role-player.ts";
+import { expert, holdCouncil, inputOf } from "../hold-council.ts";
+import { createRolePlayer, type Line, say } from "../role-player.ts";
 
 type State = "confirmed" | "revised" | "discovered" | "disputed";
 type Decision = "confirmed" | "downgraded" | "withdrawn" | "disputed" | "none";
