@@ -1,13 +1,12 @@
-import { createRoles, type Runtime, type Seat, seat } from "./ask-roles.ts";
 import type { RoleRequest, RoleResult } from "./bridge-options.ts";
-import { advocatePrompt, type CrossRound, coordinatorPrompt, crossIntegrationPrompt, crossRoles } from "./cross-prompts.ts";
-import { createDebate } from "./debate.ts";
+import { createDebate, hasEnded } from "./debate/debate.ts";
 import { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 import type { CouncilInput } from "./input.ts";
-import { type MergedOutput, toOutput } from "./merge-sources.ts";
-import type { Answer } from "./read-answer.ts";
-import type { RoleRecord } from "./report.ts";
-import { hasEnded } from "./run-bridge.ts";
+import { createRoles, type Runtime, type Seat, seat } from "./panel/ask-roles.ts";
+import { advocatePrompt, type CrossRound, coordinatorPrompt, crossIntegrationPrompt, crossRoles } from "./prompts/cross-prompts.ts";
+import type { Answer } from "./prompts/read-answer.ts";
+import { type MergedOutput, toOutput } from "./reports/merge-sources.ts";
+import type { RoleRecord } from "./reports/report.ts";
 import type { Spending } from "./spending.ts";
 import type { Intensity, Output } from "./types.ts";
 
@@ -48,7 +47,7 @@ export async function runCrossDebate(options: CrossDebateOptions): Promise<Cross
     seat({ title: role.agent, domain: role.domain }),
   ) as [Seat, Seat, Seat];
   const debate = createDebate(input.domains, "I", { judge: coordinator.speaker });
-  debate.take(merged.map((output) => ({ output: toOutput(output), unresolved_challenge: output.unresolved_challenge })));
+  debate.importOutputs(merged.map((output) => ({ output: toOutput(output), unresolved_challenge: output.unresolved_challenge })));
   const runtimes = new Map(
     [coordinator, advocate, integration].map(
       (who, index) => [who, completedRuntimes[index % completedRuntimes.length] ?? { provider: "" }] as const,
