@@ -202,7 +202,7 @@ export const adapterChecks: readonly AdapterCheck[] = [
     name: "resumes a session, and reports the usage of each turn separately",
     ability: "sessionResume",
     check: async (bench, { scenarios: { resume } }) => {
-      if (resume === null) throw new Error("the adapter claims sessionResume; its subject must define scenarios.resume");
+      if (!resume) throw new Error("the adapter claims sessionResume; its subject must define scenarios.resume");
       const first = await bench.run(resume.remember("zebra-4711"));
       expect(first.result).toMatchObject({ status: "ok", resumeToken: expect.stringMatching(/./) });
       const resumeToken = first.result.resumeToken as string;
@@ -222,7 +222,7 @@ export const adapterChecks: readonly AdapterCheck[] = [
     name: "reports the cost of a task",
     ability: "costTracking",
     check: async (bench, { scenarios: { cost } }) => {
-      if (cost === null) throw new Error("the adapter claims costTracking; its subject must define scenarios.cost");
+      if (!cost) throw new Error("the adapter claims costTracking; its subject must define scenarios.cost");
       const { result } = await bench.run(cost.ask());
       expect(result.costUsd).toBeCloseTo(cost.costUsd, 6);
     },

@@ -1,6 +1,7 @@
 import { describe, test } from "vitest";
 import { type AdapterSubject, openBench } from "./adapter-bench.ts";
 import { adapterChecks, runAdapterCheck } from "./adapter-checks.ts";
+import { checkScenarios } from "./check-scenarios.ts";
 
 export type { AdapterScenarios, AdapterSubject } from "./adapter-bench.ts";
 
@@ -11,6 +12,7 @@ export type { AdapterScenarios, AdapterSubject } from "./adapter-bench.ts";
  */
 export function adapterConformance(name: string, subject: AdapterSubject): void {
   describe(`${name} follows the adapter contract`, async () => {
+    checkScenarios(subject.scenarios);
     const claims = await claimsOf(subject);
     for (const check of adapterChecks) {
       const claimed = check.ability === undefined || claims[check.ability];

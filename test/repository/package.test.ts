@@ -35,6 +35,14 @@ test("the package declares few dependencies", () => {
   expect(manifest).not.toHaveProperty("devDependencies");
 });
 
+test("the pages of the package link to no file", async () => {
+  for (const page of ["README.md", "CHANGELOG.md"]) {
+    const text = await readFile(path.join(project, "node_modules/bridge-server", page), "utf8");
+    expect(text.length).toBeGreaterThan(1000);
+    expect(text.match(/\]\((?!https?:|#)[^)]*\)/g)).toBeNull();
+  }
+});
+
 test("the contract of the package runs as plain JavaScript", async () => {
   const program = `
     import { executionResultSchema, isAgentManager } from "bridge-server/contract";
