@@ -99,7 +99,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       tokens.close();
       await retention?.close();
       await engine.registry.close();
-      await engine.guarded.close();
+      await engine.guardedFetch.close();
       await engine.schemas.close();
       await engine.callbackWorker.close();
       stopLimiting();
