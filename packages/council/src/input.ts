@@ -7,7 +7,7 @@ export const MAX_DOMAINS = 26;
 const TEXT_FAULT = "must be a text of 1 to 200000 characters";
 const SUMMARY_FAULT = "must be a text of at most 200000 characters";
 const DOMAIN_FAULT = "must be 1 to 64 letters, digits, spaces or - _ / + .";
-const domainsWords = `must be an array of at most ${MAX_DOMAINS} domains`;
+const DOMAINS_FAULT = `must be an array of at most ${MAX_DOMAINS} domains`;
 const PROVIDER_FAULT = "must be the name of an adapter: 1 to 64 letters, digits or - _ . : @";
 const PROVIDERS_FAULT = "must be an array of 1 to 10 names of adapters";
 const SESSION_FAULT = "must be 1 to 128 letters, digits, - or _";
@@ -21,7 +21,7 @@ const domain = z
   .trim()
   .toLowerCase()
   .regex(/^[a-z0-9][a-z0-9 _/+.-]{0,63}$/, DOMAIN_FAULT)
-  .refine((name) => name !== CROSS_DOMAIN, "is what roles without a domain speak for; name a domain");
+  .refine((name) => name !== CROSS_DOMAIN, "is reserved for roles without a domain; use another name");
 
 /** Restricted, because a provider also becomes part of a file name. */
 const provider = z
@@ -40,7 +40,7 @@ const schema = z.strictObject(
     review_scope: text.optional(),
     task_description: text,
     task_type: z.enum(taskTypes, oneOf(taskTypes)),
-    domains: z.array(domain, domainsWords).max(MAX_DOMAINS, domainsWords).default([]),
+    domains: z.array(domain, DOMAINS_FAULT).max(MAX_DOMAINS, DOMAINS_FAULT).default([]),
     context_summary: z.string(SUMMARY_FAULT).trim().max(200_000, SUMMARY_FAULT).default(""),
     intensity: z.enum(intensities, oneOf(intensities)).default("standard"),
     provider: provider.optional(),
