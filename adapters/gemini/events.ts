@@ -43,7 +43,7 @@ export interface GeminiReader {
   explainExit(end: Pick<ProcessEnd, "exitCode" | "stderr">): Outcome | null;
   /** The answer, with times of Gemini's clock. */
   answer: AnswerText;
-  /** The id of the session; undefined until Gemini has stored it. A tool call proves that: Gemini stores a session with its first answer. */
+  /** The id of the session; undefined until Gemini has stored it. A tool call proves it: Gemini stores a session with the first answer. */
   readonly storedSession: string | undefined;
 }
 

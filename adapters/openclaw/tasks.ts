@@ -93,9 +93,9 @@ export function createTasks(currentContext: () => AdapterContext | null): Tasks 
 
 /** Waits for the gateway if it was connected before. Returns why the task cannot start; null if it can. */
 async function waitForConnection(gateway: AdapterContext["gateway"], signal: AbortSignal): Promise<string | null> {
-  if (gateway.failure === null) await nullIfAborted(gateway.attempted(), signal);
+  if (gateway.failure === null) await nullIfAborted(gateway.waitForAttempt(), signal);
   const isReconnecting = gateway.hello !== null && gateway.failure?.retryable === true;
-  if (isReconnecting) await gateway.connected(AbortSignal.any([signal, AbortSignal.timeout(RECONNECT_LIMIT_MS)])).catch(() => {});
+  if (isReconnecting) await gateway.waitForConnection(AbortSignal.any([signal, AbortSignal.timeout(RECONNECT_LIMIT_MS)])).catch(() => {});
   if (gateway.state === "connected") return null;
   // The failure contains addresses, so only the health report shows it.
   return signal.aborted
