@@ -50,7 +50,7 @@ const refusal = (reason: string, { name, setting }: Locked, cause?: unknown): St
 function refuseOtherKinds(file: string): void {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined || found.isFile()) return;
-  throw new StartError(`Bridge cannot start: ${file} must be a regular file, because it is Bridge's lock. Remove it.`);
+  throw new StartError(`Bridge cannot start: its lock file ${file} must be a regular file. Remove what is there.`);
 }
 
 /** Finds the process that still holds a deleted lock file open, on Linux. A new file of the same name would be a second lock. */
