@@ -37,7 +37,7 @@ export function stopOrphanedRuns({ gateway, logger, isOurs, isSessionInUse }: Or
   const stop = async (key: string): Promise<void> => {
     if (!isOurs(key) || isSessionInUse(key) || stopping.has(key)) return;
     stopping.add(key);
-    logger.warn({ session: key }, "stopped an orphaned OpenClaw run");
+    logger.warn({ session: key }, "stopping an orphaned OpenClaw run");
     await stopSession(gateway, key).finally(() => stopping.delete(key));
   };
   const sweep = async (): Promise<void> => {
