@@ -57,7 +57,7 @@ export function createEngine(config: Config, { loaded, catalog, environment, san
   const dnsCache = createDnsCache({ resolve: resolve ?? createDnsResolver({ isConfigured: (host) => allowedHosts.has(host) }) });
   const operatorDnsCache = createDnsCache({ resolve: resolve ?? createDnsResolver({ isConfigured: () => true }) });
   const guard = createDestinationGuard({ allow, dnsCache });
-  const guarded = createGuardedFetch(guard);
+  const guardedFetch = createGuardedFetch(guard);
   const callbackWorker = createCallbackWorker({ store, metrics, logger, dnsCache, config: config.callbacks });
 
   const schemas = createSchemaChecker();
@@ -92,7 +92,7 @@ export function createEngine(config: Config, { loaded, catalog, environment, san
         retentionDays: config.retentionDays,
         logger: logger.child({ provider }),
         sandbox,
-        fetch: guarded.fetch,
+        fetch: guardedFetch.fetch,
         lookup: operatorDnsCache.lookup,
         runChild: dispatcher.runChild,
         describeProvider: registry.describe,
@@ -104,7 +104,7 @@ export function createEngine(config: Config, { loaded, catalog, environment, san
       onChecked: dispatcher.onAdapterChecked,
     });
 
-  return { store, eventLog, approvals, workspaces, guarded, callbackWorker, schemas, registry, dispatcher, startAdapters };
+  return { store, eventLog, approvals, workspaces, guardedFetch, callbackWorker, schemas, registry, dispatcher, startAdapters };
 }
 
 function makeAdapterDirectory(dataDir: string, provider: string): string {

@@ -69,7 +69,7 @@ export function createDnsCache({
     return entry.addresses;
   }
 
-  /** Acquires a lookup slot of the tenant: resolves when there is one; null if there is one now. */
+  /** Acquires a lookup slot of the tenant. Returns null if one is free now, otherwise a promise that resolves when it is acquired. */
   function acquireSlot(tenant: string, signal: AbortSignal): Promise<void> | null {
     const own = slots.get(tenant) ?? { taken: 0, waiting: new Set() };
     slots.set(tenant, own);

@@ -138,7 +138,7 @@ async function checkProgram(program: AgentProgram, ready: Ready): Promise<Adapte
   return reportHealth(program, found, context);
 }
 
-/** Includes connections that are no longer in use. The next health check tries again after a failure. */
+/** Removes expired data of all connections, also of those that are not used. Logs a failure; the next health check tries again. */
 async function removeExpiredData({ connections }: AgentProgram, { context, openCalls }: Ready): Promise<void> {
   const sweeps = await Promise.allSettled([openCalls.sweep(), ...connections.map((connection) => connection.sweep?.(context))]);
   for (const sweep of sweeps)
