@@ -20,36 +20,56 @@ export function createTaskQueue({ store, registry, scheduler, logger, runTask }:
   /** From the claim of a slot to its release. */
   const startedRuns = new Set<Promise<void>>();
 
-  /** Stores a queued task. If a slot is free, the same commit starts the task. */
+  /** Stores a task. If it is the next one to start and a slot is free, the same write starts it. Returns the task as it was accepted. */
   async function enqueue(task: NewTask): Promise<{ task: Task; inserted: boolean }> {
     const waiting = { ...task, parentTaskId: task.parent?.taskId ?? null };
     scheduler.enqueued(waiting);
-    const inserting = store.insertTaskIfAbsent(task);
+    const claim = claimSlot(task.provider);
+    // Only the claim of a stored task finds out whether its resume token is in use.
+    const starts = claim !== null && task.request.resumeToken === undefined && scheduler.isFor(claim, waiting);
+    const inserting = store.insertTaskIfAbsent(task, { starts });
+    if (claim !== null) track(starts ? runInserted(claim, inserting) : runNext(claim), task.provider);
     fillSlots(task.provider);
     let inserted = false;
     try {
       const result = await inserting;
       inserted = result.inserted;
-      return result;
+      return inserted ? { inserted, task: { ...result.task, state: "queued", startedAt: null } } : result;
     } finally {
       if (!inserted) scheduler.dequeued(waiting);
     }
   }
 
-  /** Starts tasks while the adapter has a free slot and a task that may start. Does nothing before the adapter's first health check. */
+  /** Starts tasks while the adapter has a free slot and a task that may start. */
   function fillSlots(provider: string): void {
-    if ((registry.get(provider)?.health.checkedAt ?? null) === null) return;
-    for (let claim = scheduler.claim(provider); claim !== null; claim = scheduler.claim(provider)) {
-      // After a failure, such as a closed store, the next start of Bridge recovers the task.
-      const run = runNext(claim)
-        .catch((error: unknown) => logger.error({ err: error, provider }, "task run aborted by an unexpected error"))
-        .finally(() => startedRuns.delete(run));
-      startedRuns.add(run);
-    }
+    for (let claim = claimSlot(provider); claim !== null; claim = claimSlot(provider)) track(runNext(claim), provider);
+  }
+
+  /** Reserves a slot for the next task; null if none may start, as before the first health check of the adapter. */
+  function claimSlot(provider: string): Claim | null {
+    return (registry.get(provider)?.health.checkedAt ?? null) === null ? null : scheduler.claim(provider);
+  }
+
+  function track(running: Promise<void>, provider: string): void {
+    // After a failure, such as a closed store, the next start of Bridge recovers the task.
+    const run = running
+      .catch((error: unknown) => logger.error({ err: error, provider }, "task run aborted by an unexpected error"))
+      .finally(() => startedRuns.delete(run));
+    startedRuns.add(run);
   }
 
   async function runNext(claim: Claim): Promise<void> {
-    const task = await store.startNextTaskIfQueued(claim.filter);
+    await run(claim, await store.startNextTaskIfQueued(claim.filter));
+  }
+
+  /** Runs the task that is being stored as running. `enqueue` reports why it was not stored. */
+  async function runInserted(claim: Claim, inserting: Promise<{ task: Task; inserted: boolean }>): Promise<void> {
+    const { task, inserted } = await inserting.catch(() => ({ task: null, inserted: false }));
+    await run(claim, inserted ? task : null);
+  }
+
+  /** Runs the task that the claim has started, if any. */
+  async function run(claim: Claim, task: Task | null): Promise<void> {
     if (task === null) return fillAllSlots(scheduler.missed(claim));
     fillAllSlots(scheduler.started(claim, task));
     await runTask(task);
