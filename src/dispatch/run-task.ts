@@ -184,6 +184,8 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
 
   return {
     task,
+    /** Whether the task may have child tasks. Only a running task starts some. */
+    hasChildren: false,
     /** Whether the outcome is decided. Nothing new may start on behalf of the task then. */
     get isOver(): boolean {
       return outcome !== undefined;

@@ -150,7 +150,11 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
       ),
     finishTaskIfQueued: (task, finish, { patient } = { patient: true }) =>
       driver.write(() => finishIf("queued", task, finish), { patient }),
-    finishTaskIfRunning: (task, finish) => driver.write(() => finishIf("running", task, finish), { patient: true }),
+    async finishTaskIfRunning(task, finish) {
+      const ended = await driver.write(() => finishIf("running", task, finish), { patient: true });
+      approvals.forget(task);
+      return ended;
+    },
     async countQueuedTasks() {
       const rows = driver.all(
         `SELECT provider, tenant, agent_id, count(*) AS count FROM task WHERE state = 'queued' AND parent_seq IS NULL
