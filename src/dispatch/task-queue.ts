@@ -28,7 +28,11 @@ export function createTaskQueue({ store, registry, scheduler, logger, runTask }:
     // Only the claim of a stored task finds out whether its resume token is in use.
     const starts = claim !== null && task.request.resumeToken === undefined && scheduler.isFor(claim, waiting);
     const inserting = store.insertTaskIfAbsent(task, { starts });
-    if (claim !== null) track(starts ? runInserted(claim, inserting) : runNext(claim), task.provider);
+    if (claim !== null) {
+      // The caller gets the error of an insert that fails.
+      const inserted = (result: { task: Task; inserted: boolean }) => (result.inserted ? result.task : null);
+      void holdSlot(claim, starts ? inserting.then(inserted, () => null) : store.startNextTaskIfQueued(claim.filter));
+    }
     fillSlots(task.provider);
     let inserted = false;
     try {
@@ -42,7 +46,8 @@ export function createTaskQueue({ store, registry, scheduler, logger, runTask }:
 
   /** Starts tasks while the adapter has a free slot and a task that may start. */
   function fillSlots(provider: string): void {
-    for (let claim = claimSlot(provider); claim !== null; claim = claimSlot(provider)) track(runNext(claim), provider);
+    for (let claim = claimSlot(provider); claim !== null; claim = claimSlot(provider))
+      void holdSlot(claim, store.startNextTaskIfQueued(claim.filter));
   }
 
   /** Reserves a slot for the next task; null if none may start, as before the first health check of the adapter. */
@@ -50,26 +55,22 @@ export function createTaskQueue({ store, registry, scheduler, logger, runTask }:
     return (registry.get(provider)?.health.checkedAt ?? null) === null ? null : scheduler.claim(provider);
   }
 
-  function track(running: Promise<void>, provider: string): void {
-    // After a failure, such as a closed store, the next start of Bridge recovers the task.
-    const run = running
-      .catch((error: unknown) => logger.error({ err: error, provider }, "task run aborted by an unexpected error"))
-      .finally(() => startedRuns.delete(run));
+  /** Runs the task that is being stored as running, if any, until its slot is free. */
+  async function holdSlot(claim: Claim, starting: Promise<Task | null>): Promise<void> {
+    const run = runStarted(claim, starting);
     startedRuns.add(run);
+    try {
+      await run;
+    } catch (error) {
+      // Such as a closed store. The next start of Bridge recovers the task.
+      logger.error({ err: error, provider: claim.filter.provider }, "task run aborted by an unexpected error");
+    } finally {
+      startedRuns.delete(run);
+    }
   }
 
-  async function runNext(claim: Claim): Promise<void> {
-    await run(claim, await store.startNextTaskIfQueued(claim.filter));
-  }
-
-  /** Runs the task that is being stored as running. `enqueue` reports why it was not stored. */
-  async function runInserted(claim: Claim, inserting: Promise<{ task: Task; inserted: boolean }>): Promise<void> {
-    const { task, inserted } = await inserting.catch(() => ({ task: null, inserted: false }));
-    await run(claim, inserted ? task : null);
-  }
-
-  /** Runs the task that the claim has started, if any. */
-  async function run(claim: Claim, task: Task | null): Promise<void> {
+  async function runStarted(claim: Claim, starting: Promise<Task | null>): Promise<void> {
+    const task = await starting;
     if (task === null) return fillAllSlots(scheduler.missed(claim));
     fillAllSlots(scheduler.started(claim, task));
     await runTask(task);
@@ -82,7 +83,7 @@ export function createTaskQueue({ store, registry, scheduler, logger, runTask }:
 
   /** Resolves when no task runs. A task that ends may free the slot for the next one, for example a child. */
   async function waitUntilIdle(): Promise<void> {
-    while (startedRuns.size > 0) await Promise.all(startedRuns);
+    while (startedRuns.size > 0) await Promise.allSettled(startedRuns);
   }
 
   return { enqueue, fillSlots, waitUntilIdle };
