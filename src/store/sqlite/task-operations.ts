@@ -44,18 +44,18 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
   }
 
   return {
-    insertTaskIfAbsent(task) {
+    insertTaskIfAbsent(task, { starts } = { starts: false }) {
       const { metadata, ...request } = task.request;
       const metadataJson = metadata === undefined ? null : JSON.stringify(metadata);
       const requestJson = JSON.stringify(request);
-      // A large insert ends its commit, so that the task starts, and reads its request again, in a later event-loop turn.
+      // A large insert ends its commit, so that a task that waits reads its request again in a later event-loop turn.
       const bytes = requestJson.length + (metadataJson?.length ?? 0);
       return driver.write(
         () => {
           const now = clock();
           const inserted = driver.get(
-            `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, state, metadata, request, fingerprint, traceparent, resume_token, created_at)
-             VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq`,
+            `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, metadata, request, fingerprint, traceparent, resume_token, created_at, state, started_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq`,
             task.tenant,
             task.taskId,
             task.parent?.seq ?? null,
@@ -68,9 +68,14 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
             task.traceparent,
             task.request.resumeToken ?? null,
             now,
+            starts ? "running" : "queued",
+            starts ? now : null,
           );
           if (inserted === undefined) return { task: toTask(findRow(task.tenant, task.taskId)) as Task, inserted: false };
-          return { task: toQueuedTask(task, Number(inserted["seq"]), now), inserted: true };
+          const queued = toQueuedTask(task, Number(inserted["seq"]), now);
+          if (!starts) return { task: queued, inserted: true };
+          appendStart(queued, now);
+          return { task: { ...queued, state: "running", startedAt: now }, inserted: true };
         },
         { bytes },
       );
@@ -145,7 +150,11 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
       ),
     finishTaskIfQueued: (task, finish, { patient } = { patient: true }) =>
       driver.write(() => finishIf("queued", task, finish), { patient }),
-    finishTaskIfRunning: (task, finish) => driver.write(() => finishIf("running", task, finish), { patient: true }),
+    async finishTaskIfRunning(task, finish) {
+      const ended = await driver.write(() => finishIf("running", task, finish), { patient: true });
+      approvals.forget(task);
+      return ended;
+    },
     async countQueuedTasks() {
       const rows = driver.all(
         `SELECT provider, tenant, agent_id, count(*) AS count FROM task WHERE state = 'queued' AND parent_seq IS NULL
