@@ -72,7 +72,6 @@ export function createEngine(config: Config, { loaded, catalog, environment, san
     schemas,
     metrics,
     logger,
-    onCallbackDue: callbackWorker.notify,
     maxConcurrent: config.maxConcurrent,
     queueLimit: config.queueLimit,
     quotaOf: (tenant) => ({ ...config.quota, ...tokens.quotaOf(tenant) }),

@@ -27,6 +27,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
   const events = createEventOperations(driver, clock);
   const approvals = createApprovalOperations(driver, events, clock);
   const longTexts = createLongTextOperations(driver);
+  const callbacks = createCallbackOperations(driver, { events, longTexts, clock });
   const deletions = createDeletionOperations(driver);
 
   driver.run("INSERT INTO meta (name, value) VALUES ('epoch', ?) ON CONFLICT DO NOTHING", randomBytes(5).toString("hex"));
@@ -36,10 +37,10 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     epoch,
     ...events.operations,
     ...approvals.operations,
-    ...createTaskOperations(driver, { events, approvals, longTexts, clock }),
+    ...createTaskOperations(driver, { events, approvals, callbacks, longTexts, clock }),
     ...longTexts.operations,
     ...createAgentOperations(driver),
-    ...createCallbackOperations(driver, { events, longTexts, clock }),
+    ...callbacks.operations,
     ...createResumeTokenOperations(driver),
     ...deletions.operations,
     ...createRetentionOperations(driver, { deletions, clock }),

@@ -1,9 +1,9 @@
 import type { ExecutionResult } from "#contract";
 import { isFinal, type ListedTask, type Task, type TaskProgress, type TaskState } from "../../task.ts";
 import { decodeGaps, encodeGaps } from "../gapped-json.ts";
-import type { Finish, NewTask, Store, TaskFilter } from "../store.ts";
+import type { DueCallback, Finish, NewTask, Store, TaskFilter } from "../store.ts";
 import type { createApprovalOperations } from "./approval-operations.ts";
-import { insertCallback } from "./callback-operations.ts";
+import type { createCallbackOperations } from "./callback-operations.ts";
 import { claimSql } from "./claim-sql.ts";
 import { type createEventOperations, toTaskIdentity } from "./event-operations.ts";
 import { type createLongTextOperations, HELD_WHILE_READ_BYTES } from "./long-text-operations.ts";
@@ -15,12 +15,19 @@ import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 interface Dependencies {
   events: ReturnType<typeof createEventOperations>;
   approvals: ReturnType<typeof createApprovalOperations>;
+  callbacks: Pick<ReturnType<typeof createCallbackOperations>, "insert" | "announce">;
   longTexts: Pick<ReturnType<typeof createLongTextOperations>, "readGapped" | "parseGapped">;
   clock: () => number;
 }
 
+/** A task that an operation has ended, and its new callback. */
+interface EndedTask {
+  task: Task;
+  callback: DueCallback | null;
+}
+
 /** The operations that change the state of a task. Each guard is part of the SQL statement. */
-export function createTaskOperations(driver: SqliteDriver, { events, approvals, longTexts, clock }: Dependencies) {
+export function createTaskOperations(driver: SqliteDriver, { events, approvals, callbacks, longTexts, clock }: Dependencies) {
   const findRow = (tenant: string, taskId: string): Row | undefined =>
     driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId);
 
@@ -30,7 +37,7 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
     else events.append(task, { type: "execution.progress", data: JSON.stringify({ restarted: true }) }, at);
   }
 
-  function finishIf(state: "queued" | "running", task: Task, finish: Finish): Task | null {
+  function finishIf(state: "queued" | "running", task: Task, finish: Finish): EndedTask | null {
     const now = clock();
     const { json, gaps } = finish.storedResult ?? { json: JSON.stringify(finish.result), gaps: [] };
     const update = "UPDATE task SET state = ?, finished_at = ?, result = ?, result_gaps = ? WHERE seq = ? AND state = ?";
@@ -38,9 +45,17 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
     if (state === "queued" && task.restarts === 0) appendStart(task, now);
     approvals.rejectAll(task, finish.result.error ?? "The task has ended.", now);
     events.append(task, finish.event, now);
-    if (finish.callback !== null) insertCallback(driver, task, finish.callback(now), now);
+    const callback = finish.callback === null ? null : callbacks.insert(task, finish.callback(now), now);
     if (finish.result.resumeToken !== undefined) insertResumeToken(driver, task, finish.result.resumeToken, now);
-    return { ...task, state: finish.state, finishedAt: now, result: finish.result };
+    return { task: { ...task, state: finish.state, finishedAt: now, result: finish.result }, callback };
+  }
+
+  async function end(state: "queued" | "running", task: Task, finish: Finish, patient: boolean): Promise<Task | null> {
+    const ended = await driver.write(() => finishIf(state, task, finish), { patient });
+    if (ended === null) return null;
+    approvals.forget(task);
+    if (ended.callback !== null) callbacks.announce(ended.callback);
+    return ended.task;
   }
 
   return {
@@ -148,13 +163,8 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
         },
         { patient: true },
       ),
-    finishTaskIfQueued: (task, finish, { patient } = { patient: true }) =>
-      driver.write(() => finishIf("queued", task, finish), { patient }),
-    async finishTaskIfRunning(task, finish) {
-      const ended = await driver.write(() => finishIf("running", task, finish), { patient: true });
-      approvals.forget(task);
-      return ended;
-    },
+    finishTaskIfQueued: (task, finish, { patient } = { patient: true }) => end("queued", task, finish, patient),
+    finishTaskIfRunning: (task, finish) => end("running", task, finish, true),
     async countQueuedTasks() {
       const rows = driver.all(
         `SELECT provider, tenant, agent_id, count(*) AS count FROM task WHERE state = 'queued' AND parent_seq IS NULL
