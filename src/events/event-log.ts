@@ -1,18 +1,16 @@
 import type { AdapterLogger, EventType } from "#contract";
 import type { Metrics } from "../metrics.ts";
-import type { NewEvent, Store, StoredEvent } from "../store/store.ts";
+import type { NewEvent, Store } from "../store/store.ts";
 import type { TaskIdentity } from "../task.ts";
 import { encodeEventData } from "./encode-event-data.ts";
 import { encodeTextDelta, MAX_TEXT_BYTES } from "./encode-text-delta.ts";
 import { formatEventId } from "./event-id.ts";
+import { callAll, createLiveFeeds, type EventListener } from "./live-feeds.ts";
 
 /** Maximum event data of one write, in UTF-16 units. */
 const WRITE_SLICE_LENGTH = 256 * 1024;
 /** Time during which text deltas are combined into one event. */
 const COALESCE_MS = 25;
-
-/** Receives the events of each commit, in number order. */
-export type EventListener = (events: readonly StoredEvent[]) => void;
 
 export type EventLog = ReturnType<typeof createEventLog>;
 
@@ -35,15 +33,13 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   const listeners = new Set<EventListener>();
   let closed = false;
 
+  // The events are committed, so an error must not reach the code that commits.
+  const onError = (error: unknown): void => logger.error({ err: error }, "event listener failed");
+  const liveFeeds = createLiveFeeds(onError);
+
   store.onEvents((events) => {
-    for (const listener of listeners) {
-      try {
-        listener(events);
-      } catch (error) {
-        // The events are committed, so the error must not reach the code that commits.
-        logger.error({ err: error }, "event listener failed");
-      }
-    }
+    callAll(listeners, events, onError);
+    liveFeeds.publish(events);
   });
 
   /**
@@ -134,11 +130,13 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   return {
     append,
     settle,
-    /** Calls the listener synchronously after each commit. Returns the function that unsubscribes it. */
+    /** Calls the listener synchronously after each commit, with all its events. Returns the function that unsubscribes it. */
     subscribe(listener: EventListener): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    /** Calls the listener synchronously after each commit with events of the feed. Returns the function that unsubscribes it. */
+    follow: liveFeeds.follow,
     /** `<epoch>-<number>`. */
     formatId: (number: number): string => formatEventId(store.epoch, number),
     /** Stores the buffered events, and drops later ones. */
