@@ -20,6 +20,12 @@ const SERVER_CORE = 0;
 const DRIVER_CORE = 1;
 const REDIS_START_LIMIT_MS = 30_000;
 
+/** An interrupted bench leaves no files behind. The servers are killed before, because `startPinned` was imported before. */
+const directories = new Set<string>();
+process.once("exit", () => {
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
+});
+
 export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 
 export const startDriver = (): PinnedProcess => startPinned(DRIVER_CORE, [process.execPath, "driver.ts"]);
@@ -32,12 +38,18 @@ export function explainAbsence(name: ServerName): string | null {
   return isInstalled ? null : "BullMQ is missing: npm ci --prefix bench/peers";
 }
 
-/** Starts a server on an empty directory. With `counts`, it is instrumented and slower. */
-export async function startServer(
-  name: ServerName,
-  { nodeOptions = [], counts = false }: { nodeOptions?: readonly string[]; counts?: boolean } = {},
-) {
+interface StartOptions {
+  nodeOptions?: readonly string[];
+  /** The server counts its operations, and is slower. */
+  counts?: boolean;
+  /** Writes files into its directory before it starts. */
+  prepare?: (directory: string) => Promise<void>;
+}
+
+/** Starts a server on an empty directory. */
+export async function startServer(name: ServerName, { nodeOptions = [], counts = false, prepare }: StartOptions = {}) {
   const directory = mkdtempSync(path.join(tmpdir(), "bridge-bench-"));
+  directories.add(directory);
   const token = randomBytes(24).toString("hex");
   const redisSocket = path.join(directory, "redis.sock");
   const processes: PinnedProcess[] = [];
@@ -45,8 +57,10 @@ export async function startServer(
     // The server disconnects before Redis stops.
     for (const one of processes.toReversed()) await one.stop();
     rmSync(directory, { recursive: true, force: true });
+    directories.delete(directory);
   };
   try {
+    await prepare?.(directory);
     if (name.startsWith("bullmq")) {
       const redis = startPinned(SERVER_CORE, redisCommand(directory, redisSocket, name.replace("bullmq-", "")));
       processes.push(redis);
