@@ -20,7 +20,7 @@ import { openStore } from "../store/sqlite/open-store.ts";
 import { createWorkspaces } from "../workspaces/workspace-directories.ts";
 import type { Environment } from "./sandbox.ts";
 
-/** What the engine is created with besides the configuration. */
+/** Options of the engine that are not part of the configuration. */
 interface EngineOptions {
   loaded: readonly LoadedAdapter[];
   /** The adapters that can be enabled, for error messages. */

@@ -12,7 +12,7 @@ import type { Endpoints } from "./endpoints.ts";
 import type { Engine } from "./engine.ts";
 import type { Environment, OpenedSandbox } from "./sandbox.ts";
 
-/** What is started and closed. */
+/** The parts of Bridge that the lifecycle starts and closes, and its environment. */
 interface LifecycleOptions {
   engine: Engine;
   endpoints: Endpoints;

@@ -6,7 +6,7 @@ import { createDnsResolver, type FoundAddress, type Lookup } from "./dns-resolve
 export interface DnsCache {
   /** Resolves the addresses of a host from the cache or the resolver. Concurrent lookups of one name share one query. */
   find: Lookup;
-  /** The same with the signature of Node's sockets. */
+  /** Like `find`, with the signature that Node's sockets require. */
   lookup: HostLookup;
   /**
    * Looks a name up in advance, under the tenant's limit of concurrent lookups. Resolves when the lookup has started; rejects if the signal

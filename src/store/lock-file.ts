@@ -19,12 +19,12 @@ export interface Locked {
  */
 export function lockFile(file: string, locked: Locked): () => void {
   refuseOtherKinds(file);
-  const place = path.join(realpathSync(path.dirname(file)), path.basename(file));
-  const owner = lstatSync(place, { throwIfNoEntry: false }) === undefined ? findOwnerOfDeleted(place) : null;
+  const realPath = path.join(realpathSync(path.dirname(file)), path.basename(file));
+  const owner = lstatSync(realPath, { throwIfNoEntry: false }) === undefined ? findOwnerOfDeleted(realPath) : null;
   if (owner !== null) throw refusal(`process ${owner} holds ${file}, which was deleted`, locked);
   let lock: SqliteDatabase.Database | undefined;
   try {
-    lock = new SqliteDatabase(place, { timeout: WAIT_MS });
+    lock = new SqliteDatabase(realPath, { timeout: WAIT_MS });
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock?.close();

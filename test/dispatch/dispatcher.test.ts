@@ -426,7 +426,7 @@ describe("drain", () => {
   });
 });
 
-describe("while the disk takes no writes", () => {
+describe("while the disk accepts no writes", () => {
   test("the temporary directory of a task is removed before its end is stored, because its files may fill the disk", async () => {
     const tmp = Promise.withResolvers<string>();
     const ended = Promise.withResolvers<Awaited<ReturnType<Run>>>();

@@ -85,8 +85,8 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox | 
 }
 
 /**
- * Commands that separate a program from the init of its sandbox, which has the same user. With ptrace or `/proc/1/mem`,
- * the program could remove the init's parent-death signal and process group and outlive Bridge. A nested user namespace
+ * Commands that separate a program from the init process of its sandbox, which has the same user. With ptrace or `/proc/1/mem`,
+ * the program could remove the parent-death signal and process group of that process and outlive Bridge. A nested user namespace
  * prevents both. If namespaces cannot be nested, Yama may prevent them.
  */
 function initSeparations(pathVariable: string): string[][] {

@@ -1,15 +1,15 @@
 import type { RoleRequest, RoleResult } from "./bridge-options.ts";
-import type { CouncilReport, SkippedBridge } from "./council-report.ts";
-import { domainsOf } from "./find-expert.ts";
+import { domainsOf } from "./domains/find-expert.ts";
 import { createIds } from "./ids.ts";
 import type { CouncilInput } from "./input.ts";
-import { listFindings } from "./list-findings.ts";
-import { mergeSources } from "./merge-sources.ts";
-import type { BridgeReport } from "./report.ts";
+import type { CouncilReport, SkippedBridge } from "./reports/council-report.ts";
+import { listFindings } from "./reports/list-findings.ts";
+import { mergeSources } from "./reports/merge-sources.ts";
+import type { BridgeReport } from "./reports/report.ts";
+import { judgeCouncil } from "./reports/verdict.ts";
 import { runCrossDebate } from "./run-cross-debate.ts";
 import type { ModelsReport } from "./run-models.ts";
 import type { Spending } from "./spending.ts";
-import { judgeCouncil } from "./verdict.ts";
 
 /** A bridge that may participate in the council. */
 export interface Member {
@@ -131,7 +131,7 @@ export async function runDeepCouncil(options: DeepCouncilOptions): Promise<Counc
   const debated = await runCrossDebate({
     input,
     merged,
-    speakers: completed.map(({ member }) => member),
+    completedRuntimes: completed.map(({ member }) => member),
     execute: options.execute,
     secondsLeft: options.secondsLeft,
     spending: options.spending,

@@ -39,14 +39,14 @@ export async function makeDirectoryInside(
 }
 
 async function makeEntry(parent: HeldDirectory, name: string, mode: number, obstacles: Replacement): Promise<HeldDirectory> {
-  const place = entryPath(parent, name);
+  const pathname = entryPath(parent, name);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    await mkdir(place, { mode }).catch(unlessCode("EEXIST"));
-    const directory = holdDirectory(place);
+    await mkdir(pathname, { mode }).catch(unlessCode("EEXIST"));
+    const directory = holdDirectory(pathname);
     if (directory !== null) return directory;
     if (obstacles === "refuse") break;
     // The removal fails if the name has become a directory; the next try opens it.
-    await unlink(place).catch(unlessCode("ENOENT", "EISDIR", "EPERM"));
+    await unlink(pathname).catch(unlessCode("ENOENT", "EISDIR", "EPERM"));
   }
   throw new NotADirectory(name);
 }

@@ -6,7 +6,7 @@ import type { SqliteDriver } from "./sqlite-driver.ts";
 /** Approximate size of the event data that one slice deletes. */
 const SLICE_BYTES = 1024 * 1024;
 
-/** The same for tasks, whose long texts are stored in few large rows: this much takes about 5 ms. One task is deleted at once. */
+/** Approximate size of the tasks that one slice deletes, which takes about 5 ms. A single task is deleted at once. */
 const TASK_SLICE_BYTES = 16 * 1024 * 1024;
 
 /** Rows older than `before` are deleted. Rows newer than `now` were stored while the system clock was ahead. */
