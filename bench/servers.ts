@@ -40,11 +40,16 @@ export function explainAbsence(name: ServerName): string | null {
   return isInstalled ? null : "The package is missing: npm ci --prefix bench/peers";
 }
 
-/** Starts a server on an empty directory. With `counts`, it is instrumented and slower. */
-export async function startServer(
-  name: ServerName,
-  { nodeOptions = [], counts = false }: { nodeOptions?: readonly string[]; counts?: boolean } = {},
-) {
+interface StartOptions {
+  nodeOptions?: readonly string[];
+  /** The server counts its operations, and is slower. */
+  counts?: boolean;
+  /** Writes files into its directory before it starts. */
+  prepare?: (directory: string) => Promise<void>;
+}
+
+/** Starts a server on an empty directory. */
+export async function startServer(name: ServerName, { nodeOptions = [], counts = false, prepare }: StartOptions = {}) {
   const directory = mkdtempSync(path.join(tmpdir(), "bridge-bench-"));
   directories.add(directory);
   const token = randomBytes(24).toString("hex");
@@ -57,6 +62,7 @@ export async function startServer(
     directories.delete(directory);
   };
   try {
+    await prepare?.(directory);
     if (name === "pg-boss") processes.push(await startPostgres(directory, counts));
     else if (isPeer(name)) {
       const redis = startPinned(SERVER_CORE, redisCommand(directory, redisSocket, name.replace("bullmq-", "")));

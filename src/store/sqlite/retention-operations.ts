@@ -1,4 +1,5 @@
 import type { Store } from "../store.ts";
+import type { createAgentOperations } from "./agent-operations.ts";
 import type { createDeletionOperations } from "./deletion-operations.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 
@@ -17,11 +18,12 @@ interface Age {
 /** The other parts of the store that retention uses. */
 interface Dependencies {
   deletions: Pick<ReturnType<typeof createDeletionOperations>, "purgeSlice">;
+  agents: Pick<ReturnType<typeof createAgentOperations>, "forgetCounts">;
   clock: () => number;
 }
 
 /** Deletes expired rows slice by slice, so that no reader waits for it. */
-export function createRetentionOperations(driver: SqliteDriver, { deletions, clock }: Dependencies) {
+export function createRetentionOperations(driver: SqliteDriver, { deletions, agents, clock }: Dependencies) {
   /**
    * Deletes the oldest events as one contiguous range, so retention leaves no gap in the log. The range ends before the first event
    * that has not expired, whose task has not ended, or whose callback is pending.
@@ -96,6 +98,7 @@ export function createRetentionOperations(driver: SqliteDriver, { deletions, clo
       for (const table of ["callback_dedup", "callback", "approval", "text_chunk"]) driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
       driver.run("DELETE FROM task WHERE seq = ?", seq);
     }
+    if (rows.length > 0) agents.forgetCounts();
     return rows.length;
   }
 

@@ -1,15 +1,15 @@
 import type { ExecutionResult } from "#contract";
-import { isFinal, type ListedTask, type Task, type TaskProgress, type TaskState } from "../../task.ts";
+import type { Task } from "../../task.ts";
 import { decodeGaps, encodeGaps } from "../gapped-json.ts";
-import type { DueCallback, Finish, NewTask, Store, TaskFilter } from "../store.ts";
+import { type DueCallback, type Finish, type NewTask, type Store } from "../store.ts";
 import type { createApprovalOperations } from "./approval-operations.ts";
 import type { createCallbackOperations } from "./callback-operations.ts";
 import { claimSql } from "./claim-sql.ts";
-import { type createEventOperations, toTaskIdentity } from "./event-operations.ts";
+import type { createEventOperations } from "./event-operations.ts";
 import { type createLongTextOperations, HELD_WHILE_READ_BYTES } from "./long-text-operations.ts";
-import { createLengthLimit } from "./read-length.ts";
 import { insertResumeToken } from "./resume-token-operations.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
+import { progressColumns, toListedTask, toTaskProgress } from "./task-rows.ts";
 
 /** The other parts of the store that task operations use. */
 interface Dependencies {
@@ -116,17 +116,6 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
       const row = driver.get(`SELECT ${progressColumns} FROM task WHERE tenant = ? AND id = ?`, tenant, taskId);
       return row === undefined ? null : toTaskProgress(row);
     },
-    async listTasks(filter, page) {
-      const { sql, parameters } = filterSql(filter);
-      const rows = driver.allUntil(
-        createLengthLimit("metadata"),
-        `SELECT ${listedColumns} FROM task WHERE ${sql} AND seq < ? ORDER BY seq DESC LIMIT ?`,
-        ...parameters,
-        page.before ?? Number.MAX_SAFE_INTEGER,
-        page.limit,
-      );
-      return rows.map(toListedTask);
-    },
     listInterruptedTasks: async () =>
       driver
         .all(
@@ -179,35 +168,6 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
     },
   } satisfies Partial<Store>;
 }
-
-function filterSql({ tenant, state, provider, agentId, parentTaskId }: TaskFilter): { sql: string; parameters: string[] } {
-  const columns = { tenant, provider, agent_id: agentId, parent_id: parentTaskId };
-  const used = Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const terms = used.map(([column]) => `${column} = ?`);
-  // Written as a literal, because SQLite finds a partial index by the text of its condition. The state is from a closed list.
-  if (state !== undefined) {
-    terms.push(
-      isFinal(state) ? `state = '${state}' AND finished_at IS NOT NULL` : `seq IN (SELECT seq FROM task WHERE state = '${state}')`,
-    );
-  }
-  return { sql: terms.join(" AND "), parameters: used.map(([, value]) => value) };
-}
-
-const progressColumns = "seq, tenant, id, parent_id, agent_id, provider, state, created_at, started_at, finished_at";
-const listedColumns = `${progressColumns}, metadata`;
-
-const toTaskProgress = (row: Row): TaskProgress => ({
-  ...toTaskIdentity(row),
-  state: row["state"] as TaskState,
-  createdAt: Number(row["created_at"]),
-  startedAt: row["started_at"] as number | null,
-  finishedAt: row["finished_at"] as number | null,
-});
-
-const toListedTask = (row: Row): ListedTask => ({
-  ...toTaskProgress(row),
-  metadata: row["metadata"] === null ? null : (JSON.parse(String(row["metadata"])) as Record<string, unknown>),
-});
 
 /** The task that an insert has just created. */
 function toQueuedTask({ parent, ...task }: NewTask, seq: number, createdAt: number): Task {
