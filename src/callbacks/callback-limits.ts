@@ -9,7 +9,7 @@ const MAX_CLAIMED = 1024;
 const TENANT_SHARE = 3;
 /** Approximate maximum length of the bodies in progress of one tenant, in UTF-16 units. A tenant without any may always post one. */
 const MAX_BODIES_PER_TENANT = 32 * 1024 ** 2;
-/** The same for all tenants together. */
+/** Approximate maximum length of the bodies in progress of all tenants together. */
 const MAX_BODIES = 128 * 1024 ** 2;
 
 /** Counts the callbacks in progress and the length of their bodies, and limits both for each tenant. */

@@ -4,7 +4,7 @@ import type { Metrics } from "../metrics.ts";
 import type { Task } from "../task.ts";
 import type { TaskWaiters } from "./task-waiters.ts";
 
-/** What `settleTask` notifies of the end of a task. */
+/** The parts that `settleTask` notifies of the end of a task. */
 export interface SettlementOptions {
   registry: AdapterRegistry;
   waiters: TaskWaiters;

@@ -6,7 +6,7 @@ import { createDnsResolver, type FoundAddress, type Lookup } from "./dns-resolve
 export interface DnsCache {
   /** Resolves the addresses of a host from the cache or the resolver. Concurrent lookups of one name share one query. */
   find: Lookup;
-  /** The same with the signature of Node's sockets. */
+  /** Like `find`, with the signature that Node's sockets require. */
   lookup: HostLookup;
   /** Whether a connection to the host needs no query now: it is an address, or the result of its lookup is in the cache. */
   isReady(hostname: string): boolean;
@@ -75,7 +75,7 @@ export function createDnsCache({
     return entry.addresses;
   }
 
-  /** Acquires a lookup slot of the tenant: resolves when there is one; null if there is one now. */
+  /** Acquires a lookup slot of the tenant. Returns null if one is free now, otherwise a promise that resolves when it is acquired. */
   function acquireSlot(tenant: string, signal: AbortSignal): Promise<void> | null {
     const own = slots.get(tenant) ?? { taken: 0, waiting: new Set() };
     slots.set(tenant, own);

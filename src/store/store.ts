@@ -200,8 +200,8 @@ export interface EventFilter {
 
 /** Tasks and their results. */
 export interface TaskStore {
-  /** Inserts the task, or finds the task that already has this id. */
-  insertTaskIfAbsent(task: NewTask): Promise<{ task: Task; inserted: boolean }>;
+  /** Inserts the task, queued or started with its first event, or finds the task that already has this id. */
+  insertTaskIfAbsent(task: NewTask, options?: { starts: boolean }): Promise<{ task: Task; inserted: boolean }>;
   findTask(tenant: string, taskId: string): Promise<Task | null>;
   /** Like `findTask`, but does not read a long result. */
   findStoredTask(tenant: string, taskId: string): Promise<StoredTask | null>;

@@ -72,6 +72,18 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(second).toEqual({ task: first.task, inserted: false });
       });
 
+      test("a task that starts on arrival is running, with its first event; an insert that finds it starts nothing", async () => {
+        const { store, published } = await open();
+        const first = await store.insertTaskIfAbsent(newTask(), { starts: true });
+        expect(first).toMatchObject({ inserted: true, task: { state: "running", startedAt: first.task.createdAt } });
+        expect(await store.findTask("default", "task-1")).toEqual(first.task);
+        const second = await store.insertTaskIfAbsent(newTask(), { starts: true });
+        expect(second).toEqual({ task: first.task, inserted: false });
+        expect(published).toMatchObject([{ number: 1, type: "execution.started", task: { taskId: "task-1" } }]);
+        expect(await claim(store)).toBeNull();
+        expect(await store.finishTaskIfRunning(first.task, newFinish())).toMatchObject({ state: "completed" });
+      });
+
       test("of fifty concurrent inserts of one id, one succeeds", async () => {
         const { store } = await open();
         const all = await Promise.all(Array.from({ length: 50 }, () => store.insertTaskIfAbsent(newTask())));

@@ -36,31 +36,6 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
 
   let announce: (callback: DueCallback) => void = () => {};
 
-  /** Stores a callback inside the operation that ends its task. `announce` it after the commit. */
-  function insert(task: Task, { url, origin, body, gaps = [], messageId }: NewCallback, now: number): DueCallback {
-    driver.run(
-      `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
-      task.seq,
-      task.tenant,
-      url,
-      origin,
-      body,
-      encodeGaps(gaps),
-      messageId ?? null,
-      now,
-      now,
-    );
-    const { seq, tenant, taskId, parentTaskId, agentId, provider, traceparent } = task;
-    return {
-      task: { seq, tenant, taskId, parentTaskId, agentId, provider },
-      ...{ url, origin, state: "pending", attempts: 0, roundAttempts: 0, lastStatus: null, lastError: null },
-      ...{ nextAttemptAt: now, updatedAt: now, finishedAt: now, traceparent },
-      ...toBody(seq, { json: body, gaps }, longTexts),
-      ...(messageId !== undefined && { messageId }),
-    };
-  }
-
   const operations = {
     onCallback(listener) {
       announce = listener;
@@ -151,7 +126,41 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
       }),
   } satisfies Partial<Store>;
 
-  return { insert, announce: (callback: DueCallback) => announce(callback), operations };
+  return {
+    insert: (task: Task, callback: NewCallback, now: number) => insertCallback({ driver, longTexts }, task, callback, now),
+    announce: (callback: DueCallback) => announce(callback),
+    operations,
+  };
+}
+
+/** Stores a callback inside the operation that ends its task. Call `announce` with the result after the commit. */
+function insertCallback(
+  { driver, longTexts }: { driver: SqliteDriver; longTexts: Dependencies["longTexts"] },
+  task: Task,
+  { url, origin, body, gaps = [], messageId }: NewCallback,
+  now: number,
+): DueCallback {
+  driver.run(
+    `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
+    task.seq,
+    task.tenant,
+    url,
+    origin,
+    body,
+    encodeGaps(gaps),
+    messageId ?? null,
+    now,
+    now,
+  );
+  const { seq, tenant, taskId, parentTaskId, agentId, provider, traceparent } = task;
+  return {
+    task: { seq, tenant, taskId, parentTaskId, agentId, provider },
+    ...{ url, origin, state: "pending", attempts: 0, roundAttempts: 0, lastStatus: null, lastError: null },
+    ...{ nextAttemptAt: now, updatedAt: now, finishedAt: now, traceparent },
+    ...toBody(seq, { json: body, gaps }, longTexts),
+    ...(messageId !== undefined && { messageId }),
+  };
 }
 
 /** Every pair of origin and tenant that has a pending callback; rows with a NULL end each list and match nothing. */

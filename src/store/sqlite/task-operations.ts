@@ -1,15 +1,15 @@
 import type { ExecutionResult } from "#contract";
-import { isFinal, type ListedTask, type Task, type TaskProgress, type TaskState } from "../../task.ts";
+import type { Task } from "../../task.ts";
 import { decodeGaps, encodeGaps } from "../gapped-json.ts";
-import type { DueCallback, Finish, NewTask, Store, TaskFilter } from "../store.ts";
+import type { DueCallback, Finish, NewTask, Store } from "../store.ts";
 import type { createApprovalOperations } from "./approval-operations.ts";
 import type { createCallbackOperations } from "./callback-operations.ts";
 import { claimSql } from "./claim-sql.ts";
-import { type createEventOperations, toTaskIdentity } from "./event-operations.ts";
+import type { createEventOperations } from "./event-operations.ts";
 import { type createLongTextOperations, HELD_WHILE_READ_BYTES } from "./long-text-operations.ts";
-import { createLengthLimit } from "./read-length.ts";
 import { insertResumeToken } from "./resume-token-operations.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
+import { progressColumns, toListedTask, toTaskProgress } from "./task-rows.ts";
 
 /** The other parts of the store that task operations use. */
 interface Dependencies {
@@ -53,23 +53,24 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
   async function end(state: "queued" | "running", task: Task, finish: Finish, patient: boolean): Promise<Task | null> {
     const ended = await driver.write(() => finishIf(state, task, finish), { patient });
     if (ended === null) return null;
+    approvals.forget(task);
     if (ended.callback !== null) callbacks.announce(ended.callback);
     return ended.task;
   }
 
   return {
-    insertTaskIfAbsent(task) {
+    insertTaskIfAbsent(task, { starts } = { starts: false }) {
       const { metadata, ...request } = task.request;
       const metadataJson = metadata === undefined ? null : JSON.stringify(metadata);
       const requestJson = JSON.stringify(request);
-      // A large insert ends its commit, so that the task starts, and reads its request again, in a later event-loop turn.
+      // A large insert ends its commit, so that a task that waits reads its request again in a later event-loop turn.
       const bytes = requestJson.length + (metadataJson?.length ?? 0);
       return driver.write(
         () => {
           const now = clock();
           const inserted = driver.get(
-            `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, state, metadata, request, fingerprint, traceparent, resume_token, created_at)
-             VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq`,
+            `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, metadata, request, fingerprint, traceparent, resume_token, created_at, state, started_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq`,
             task.tenant,
             task.taskId,
             task.parent?.seq ?? null,
@@ -82,9 +83,14 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
             task.traceparent,
             task.request.resumeToken ?? null,
             now,
+            starts ? "running" : "queued",
+            starts ? now : null,
           );
           if (inserted === undefined) return { task: toTask(findRow(task.tenant, task.taskId)) as Task, inserted: false };
-          return { task: toQueuedTask(task, Number(inserted["seq"]), now), inserted: true };
+          const queued = toQueuedTask(task, Number(inserted["seq"]), now);
+          if (!starts) return { task: queued, inserted: true };
+          appendStart(queued, now);
+          return { task: { ...queued, state: "running", startedAt: now }, inserted: true };
         },
         { bytes },
       );
@@ -109,17 +115,6 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
     async findTaskProgress(tenant, taskId) {
       const row = driver.get(`SELECT ${progressColumns} FROM task WHERE tenant = ? AND id = ?`, tenant, taskId);
       return row === undefined ? null : toTaskProgress(row);
-    },
-    async listTasks(filter, page) {
-      const { sql, parameters } = filterSql(filter);
-      const rows = driver.allUntil(
-        createLengthLimit("metadata"),
-        `SELECT ${listedColumns} FROM task WHERE ${sql} AND seq < ? ORDER BY seq DESC LIMIT ?`,
-        ...parameters,
-        page.before ?? Number.MAX_SAFE_INTEGER,
-        page.limit,
-      );
-      return rows.map(toListedTask);
     },
     listInterruptedTasks: async () =>
       driver
@@ -173,35 +168,6 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
     },
   } satisfies Partial<Store>;
 }
-
-function filterSql({ tenant, state, provider, agentId, parentTaskId }: TaskFilter): { sql: string; parameters: string[] } {
-  const columns = { tenant, provider, agent_id: agentId, parent_id: parentTaskId };
-  const used = Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const terms = used.map(([column]) => `${column} = ?`);
-  // Written as a literal, because SQLite finds a partial index by the text of its condition. The state is from a closed list.
-  if (state !== undefined) {
-    terms.push(
-      isFinal(state) ? `state = '${state}' AND finished_at IS NOT NULL` : `seq IN (SELECT seq FROM task WHERE state = '${state}')`,
-    );
-  }
-  return { sql: terms.join(" AND "), parameters: used.map(([, value]) => value) };
-}
-
-const progressColumns = "seq, tenant, id, parent_id, agent_id, provider, state, created_at, started_at, finished_at";
-const listedColumns = `${progressColumns}, metadata`;
-
-const toTaskProgress = (row: Row): TaskProgress => ({
-  ...toTaskIdentity(row),
-  state: row["state"] as TaskState,
-  createdAt: Number(row["created_at"]),
-  startedAt: row["started_at"] as number | null,
-  finishedAt: row["finished_at"] as number | null,
-});
-
-const toListedTask = (row: Row): ListedTask => ({
-  ...toTaskProgress(row),
-  metadata: row["metadata"] === null ? null : (JSON.parse(String(row["metadata"])) as Record<string, unknown>),
-});
 
 /** The task that an insert has just created. */
 function toQueuedTask({ parent, ...task }: NewTask, seq: number, createdAt: number): Task {
