@@ -1,7 +1,7 @@
 import type { ExecutionResult } from "#contract";
 import type { Task } from "../../task.ts";
 import { decodeGaps, encodeGaps } from "../gapped-json.ts";
-import { type DueCallback, type Finish, type NewTask, type Store } from "../store.ts";
+import type { DueCallback, Finish, NewTask, Store } from "../store.ts";
 import type { createApprovalOperations } from "./approval-operations.ts";
 import type { createCallbackOperations } from "./callback-operations.ts";
 import { claimSql } from "./claim-sql.ts";
