@@ -15,11 +15,11 @@ import type {
 import { createConversation } from "#contract";
 import { type CallStore, createCallStore } from "../declared-tools/call-store.ts";
 import { runWithDeclaredTools, type ToolTask } from "../declared-tools/run-with-declared-tools.ts";
+import { notStartedResult } from "../process/failure.ts";
 import { MAX_TEXT_BYTES } from "../process/text-limit.ts";
 import type { AgentProgram, ConnectionResult, ProgramConnection, ProgramContext } from "./agent-program.ts";
 import { needsApproval } from "./decide-approval.ts";
 import { finishAnswer } from "./finish-answer.ts";
-import { notStartedResult } from "./not-started-result.ts";
 import { type FoundConnection, findConnections, isUsable, type Probes, probeConnections, reportHealth } from "./preflight.ts";
 import { createRunningTasks } from "./running-tasks.ts";
 import { createSessionTotals, removeOldTotals, type SessionTotals } from "./session-totals.ts";
