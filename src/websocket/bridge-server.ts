@@ -8,8 +8,8 @@ import type { ClientMemory } from "../http/wire/client-memory.ts";
 import { WEBSOCKET_PATH } from "../http/wire/websocket-upgrade.ts";
 import type { Metrics } from "../metrics.ts";
 import { startWallClockTimer } from "../timers/wall-clock-timer.ts";
-import { type BridgeConnection, openConnection } from "./bridge-connection.ts";
 import { type BridgeRequestHandler, type BridgeServer, closeCodes } from "./bridge-protocol.ts";
+import { type BridgeConnection, openConnection } from "./connection/bridge-connection.ts";
 import { createFrameHandler } from "./handle-frame.ts";
 import { createSocketRoute } from "./socket-route.ts";
 

@@ -7,7 +7,7 @@ import { WebSocket } from "ws";
 import type { Principal } from "../../src/access/principal.ts";
 import type { BridgeRequest, BridgeResponse } from "../../src/websocket/bridge-protocol.ts";
 import { MAX_SOCKETS_PER_TENANT } from "../../src/websocket/bridge-server.ts";
-import { MAX_IN_FLIGHT } from "../../src/websocket/frame-queue.ts";
+import { MAX_IN_FLIGHT } from "../../src/websocket/connection/frame-queue.ts";
 import { blockEventLoop } from "../support/block-event-loop.ts";
 import { expectProblem } from "../support/start-bridge.ts";
 import { eventually } from "./eventually.ts";

@@ -1,4 +1,4 @@
-import type { Frame } from "./parse-envelope.ts";
+import type { Frame } from "../parse-envelope.ts";
 import type { SendQueue } from "./send-queue.ts";
 
 /** Maximum frames of one socket that Bridge processes concurrently. While more frames wait, Bridge does not read from the socket. */

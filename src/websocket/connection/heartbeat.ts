@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "@fastify/websocket";
-import { isLate } from "../timers/deadline.ts";
+import { isLate } from "../../timers/deadline.ts";
 import type { IncompleteMessage } from "./incomplete-message.ts";
 import type { SendQueue } from "./send-queue.ts";
 

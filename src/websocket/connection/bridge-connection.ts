@@ -1,12 +1,12 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "@fastify/websocket";
 import { withTimeout } from "@hak2i/async-kit";
-import { type Reservation, UNCOUNTED_BYTES } from "../http/wire/client-memory.ts";
-import type { BridgeChannel } from "./bridge-protocol.ts";
+import { type Reservation, UNCOUNTED_BYTES } from "../../http/wire/client-memory.ts";
+import type { BridgeChannel } from "../bridge-protocol.ts";
+import type { Frame } from "../parse-envelope.ts";
 import { createFrameQueue } from "./frame-queue.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import { trackIncompleteMessage } from "./incomplete-message.ts";
-import type { Frame } from "./parse-envelope.ts";
 import { createSendQueue } from "./send-queue.ts";
 
 /** The open socket of one client. */
