@@ -44,8 +44,8 @@ export interface NewCallback {
 export interface Finish {
   state: FinalState;
   result: ExecutionResult;
-  /** The stored form of the result if its long texts are already stored separately. */
-  storedResult?: GappedJson | undefined;
+  /** The result as JSON, without the long texts that are already stored separately. Default: all of `result`. */
+  storedResult?: GappedJson;
   event: NewEvent;
   /** Called inside the transaction, because the body contains `finishedAt`. */
   callback: ((finishedAt: number) => NewCallback) | null;

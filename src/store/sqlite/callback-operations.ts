@@ -1,6 +1,7 @@
 import type { Task } from "../../task.ts";
 import { decodeGaps, encodeGaps } from "../gapped-json.ts";
-import type { Callback, CallbackState, DueCallback, NewCallback, Store } from "../store.ts";
+import { type Callback, type CallbackState, callbackStates, type DueCallback, type NewCallback, type Store } from "../store.ts";
+import { insertResult, lacksResult, removeResult } from "./body-without-result.ts";
 import type { createEventOperations } from "./event-operations.ts";
 import { toTaskIdentity } from "./event-operations.ts";
 import type { createLongTextOperations } from "./long-text-operations.ts";
@@ -38,18 +39,12 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
     findCallback: async (taskSeq) => find(taskSeq),
     async listCallbacks(tenant, state, page) {
       const before = page.before ?? Number.MAX_SAFE_INTEGER;
-      const select = `SELECT ${callbackColumns} ${fromCallbacks}`;
-      const rows =
-        state === undefined
-          ? driver.all(`${select} WHERE c.tenant = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`, tenant, before, page.limit)
-          : driver.all(
-              `${select} WHERE c.tenant = ? AND c.state = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`,
-              tenant,
-              state,
-              before,
-              page.limit,
-            );
-      return rows.map(toCallback);
+      const select = `SELECT ${callbackColumns} ${fromCallbacks} WHERE c.tenant = ? AND c.state = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`;
+      // One index serves lists with and without a state: the newest callbacks are among the newest ones of each state.
+      const states = state === undefined ? callbackStates : [state];
+      const rows = states.flatMap((one) => driver.all(select, tenant, one, before, page.limit));
+      rows.sort((a, b) => Number(b["seq"]) - Number(a["seq"]));
+      return rows.slice(0, page.limit).map(toCallback);
     },
     /** Jumps from queue to queue along the index, so the cost depends on the number of queues and not of callbacks. */
     async listDueCallbackQueues() {
@@ -127,8 +122,10 @@ export function insertCallback(
   driver: SqliteDriver,
   task: Task,
   { url, origin, body, gaps = [], messageId }: NewCallback,
-  now: number,
+  { now, resultJson }: { now: number; resultJson: string },
 ): void {
+  // The positions of gaps refer to the whole body.
+  const stored = gaps.length === 0 ? removeResult(body, resultJson) : { body, gaps: encodeGaps(gaps) };
   driver.run(
     `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)
@@ -137,8 +134,8 @@ export function insertCallback(
     task.tenant,
     url,
     origin,
-    body,
-    encodeGaps(gaps),
+    stored.body,
+    stored.gaps,
     messageId ?? null,
     now,
     now,
@@ -160,7 +157,8 @@ const pendingOfQueue = "FROM callback c WHERE c.state = 'pending' AND c.origin =
 const fromCallbacks = "FROM callback c CROSS JOIN task t ON t.seq = c.task";
 const callbackColumns = `c.url, c.state, c.attempts, c.next_at, c.last_status, c.last_error, c.updated_at,
     t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider`;
-const dueColumns = `${callbackColumns}, c.origin, c.body, c.body_gaps, c.message_id, c.round_start, t.traceparent, t.finished_at`;
+const dueColumns = `${callbackColumns}, c.origin, c.body, c.body_gaps, CASE WHEN c.body_gaps LIKE '{"result":%' THEN t.result END AS result,
+    c.message_id, c.round_start, t.traceparent, t.finished_at`;
 
 function toCallback(row: Row): Callback {
   return {
@@ -176,8 +174,9 @@ function toCallback(row: Row): Callback {
 }
 
 function toDueCallback(row: Row, { readGapped }: Dependencies["longTexts"]): DueCallback {
-  const gaps = decodeGaps(row["body_gaps"]);
-  const json = String(row["body"]);
+  const column = row["body_gaps"];
+  const stored = String(row["body"]);
+  const [json, gaps] = lacksResult(column) ? [insertResult(stored, column, String(row["result"])), []] : [stored, decodeGaps(column)];
   return {
     ...toCallback(row),
     origin: String(row["origin"]),
