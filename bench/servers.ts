@@ -93,6 +93,8 @@ export async function startServer(name: ServerName, { nodeOptions = [], counts =
         if (name === "pg-boss") return { promises, statements: readPostgresStatements(directory) };
         return { promises, statements: existsSync(redisSocket) ? await readRedisCommands(redisSocket) : statements };
       },
+      /** Requires `--import gc-preload.ts` in the options of Node. */
+      collectGarbage: (): Promise<object> => server.request<object>({}),
       stop,
     };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type AdapterSettings, readJson, readList } from "#contract";
-import { argvSchema } from "../shared/process/settings.ts";
+import { argvSchema } from "../shared/agent-program/settings.ts";
 
 /** The settings of the adapter that runs any program. */
 export const commandSettings = {

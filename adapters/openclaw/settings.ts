@@ -1,7 +1,7 @@
 import path from "node:path";
 import { z } from "zod";
 import { type AdapterSettings, choice, readJson, settingsSchema } from "#contract";
-import { argvSchema } from "../shared/process/settings.ts";
+import { argvSchema } from "../shared/agent-program/settings.ts";
 
 /** Settings of the OpenClaw adapter. */
 export const openClawSettings = {

@@ -26,7 +26,7 @@ export async function loadAdapters(names: readonly string[], sources: AdapterSou
   const taken = loaded.find(({ provider }, index) => isTaken(provider, names[index] ?? "", sources));
   if (taken !== undefined)
     throw new ConfigError([
-      `BRIDGE_ADAPTERS: ${taken.provider} is another adapter of Bridge; choose another name, for example my-${taken.provider}`,
+      `BRIDGE_ADAPTERS: the name ${taken.provider} belongs to another adapter of Bridge; choose another one, for example my-${taken.provider}`,
     ]);
   return loaded;
 }

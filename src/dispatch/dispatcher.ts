@@ -9,7 +9,7 @@ import type { DestinationGuard } from "../network/destination-guard.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
 import { buildFinish } from "../results/build-finish.ts";
 import { failedResult } from "../results/failed-result.ts";
-import type { CallbackQueue, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import type { Task, TaskProgress, TenantQuota } from "../task.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { createAdmission, describeOfflineAdapter } from "./admission.ts";
@@ -33,8 +33,6 @@ export interface DispatcherOptions {
   schemas: SchemaChecker;
   metrics: Metrics;
   logger: Logger;
-  /** A task has ended, and its callback to this origin is due. */
-  onCallbackDue(queue: CallbackQueue): void;
   maxConcurrent(provider: string): number;
   queueLimit: number;
   quotaOf(tenant: string): TenantQuota;

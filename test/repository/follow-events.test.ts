@@ -7,7 +7,7 @@ import { eventTypes } from "../../src/contract/index.ts";
 
 type FollowEvents = (
   url: string,
-  mintTicket: () => Promise<{ ticket: string }>,
+  createTicket: () => Promise<{ ticket: string }>,
   onEvent: (type: string, event: unknown) => void,
   options?: { lastEventId?: string; retryDelayMs?: number },
 ) => () => void;
@@ -47,13 +47,13 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const mintTicket = async (): Promise<{ ticket: string }> => (await (await fetch(url, { method: "POST" })).json()) as { ticket: string };
+const createTicket = async (): Promise<{ ticket: string }> => (await (await fetch(url, { method: "POST" })).json()) as { ticket: string };
 const send = (stream: ServerResponse | undefined, id: string, type: string, data: object): void =>
   void stream?.write(`id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
 
 test("the browser example reconnects with a new ticket and the last id, and misses no event", async () => {
   const seen: [string, unknown][] = [];
-  stop = followEvents(url, mintTicket, (type, event) => seen.push([type, event]), { retryDelayMs: 10 });
+  stop = followEvents(url, createTicket, (type, event) => seen.push([type, event]), { retryDelayMs: 10 });
 
   await vi.waitFor(() => expect(connections).toHaveLength(1));
   expect(connections[0]?.query).toEqual({ ticket: "ticket-1" });
@@ -74,7 +74,7 @@ test("the browser example reconnects with a new ticket and the last id, and miss
 
 test("the browser example receives every type of event, and the report of a gap", async () => {
   const heard = new Set<string>();
-  stop = followEvents(url, mintTicket, (type) => heard.add(type));
+  stop = followEvents(url, createTicket, (type) => heard.add(type));
   await vi.waitFor(() => expect(connections).toHaveLength(1));
   for (const type of [...eventTypes, "stream.gap"]) send(connections[0]?.stream, "e-9", type, {});
   await vi.waitFor(() => expect(heard).toEqual(new Set([...eventTypes, "stream.gap"])));
@@ -84,7 +84,7 @@ test("the browser example retries while it gets no ticket, and ends when it is s
   let refused = 0;
   const mintSometimes = async () => {
     if (refused++ < 3) throw new Error("no network");
-    return mintTicket();
+    return createTicket();
   };
   stop = followEvents(url, mintSometimes, () => {}, { retryDelayMs: 5, lastEventId: "e-7" });
   await vi.waitFor(() => expect(connections).toHaveLength(1));

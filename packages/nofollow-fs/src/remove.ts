@@ -34,7 +34,7 @@ export async function removeInside(parent: string | HeldDirectory, name: string)
 }
 
 /**
- * Removes a file or a link of a directory, not the target of the link; false if it does not exist. Rejects with EISDIR
+ * Removes a file or a link in a directory, not the target of the link; false if it does not exist. Rejects with EISDIR
  * or EPERM, depending on the system, if it is a directory.
  */
 export async function removeFileInside(directory: string | HeldDirectory, name: string): Promise<boolean> {

@@ -89,7 +89,7 @@ export const taskEventRoutes: FastifyPluginAsyncZodOpenApi<{ store: TaskEventSto
             },
           },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found", "draining", "overloaded"),
-          204: { description: "The stream has ended: the task has no event after this one." },
+          204: { description: "The stream has ended: the task has no event after the requested position." },
         },
       },
     },

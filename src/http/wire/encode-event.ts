@@ -34,16 +34,18 @@ function encodeIdentity(task: StoredEvent["task"]): string {
 const identities = new WeakMap<StoredEvent["task"], string>();
 
 /** Creates the encoder that all streams share, so that each event is encoded only once. */
-export function createEventEncoder(formatId: (number: number) => string): (event: StoredEvent) => Buffer {
-  const frames = new WeakMap<StoredEvent, Buffer>();
-  return (event) => {
+export function createEventEncoder(formatId: (number: number) => string): (events: readonly StoredEvent[]) => Buffer {
+  const frames = new WeakMap<StoredEvent, string>();
+  return (events) => Buffer.from(events.map(encodeFrame).join(""));
+
+  function encodeFrame(event: StoredEvent): string {
     const cached = frames.get(event);
     if (cached !== undefined) return cached;
     const id = formatId(event.number);
-    const frame = Buffer.from(encodeSseFrame({ id, event: event.type, data: encodeEventJson(event, id) }));
+    const frame = encodeSseFrame({ id, event: event.type, data: encodeEventJson(event, id) });
     frames.set(event, frame);
     return frame;
-  };
+  }
 }
 
 /** False for an empty text and for one with control characters (C0, DEL, C1) or unpaired surrogates, which UTF-8 cannot represent. */

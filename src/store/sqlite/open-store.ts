@@ -28,6 +28,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
   const events = createEventOperations(driver, clock);
   const approvals = createApprovalOperations(driver, events, clock);
   const longTexts = createLongTextOperations(driver);
+  const callbacks = createCallbackOperations(driver, { events, longTexts, clock });
   const agents = createAgentOperations(driver);
   const deletions = createDeletionOperations(driver, { agents });
 
@@ -38,11 +39,11 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     epoch,
     ...events.operations,
     ...approvals.operations,
-    ...createTaskOperations(driver, { events, approvals, longTexts, clock }),
+    ...createTaskOperations(driver, { events, approvals, callbacks, longTexts, clock }),
     ...createTaskListOperations(driver),
     ...longTexts.operations,
     ...agents.operations,
-    ...createCallbackOperations(driver, { events, longTexts, clock }),
+    ...callbacks.operations,
     ...createResumeTokenOperations(driver),
     ...deletions.operations,
     ...createRetentionOperations(driver, { deletions, agents, clock }),

@@ -41,7 +41,7 @@ export function createRetentionOperations(driver: SqliteDriver, { deletions, age
       limit,
     );
     let next: { number: number; old: boolean } | undefined;
-    /** The system clock was ahead when the event was stored. It is old when the next event with a time in the past is. */
+    /** The system clock was ahead when the event was stored. The event counts as old if the next event with a time in the past is old. */
     function isOldByNext(number: number): boolean {
       if (next === undefined || next.number <= number) {
         const row = driver.get(
@@ -55,14 +55,14 @@ export function createRetentionOperations(driver: SqliteDriver, { deletions, age
       }
       return next.old;
     }
-    const young = rows.findIndex((row) => row["old"] !== 1 || (row["ahead"] === 1 && !isOldByNext(Number(row["number"]))));
+    const firstKept = rows.findIndex((row) => row["old"] !== 1 || (row["ahead"] === 1 && !isOldByNext(Number(row["number"]))));
     let bytes = 0;
-    const old = rows.slice(0, young === -1 ? rows.length : young);
+    const expired = rows.slice(0, firstKept === -1 ? rows.length : firstKept);
     const last =
-      old.find((row) => {
+      expired.find((row) => {
         bytes += Number(row["bytes"]);
         return bytes >= SLICE_BYTES;
-      }) ?? old.at(-1);
+      }) ?? expired.at(-1);
     if (last === undefined) return 0;
     const through = Number(last["number"]);
     // The result of a task that is still kept may be read from its text events.
@@ -77,7 +77,7 @@ export function createRetentionOperations(driver: SqliteDriver, { deletions, age
     return driver.run("DELETE FROM event WHERE number <= ?", through);
   }
 
-  /** A task without events is old, because its events were. Not sorted: that would look at all old tasks for each slice. */
+  /** Deletes ended tasks without events: their events have expired. The rows are not sorted, which would read all such tasks per slice. */
   function pruneTasks({ now, before }: Age, limit: number): number {
     let bytes = 0;
     const rows = driver.allUntil(

@@ -128,6 +128,9 @@ test("a tenant cannot exceed its maximum of open streams, and other tenants are 
   const raw = { destroyed: false, write: () => true, once: (_name: string, listener: () => void) => listeners.add(listener) };
   const reply = { raw, header: () => reply, sse: { keepAlive() {}, sendHeaders() {} } };
   const feed = {
+    tenant: "default",
+    taskId: undefined,
+    key: "none",
     read: async (after: number) => ({ events: [], through: after }),
     matches: () => false,
     kept: async () => ({ oldest: null, completeFrom: 1 }),

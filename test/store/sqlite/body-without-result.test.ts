@@ -48,7 +48,7 @@ test.each([
   const readBody = async () => (await store.listDueCallbacks({ tenant: "default", origin: "http://receiver.test" }, 1))[0]?.body;
   expect(await readBody()).toBe(expected);
   expect(JSON.parse(String(expected))).toMatchObject({ output: result.output, metadata: { ticket: 7 } });
-  await store.settleCallbackIfPending(task.seq, { state: "dead", nextInMs: null, lastStatus: 500, lastError: null, event: null });
+  await store.settleCallbackIfPending(task, { state: "dead", nextInMs: null, lastStatus: 500, lastError: null, event: null });
   await store.close();
 
   const database = new SqliteDatabase(file, { readonly: true });

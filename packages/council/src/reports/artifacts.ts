@@ -6,14 +6,14 @@ export const BRIDGE_OUTPUTS = ".outputs/bridges";
 export const COUNCIL_OUTPUTS = ".outputs/council";
 
 /** Maximum number of files with the same name and second. */
-const MOST_COPIES = 100;
+const MAX_COPIES = 100;
 
 /** The files of one council. */
 export interface Artifacts {
   /** Writes one line to the event log, in the order of the calls. A write error loses the line and does not stop the council. */
   log(event: Record<string, unknown>): void;
   /** Writes a file next to the log, with the same name and another extension. */
-  write(ending: "md" | "json", content: string): Promise<void>;
+  write(extension: "md" | "json", content: string): Promise<void>;
   /** Resolves when all writes are complete. Later writes are ignored. */
   close(): Promise<void>;
   /** Paths of the written files, relative to the workspace. */
@@ -53,7 +53,7 @@ export async function openArtifacts({ workspace, directory, name, hasLog }: Arti
   }
   const isUsable = fault === null;
 
-  const inOrder = (work: () => Promise<void>): Promise<void> => {
+  const runInOrder = (work: () => Promise<void>): Promise<void> => {
     writing = writing.then(async () => {
       if (!isUsable) return;
       try {
@@ -65,19 +65,19 @@ export async function openArtifacts({ workspace, directory, name, hasLog }: Arti
     return writing;
   };
   const create = async (file: string): Promise<FileHandle> => {
-    using at = await openDirectory();
-    const handle = await createFileInside(at, file, 0o644);
+    using opened = await openDirectory();
+    const handle = await createFileInside(opened, file, 0o644);
     paths.push(`${directory}/${file}`);
     return handle;
   };
 
   if (hasLog)
-    await inOrder(async () => {
+    await runInOrder(async () => {
       // Another council of the same session may have started in the same second.
       for (let copy = 1; eventLog === null; copy += 1) {
         stem = copy === 1 ? name : `${name}-${copy}`;
         eventLog = await create(`${stem}.jsonl`).catch((error: NodeJS.ErrnoException) => {
-          if (error.code === "EEXIST" && copy < MOST_COPIES) return null;
+          if (error.code === "EEXIST" && copy < MAX_COPIES) return null;
           throw error;
         });
       }
@@ -85,15 +85,15 @@ export async function openArtifacts({ workspace, directory, name, hasLog }: Arti
   return {
     log(event) {
       const line = `${JSON.stringify(event)}\n`;
-      void inOrder(async () => void (await eventLog?.writeFile(line)));
+      void runInOrder(async () => void (await eventLog?.writeFile(line)));
     },
-    write: (ending, content) =>
-      inOrder(async () => {
-        await using handle = await create(`${stem}.${ending}`);
+    write: (extension, content) =>
+      runInOrder(async () => {
+        await using handle = await create(`${stem}.${extension}`);
         await handle.writeFile(content);
       }),
     async close() {
-      await inOrder(async () => void (await eventLog?.close()));
+      await runInOrder(async () => void (await eventLog?.close()));
       eventLog = null;
     },
     paths,

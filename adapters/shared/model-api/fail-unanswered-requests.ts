@@ -11,7 +11,7 @@ type NoResult = (id: RequestId, reason?: string) => object;
  * response is appended for that request. Without it, the client would wait forever. The client ignores an error for a
  * request that already has a result.
  */
-export function failOpenRequests(fetch: ModelFetch, { name, transport }: Pick<McpServerSpec, "name" | "transport">): ModelFetch {
+export function failUnansweredRequests(fetch: ModelFetch, { name, transport }: Pick<McpServerSpec, "name" | "transport">): ModelFetch {
   const noResult: NoResult = (id, reason) => ({
     jsonrpc: "2.0",
     id,
