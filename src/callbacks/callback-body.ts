@@ -40,7 +40,8 @@ export function buildCallback(
   const shownJson = isShortened ? encodeResult({ ...result, conversationMessages: undefined }) : resultJson;
   const head = JSON.stringify({ taskId, agentId, provider });
   const tail = JSON.stringify({ metadata: request.metadata ?? null, finishedAt: new Date(finishedAt).toISOString() });
-  return { url, origin: callbackOrigin(url), body: `${head.slice(0, -1)},${shownJson.slice(1, -1)},${tail.slice(1)}` };
+  const body = `${head.slice(0, -1)},${shownJson.slice(1, -1)},${tail.slice(1)}`;
+  return { url, origin: callbackOrigin(url), body, ...(!isShortened && { resultAt: head.length }) };
 }
 
 /** Scheme, host and port of the receiver. Callbacks to one origin share its limit of concurrent posts. */

@@ -27,8 +27,9 @@ export function buildFinish(task: Task, result: ExecutionResult, marked: MarkedR
   const callback = (finishedAt: number): NewCallback => {
     const built = { ...buildCallback(task, marked?.result ?? result, finishedAt, resultJson), messageId: callbackId(task) };
     if (marked === null) return built;
-    const { json, gaps } = marked.cutMarkers(built.body);
-    return { ...built, body: json, gaps };
+    const { resultAt: _, body, ...others } = built;
+    const { json, gaps } = marked.cutMarkers(body);
+    return { ...others, body: json, gaps };
   };
   return {
     state,

@@ -35,6 +35,8 @@ export interface NewCallback {
   /** scheme://host:port, the unit of fairness between receivers. */
   origin: string;
   body: string;
+  /** Where the fields of the result begin in a body without gaps that contains all of them. The store keeps one copy of them. */
+  resultAt?: number;
   gaps?: readonly Gap[];
   /** The `webhook-id` of every attempt. */
   messageId?: string;

@@ -5,12 +5,11 @@ export interface StoredBody {
   gaps: string | null;
 }
 
-/** Removes the fields of the result from a body, if it contains exactly the stored text of them. The row of the task contains them, too. */
-export function removeResult(body: string, resultJson: string): StoredBody {
+/** Removes the fields of the result, which begin at `resultAt`, from a body, if they are exactly the text that the row of the task contains. */
+export function removeResult(body: string, resultAt: number, resultJson: string): StoredBody {
   const fields = fieldsOf(resultJson);
-  const at = body.indexOf(fields);
-  if (at === -1) return { body, gaps: null };
-  return { body: body.slice(0, at) + body.slice(at + fields.length), gaps: JSON.stringify({ result: at }) };
+  if (!body.startsWith(fields, resultAt)) return { body, gaps: null };
+  return { body: body.slice(0, resultAt) + body.slice(resultAt + fields.length), gaps: JSON.stringify({ result: resultAt }) };
 }
 
 /** Whether a column `body_gaps` is from `removeResult`. */

@@ -40,11 +40,10 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
   /** Stores a callback inside the operation that ends its task. `announce` it after the commit. */
   function insert(
     task: Task,
-    { url, origin, body, gaps = [], messageId }: NewCallback,
+    { url, origin, body, resultAt, gaps = [], messageId }: NewCallback,
     { now, resultJson }: { now: number; resultJson: string },
   ): DueCallback {
-    // The positions of gaps refer to the whole body.
-    const stored = gaps.length === 0 ? removeResult(body, resultJson) : { body, gaps: encodeGaps(gaps) };
+    const stored = resultAt === undefined ? { body, gaps: encodeGaps(gaps) } : removeResult(body, resultAt, resultJson);
     driver.run(
       `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
        VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
