@@ -5,7 +5,7 @@ export interface StoredBody {
   gaps: string | null;
 }
 
-/** Removes the fields of the result, which begin at `resultAt`, from a body, if they are exactly the text that the row of the task contains. */
+/** Removes the fields of the result, which begin at `resultAt`, from a body, if they are exactly the text in the row of the task. */
 export function removeResult(body: string, resultAt: number, resultJson: string): StoredBody {
   const fields = fieldsOf(resultJson);
   if (!body.startsWith(fields, resultAt)) return { body, gaps: null };
