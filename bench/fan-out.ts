@@ -90,7 +90,9 @@ async function measureTimes(names: readonly ServerName[], run: Run): Promise<Res
         const costs = await measureTurn(name, server, run);
         results.get(name)?.push(costs);
         const deliveries = READERS.map((count) => `${costs.perDelivery.get(count)?.toFixed(3)} µs with ${count} readers`);
-        console.log(`turn ${turn + 1}: ${name} ${deliveries.join(", ")}, ${costs.others.toFixed(2)} x CPU per task with readers of other tasks`);
+        console.log(
+          `turn ${turn + 1}: ${name} ${deliveries.join(", ")}, ${costs.others.toFixed(2)} x CPU per task with readers of other tasks`,
+        );
       }
     }
     return results;
@@ -142,7 +144,8 @@ function render(
   names: readonly ServerName[],
   { costs, memory, load }: { costs: Results<Costs>; memory: Results<number>; load: string | undefined },
 ): { text: string; met: boolean } {
-  const deliveries = (name: ServerName, count: number) => (costs.get(name) ?? []).map(({ perDelivery }) => perDelivery.get(count) ?? Number.NaN);
+  const deliveries = (name: ServerName, count: number) =>
+    (costs.get(name) ?? []).map(({ perDelivery }) => perDelivery.get(count) ?? Number.NaN);
   const others = (name: ServerName) => (costs.get(name) ?? []).map((one) => one.others);
   const rows = names.slice(1).flatMap((name) => [
     ...READERS.map((count) => ({
@@ -153,14 +156,29 @@ function render(
       own: deliveries(name, count),
       goal: count === MANY ? MAX_CPU_RATIO : null,
     })),
-    { what: "memory per idle reader", name, unit: "KiB", floor: memory.get("floor") ?? [], own: memory.get(name) ?? [], goal: MAX_MEMORY_RATIO },
-    { what: `CPU per task, ${MANY} readers of other tasks x no readers`, name, unit: "", floor: [], own: others(name), goal: MAX_OTHERS_RATIO },
+    {
+      what: "memory per idle reader",
+      name,
+      unit: "KiB",
+      floor: memory.get("floor") ?? [],
+      own: memory.get(name) ?? [],
+      goal: MAX_MEMORY_RATIO,
+    },
+    {
+      what: `CPU per task, ${MANY} readers of other tasks x no readers`,
+      name,
+      unit: "",
+      floor: [],
+      own: others(name),
+      goal: MAX_OTHERS_RATIO,
+    },
   ]);
   const verdicts = rows.map(({ floor, own, goal }) => {
     const ratios = floor.length === 0 ? own : own.map((value, index) => value / (floor[index] ?? Number.NaN));
     return { ratios, met: goal === null || median(ratios) <= goal };
   });
-  const show = (values: readonly number[], unit: string) => (values.length === 0 || unit === "" ? "" : `${median(values).toFixed(unit === "KiB" ? 1 : 3)} ${unit}`);
+  const show = (values: readonly number[], unit: string) =>
+    values.length === 0 || unit === "" ? "" : `${median(values).toFixed(unit === "KiB" ? 1 : 3)} ${unit}`;
   const text = `# Cost of event streams
 
 \`npm run bench:fan-out\`: ${options.turns} turns, load before ${load}. The servers take turns with ${IN_FLIGHT} tasks in flight and 0, ${READERS.join(" and ")} readers of all events. The CPU time per

@@ -89,7 +89,7 @@ export function createMetrics(version: string) {
     }),
     cost: new Counter({
       name: "bridge_cost_usd_total",
-      help: "Cost of ended tasks in US dollars, as reported by their runtimes.",
+      help: "Cost of ended tasks in US dollars, reported by their runtimes or computed from BRIDGE_MODEL_PRICES.",
       labelNames: ["provider"],
       registers,
     }),

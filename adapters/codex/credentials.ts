@@ -10,7 +10,7 @@ export async function findCredentials(_connection: Connection, argv: readonly st
   const { env, settings } = context;
   const keyName = apiKeyName(context);
   if (keyName !== undefined) return { ok: true, detail: keyName };
-  if (env["OPENAI_BASE_URL"] !== undefined) return { ok: true, detail: "no API key, because OPENAI_BASE_URL is set" };
+  if (env["OPENAI_BASE_URL"] !== undefined) return { ok: true, detail: "no API key; the endpoint of OPENAI_BASE_URL may not need one" };
   if (settings.home === "agent") return { ok: false, detail: `no credentials: ${CREDENTIALS_ADVICE}` };
   const call = { argv: [...argv, "login", "status"], env: codexEnvironment(context), home: env["HOME"] ?? homedir() };
   const { end, stdout } = await probeProgram(context, call);
