@@ -2,11 +2,11 @@ import {
   COUNCIL_OUTPUTS,
   type CouncilReport,
   chooseDomains,
+  countPlannedRuns,
   crossRounds,
-  fileTime,
+  formatFileTime,
   type Member,
   openArtifacts,
-  plannedRuns,
   recordBridge,
   renderCouncil,
   runDeepCouncil,
@@ -37,7 +37,7 @@ async function run(task: CouncilTask): Promise<CouncilResult> {
   const { members, skippedRuntimes } = chooseMembers(task);
   const domains = chooseDomains(input);
   const choices = new Map(await Promise.all(members.map(async ({ provider }) => [provider, await chooseModels(provider, task)] as const)));
-  const runsOfMembers = [...choices.values()].map(({ models }) => plannedRuns({ ...input, domains }) * Math.max(1, models.length));
+  const runsOfMembers = [...choices.values()].map(({ models }) => countPlannedRuns({ ...input, domains }) * Math.max(1, models.length));
   const runsOfDebate = crossRounds[input.intensity] * CROSS_ROLES;
   const planned = runsOfMembers.reduce((sum, count) => sum + count, 0) + runsOfDebate;
   if (planned > spending.left) return tooManyRuns(planned, spending.left);
@@ -51,7 +51,7 @@ async function run(task: CouncilTask): Promise<CouncilResult> {
   const artifacts = await openArtifacts({
     workspace: request.directories.workspace,
     directory: COUNCIL_OUTPUTS,
-    name: `${fileTime(now())}-council-${input.sessionId}`,
+    name: `${formatFileTime(now())}-council-${input.sessionId}`,
     hasLog: true,
   });
   const report = await runDeepCouncil({

@@ -1,4 +1,4 @@
-import { type ModelsReport, plannedRuns, recordBridge, renderReport, SETTINGS_FILE } from "bridge-council";
+import { countPlannedRuns, type ModelsReport, recordBridge, renderReport, SETTINGS_FILE } from "bridge-council";
 import { failure } from "../shared/process/failure.ts";
 import type { CouncilKind, CouncilResult, CouncilTask } from "./council-kind.ts";
 
@@ -23,7 +23,7 @@ async function runOn(runtime: string, task: CouncilTask): Promise<CouncilResult>
   const { input, spending } = task;
   const skipReason = findSkipReason(runtime, task);
   const { models, warnings } = await chooseModels(runtime, task);
-  const planned = plannedRuns(input) * Math.max(1, models.length);
+  const planned = countPlannedRuns(input) * Math.max(1, models.length);
   if (planned > spending.left) return tooManyRuns(planned, spending.left);
   const report = await recordBridge({
     ...panelOptions(runtime, task),
