@@ -106,7 +106,7 @@ function rebuild(directories: Map<string, SecretDirectory[]>, isNeeded: (directo
     }
     return {
       mountPoint: directory,
-      options: ["--tmpfs", directory, ...entries.flatMap((entry) => mountEntry(path.join(directory, entry.name), entry))],
+      options: ["--tmpfs", directory, ...entries.flatMap((entry) => createEntryMount(path.join(directory, entry.name), entry))],
     };
   });
 }
@@ -131,7 +131,7 @@ const isCopyOf = ({ name }: SecretDirectory, entry: Dirent): boolean =>
 const isVersionOf = ({ directory, pathBelow }: SecretDirectory, entry: Dirent): boolean =>
   pathBelow !== null && entry.isDirectory() && existsSync(path.join(directory, entry.name, pathBelow));
 
-function mountEntry(pathname: string, entry: Dirent): string[] {
+function createEntryMount(pathname: string, entry: Dirent): string[] {
   try {
     if (entry.isSymbolicLink()) return ["--symlink", readlinkSync(pathname), pathname];
     statSync(pathname);

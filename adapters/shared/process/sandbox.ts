@@ -123,14 +123,15 @@ const createFixedArguments = (): string[] => [
   // Root without capabilities cannot create nested user namespaces, which the sandboxes of agent programs need.
   ...(process.getuid?.() === 0 ? ["--uid", UNPRIVILEGED_ID, "--gid", UNPRIVILEGED_ID] : []),
   ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
-  ...(process.getuid?.() === 0 ? mountKernelFilesReadOnly() : []),
+  ...(process.getuid?.() === 0 ? createReadOnlyMounts() : []),
 ];
 
 /**
- * Mounts the files in /proc that change kernel settings read-only. Root owns them and needs no capability to write to them. Other users
- * cannot write to them, and need no such mounts: with them, the kernel would reject the /proc of a nested sandbox.
+ * Returns the arguments that mount the files in /proc that change kernel settings as read-only. Root owns them and needs no capability to
+ * write to them. Other users cannot write to them, and need no such mounts: with them, the kernel would reject the /proc of a nested
+ * sandbox.
  */
-function mountKernelFilesReadOnly(): string[] {
+function createReadOnlyMounts(): string[] {
   const files = readdirSync("/proc")
     .filter((name) => !/^\d+$/.test(name))
     .map((name) => path.join("/proc", name));
