@@ -8,6 +8,7 @@ import { openEventCounter } from "./event-counter.ts";
 import { EVENTS_PER_TASK } from "./noop-agent.ts";
 import { readCpuTimeMs } from "./process-use.ts";
 import { quantile } from "./statistics.ts";
+import { createStreamReaders, type ReadersOption } from "./stream-readers.ts";
 
 /** A server under load. */
 export interface Target {
@@ -24,6 +25,8 @@ export interface Slice {
   inFlight: number;
   leastTasks: number;
   leastMs: number;
+  /** Streams that are opened for the slice, and closed by the next slice. Default: none. */
+  readers?: ReadersOption;
 }
 
 export interface SliceResult {
@@ -64,6 +67,7 @@ async function openLoad({ address, token, pids, kind }: Target) {
   let faults: string[] = [];
   const receivers = await openReceivers(receiveCallback);
   const events = kind === "tasks" ? await openEventCounter(address, token) : null;
+  const readers = createStreamReaders(address, token);
 
   async function receiveCallback(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = (await json(request)) as { status?: string };
@@ -109,11 +113,13 @@ async function openLoad({ address, token, pids, kind }: Target) {
     while ((events.count < expected || totals.callbacks < totals.dispatched) && performance.now() < deadline) await delay(10);
     if (events.count !== expected) faults.push(`${events.count} events of ${expected}`);
     if (totals.callbacks !== totals.dispatched) faults.push(`${totals.callbacks} callbacks of ${totals.dispatched}`);
+    faults.push(...(await readers.check(COMPLETION_LIMIT_MS)));
   }
 
   return {
-    async run({ inFlight, leastTasks, leastMs }: Slice): Promise<SliceResult> {
+    async run({ inFlight, leastTasks, leastMs, readers: option = { count: 0 } }: Slice): Promise<SliceResult> {
       faults = [];
+      await readers.replace(option);
       const dispatchedBefore = totals.dispatched;
       const times: Awaited<ReturnType<typeof runTask>>[] = [];
       const ended = Promise.withResolvers<void>();

@@ -75,6 +75,8 @@ export async function startServer(
         const { promises, statements } = await server.request<Counts>({});
         return { promises, statements: existsSync(redisSocket) ? await readRedisCommands(redisSocket) : statements };
       },
+      /** Requires `--import gc-preload.ts` in the options of Node. */
+      collectGarbage: (): Promise<object> => server.request<object>({}),
       stop,
     };
   } catch (error) {
