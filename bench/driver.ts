@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { Pool } from "undici";
 import { openEventCounter } from "./event-counter.ts";
 import { EVENTS_PER_TASK } from "./noop-agent.ts";
-import { readCpuTimeMs } from "./process-use.ts";
+import { readCpuTimeMs, sumWithChildren } from "./process-use.ts";
 import { quantile } from "./statistics.ts";
 import { createStreamReaders, type ReadersOption } from "./stream-readers.ts";
 
@@ -14,7 +14,7 @@ import { createStreamReaders, type ReadersOption } from "./stream-readers.ts";
 export interface Target {
   address: string;
   token: string;
-  /** Processes whose CPU time counts. */
+  /** Processes whose CPU time counts, and that of their children. */
   pids: readonly number[];
   /** `tasks`: each client dispatches, waits for the callback, and repeats. `requests`: each client only dispatches. */
   kind: "tasks" | "requests";
@@ -104,7 +104,10 @@ async function openLoad({ address, token, pids, kind }: Target) {
     return { acceptMs, endToEndMs: performance.now() - startedAt };
   }
 
-  const measureUse = () => ({ atMs: performance.now(), cpuMs: pids.reduce((sum, pid) => sum + readCpuTimeMs(pid), 0) });
+  const measureUse = () => ({
+    atMs: performance.now(),
+    cpuMs: pids.reduce((sum, pid) => sum + sumWithChildren(pid, readCpuTimeMs), 0),
+  });
 
   async function checkCompleteness(): Promise<void> {
     if (events === null) return;

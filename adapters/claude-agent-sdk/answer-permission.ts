@@ -7,7 +7,7 @@ import type { CanUseTool } from "./sdk.ts";
 /** Creates the `canUseTool` callback of a task. It denies a call when the task stops or the program exits (`exited`) before a decision. */
 export function createPermissionHandler(task: ProgramTask, exited: AbortSignal): CanUseTool {
   return AsyncResource.bind(async (toolName, input, { signal, toolUseID: toolCallId }) => {
-    // The SDK calls this before it delivers messages that the program sent earlier; those come first.
+    // The SDK calls this before it delivers messages that the program sent earlier. Waits until it has delivered them.
     await new Promise(setImmediate);
     task.timeline.startTool(toolCallId, toolName, input);
     const stopped = AbortSignal.any([signal, task.signal, exited]);

@@ -46,7 +46,7 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
     clearTimeout(timer);
     timer = setTimeout(child.stop, limitMs);
   };
-  const take = (step: Step): void => {
+  const applyProgramStep = (step: Step): void => {
     if (step.kind === "facts") facts = { ...facts, ...step.facts };
     else if (step.kind !== "ended") applyStep(timeline, step);
     else {
@@ -86,7 +86,7 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
     for await (const message of readMessages(startQuery, child.exited, { onQueryError, onFault })) {
       hasStarted = true;
       task.offeredTools?.noteOutput();
-      for (const step of read(message as Record<string, unknown>)) take(step);
+      for (const step of read(message as Record<string, unknown>)) applyProgramStep(step);
     }
   } finally {
     signal.removeEventListener("abort", stop);

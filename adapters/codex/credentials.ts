@@ -10,10 +10,10 @@ export async function findCredentials(_connection: Connection, argv: readonly st
   const { env, settings } = context;
   const keyName = apiKeyName(context);
   if (keyName !== undefined) return { ok: true, detail: keyName };
-  if (env["OPENAI_BASE_URL"] !== undefined) return { ok: true, detail: "none, for the endpoint of OPENAI_BASE_URL" };
-  if (settings.home === "agent") return { ok: false, detail: `none: ${CREDENTIALS_ADVICE}` };
+  if (env["OPENAI_BASE_URL"] !== undefined) return { ok: true, detail: "no API key; the endpoint of OPENAI_BASE_URL may not need one" };
+  if (settings.home === "agent") return { ok: false, detail: `no credentials: ${CREDENTIALS_ADVICE}` };
   const call = { argv: [...argv, "login", "status"], env: codexEnvironment(context), home: env["HOME"] ?? homedir() };
   const { end, stdout } = await probeProgram(context, call);
-  const output = `${stdout} ${end.stderr}`.trim().slice(-500);
+  const output = `${stdout} ${end.stderr}`.trim().slice(-500) || `codex login status exited with ${end.exitCode}`;
   return end.exitCode === 0 ? { ok: true, detail: output } : { ok: false, detail: `${output}: run codex login, or ${CREDENTIALS_ADVICE}` };
 }

@@ -16,11 +16,11 @@ const MARKER_VARIABLES = ["BRIDGE_TASK_ID", "TMPDIR"];
 
 /**
  * Configures the MCP servers of a task. With the profile `modify` their tools need no approval, because the dispatch names the servers.
- * With `inspect` only tools that are annotated as read-only may run, and the declared tools, which the caller runs.
+ * With `inspect`, only the declared tools, which the caller runs, and tools that are annotated as read-only may run.
  */
 export function mcpServersOf({ mcpServers = [], profile }: Pick<ExecutionRequest, "mcpServers" | "profile">): CodexMcpServers {
   const env: Record<string, string> = {};
-  const keep = (secret: string): string => {
+  const storeSecret = (secret: string): string => {
     const name = `${secretPrefix}${Object.keys(env).length}`;
     env[name] = secret;
     return name;
@@ -31,16 +31,16 @@ export function mcpServersOf({ mcpServers = [], profile }: Pick<ExecutionRequest
   const entries = mcpServers.map((server, index) => {
     const name = names[index];
     if (server.transport !== "stdio") {
-      const headers = Object.entries(server.headers ?? {}).map(([header, value]) => [header, keep(value)]);
+      const headers = Object.entries(server.headers ?? {}).map(([header, value]) => [header, storeSecret(value)]);
       const rights = isToolServer(server) ? declared : common;
       return [name, { ...rights, url: server.url, ...(headers.length > 0 && { env_http_headers: Object.fromEntries(headers) }) }];
     }
     const { command, args = [] } = server;
-    const variables = Object.entries(server.env ?? {}).map(([variable, value]) => ({ variable, kept: keep(value) }));
+    const variables = Object.entries(server.env ?? {}).map(([variable, value]) => ({ variable, stored: storeSecret(value) }));
     if (variables.length === 0) return [name, { ...common, command, args, env_vars: MARKER_VARIABLES }];
     // Codex cannot rename variables, and values in its configuration would be part of an argument list.
-    const script = `${variables.map(({ variable, kept }) => `export ${variable}="$${kept}"; unset ${kept}; `).join("")}exec "$@"`;
-    const env_vars = [...MARKER_VARIABLES, ...variables.map(({ kept }) => kept)];
+    const script = `${variables.map(({ variable, stored }) => `export ${variable}="$${stored}"; unset ${stored}; `).join("")}exec "$@"`;
+    const env_vars = [...MARKER_VARIABLES, ...variables.map(({ stored }) => stored)];
     return [name, { ...common, command: "/bin/sh", args: ["-c", script, "sh", command, ...args], env_vars }];
   });
   return { config: Object.fromEntries(entries), env };

@@ -8,13 +8,13 @@ import type {
   ExecutionResult,
   GatewayCapabilities,
 } from "#contract";
-import { notStartedResult } from "../shared/agent-program/not-started-result.ts";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import { encodedSize } from "../shared/process/encoded-size.ts";
+import { notStartedResult } from "../shared/process/failure.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
 import { type ProcessEnd, runProcess } from "../shared/process/run-process.ts";
-import { sandboxStep } from "../shared/process/sandbox-step.ts";
+import { sandboxStep } from "../shared/process/sandbox.ts";
 import { createTextLimit, textLimitFailure } from "../shared/process/text-limit.ts";
 import { type CommandResult, readLine } from "./events.ts";
 import { type CommandCall, commandCall, programInput } from "./request.ts";

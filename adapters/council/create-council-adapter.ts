@@ -8,8 +8,8 @@ import type {
   GatewayCapabilities,
   InputChecker,
 } from "#contract";
-import { notStartedResult } from "../shared/agent-program/not-started-result.ts";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
+import { notStartedResult } from "../shared/process/failure.ts";
 import type { CouncilKind } from "./council-kind.ts";
 import { runCouncilTask } from "./run-council-task.ts";
 import { councilSettingsSchema } from "./settings.ts";

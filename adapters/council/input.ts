@@ -5,6 +5,6 @@ export const councilInput: AdapterInput = {
   field: "bridgeInput",
   alias: "bridge_input",
   description: "Input of a council: scope, task_description, task_type, domains and more, as docs/council.md describes.",
-  // The type of a council's work decides what its roles may change; `inspect` in the dispatch narrows that.
+  // Of a council, the type of work determines whether its roles may change files; `inspect` in the dispatch restricts that.
   defaultProfile: "modify",
 };

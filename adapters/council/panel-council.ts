@@ -16,7 +16,7 @@ export function findSkipReason(provider: string, { settings, config }: Pick<Coun
   if (!settings.of(provider).enabled) return "disabled by the settings of the workspace";
   const described = config.describeProvider(provider);
   if (described === null) return "adapter_offline: not loaded; add it to BRIDGE_ADAPTERS";
-  return (described.capabilities.inputs ?? []).length > 0 ? "a council or a responder itself, not a runtime" : null;
+  return (described.capabilities.inputs ?? []).length > 0 ? "this provider is a council or a responder, not a runtime" : null;
 }
 
 async function runOn(runtime: string, task: CouncilTask): Promise<CouncilResult> {

@@ -66,8 +66,8 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Conn
   });
   const result = await applyTelemetryLog(task, reported, reader.answer);
   // Gemini reports no end of a stopped turn, but its session can be resumed.
-  const isStopped = task.signal.aborted && reader.keptSession !== undefined;
-  return { ...result, ...(isStopped && { resumeToken: reader.keptSession }) };
+  const isStopped = task.signal.aborted && reader.storedSession !== undefined;
+  return { ...result, ...(isStopped && { resumeToken: reader.storedSession }) };
 }
 
 /** Checks a task before Gemini starts. Returns why it cannot run, and what to change; null if it can. */

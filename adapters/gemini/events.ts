@@ -43,8 +43,8 @@ export interface GeminiReader {
   explainExit(end: Pick<ProcessEnd, "exitCode" | "stderr">): Outcome | null;
   /** The answer, with times of Gemini's clock. */
   answer: AnswerText;
-  /** The session id; undefined before the first model answer, because Gemini stores a session only after it. */
-  readonly keptSession: string | undefined;
+  /** The id of the session; undefined until Gemini has stored it. A tool call proves it: Gemini stores a session with the first answer. */
+  readonly storedSession: string | undefined;
 }
 
 /** Creates the reader for the output of one task. */
@@ -52,7 +52,7 @@ export function createGeminiReader(): GeminiReader {
   let session: string | undefined;
   let error: ReportedError | undefined;
   const answer = createAnswerText();
-  let hasAnswered = false;
+  let isSessionStored = false;
 
   const readLine = (line: Line): readonly Step[] => {
     switch (line.type) {
@@ -65,7 +65,7 @@ export function createGeminiReader(): GeminiReader {
         return [{ kind: "text", text: line.content }];
       case "tool_use":
         answer.clear();
-        hasAnswered = true;
+        isSessionStored = true;
         return [{ kind: "tool.invoked", toolCallId: line.tool_id, toolName: line.tool_name, input: line.parameters }];
       case "tool_result": {
         answer.clear();
@@ -88,8 +88,8 @@ export function createGeminiReader(): GeminiReader {
     // The exit code identifies a failure; the lines contain only its message.
     explainExit: ({ exitCode, stderr }) => explainFailure(exitCode, error, stderr),
     answer,
-    get keptSession() {
-      return hasAnswered ? session : undefined;
+    get storedSession() {
+      return isSessionStored ? session : undefined;
     },
   };
 }

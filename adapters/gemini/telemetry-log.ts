@@ -73,7 +73,7 @@ export function createTelemetryReader(): { read(line: string): void; calls(): Mo
   let last = { at: 0, failure: null as Outcome | null };
   let discardedBefore = 0;
 
-  const take = (record: z.infer<typeof recordSchema>): void => {
+  const readRecord = (record: z.infer<typeof recordSchema>): void => {
     const at = record["event.timestamp"];
     if (record["event.name"] === "gemini_cli.api_response") {
       if (record.role === "main" && at >= last.at) last = { at, failure: explainReasons(record.finish_reasons) };
@@ -94,7 +94,7 @@ export function createTelemetryReader(): { read(line: string): void; calls(): Mo
       lines.push(line);
       if (line !== "}") return;
       const record = recordSchema.safeParse(attributesOf(lines.join("\n")));
-      if (record.success) take(record.data);
+      if (record.success) readRecord(record.data);
     },
     calls: () => ({ failure: last.failure, discardedBefore }),
   };

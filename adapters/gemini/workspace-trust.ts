@@ -6,9 +6,9 @@ import { readGeminiFile } from "./credentials.ts";
 
 /**
  * Checks whether Gemini must trust the workspace. Gemini starts without trust and then ignores settings, hooks, MCP servers, agents and
- * `.env` files of the workspace. `--skip-trust` grants trust after the settings are read, because git commands, MCP servers and modes other
- * than `default` need it. A task with the profile `inspect` and no MCP servers needs no trust, unless it uses the operator's settings,
- * which may require it.
+ * `.env` files of the workspace. Git commands, MCP servers and modes other than `default` need trust, which `--skip-trust` grants after the
+ * settings are read. A task with the profile `inspect` and no MCP servers needs no trust, unless it uses the operator's settings, which may
+ * require it.
  */
 export function needsTrust(
   { profile, mcpServers = [] }: Pick<ExecutionRequest, "profile" | "mcpServers">,

@@ -2,7 +2,8 @@ import type { ModelFetch } from "../shared/model-api/model-endpoint.ts";
 import type { TokenSource } from "./token-source.ts";
 
 /**
- * Adds an access token to requests. After a status 401 it requests a new token and sends the request once more; Gloo did not process it.
+ * Adds an access token to requests. After a status 401, requests a new token and sends the request once more, which is safe because Gloo
+ * did not process it.
  */
 export function createAuthorizedFetch(tokens: TokenSource, fetch: ModelFetch): ModelFetch {
   const send: (token: string, ...call: Parameters<ModelFetch>) => Promise<Response> = (token, input, init = {}) => {

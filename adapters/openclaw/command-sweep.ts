@@ -99,13 +99,16 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
 
 /** Matches processes that OpenClaw has started in a workspace since that time. */
 function commandsIn(workspace: string, since: number): (pid: number) => boolean {
-  const place = resolveLinks(workspace);
+  const realWorkspace = resolveLinks(workspace);
   return (pid) => {
     const environment = readProc(() => readFileSync(`/proc/${pid}/environ`, "utf8"))?.split("\0");
     if (environment?.includes(COMMAND_MARK) !== true) return false;
     // PWD is the directory in which a shell started or to which it changed. A daemon that calls chdir does not update it.
-    const places = [readProc(() => readlinkSync(`/proc/${pid}/cwd`)), environment.find((entry) => entry.startsWith("PWD="))?.slice(4)];
-    return places.some((at) => at != null && isInside(place, at)) && Number(readProcess(pid)?.startTime ?? -1) >= since;
+    const directories = [readProc(() => readlinkSync(`/proc/${pid}/cwd`)), environment.find((entry) => entry.startsWith("PWD="))?.slice(4)];
+    return (
+      directories.some((directory) => directory != null && isInside(realWorkspace, directory)) &&
+      Number(readProcess(pid)?.startTime ?? -1) >= since
+    );
   };
 }
 
@@ -124,6 +127,6 @@ function readUse(file: string): Use | null {
 const readBoot = (): string => readProc(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()) ?? "";
 const nowTicks = (): number =>
   Math.floor(Number.parseFloat(readProc(() => readFileSync("/proc/uptime", "utf8")) ?? "0") * TICKS_PER_SECOND);
-const resolveLinks = (place: string): string => readProc(() => realpathSync(place)) ?? path.resolve(place);
+const resolveLinks = (file: string): string => readProc(() => realpathSync(file)) ?? path.resolve(file);
 const isInside = (outer: string, inner: string): boolean => inner === outer || inner.startsWith(outer + path.sep);
 const overlaps = (one: string, other: string): boolean => isInside(one, other) || isInside(other, one);

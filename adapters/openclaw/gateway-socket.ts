@@ -114,7 +114,7 @@ export async function openGatewaySocket(
     socket.terminate();
   };
   const abort = (): void => end("Bridge closed the connection to the gateway.");
-  const settle = (id: string): PendingCall | undefined => {
+  const removePending = (id: string): PendingCall | undefined => {
     const call = pending.get(id);
     pending.delete(id);
     clearTimeout(call?.timer);
@@ -132,29 +132,29 @@ export async function openGatewaySocket(
     if (bytes > maxPayload) return Promise.reject(tooLarge(method, bytes, maxPayload));
     if (socket.bufferedAmount > 2 * maxPayload) return Promise.reject(tooMany());
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const timer = setTimeout(() => settle(id)?.reject(timedOut(method, timeoutMs)), timeoutMs);
-    const onAbort = (): void => settle(id)?.reject(aborted(method));
+    const timer = setTimeout(() => removePending(id)?.reject(timedOut(method, timeoutMs)), timeoutMs);
+    const onAbort = (): void => removePending(id)?.reject(aborted(method));
     callerSignal?.addEventListener("abort", onAbort, { once: true });
     pending.set(id, { resolve, reject, onAccepted, timer });
     socket.send(frame);
     return promise.finally(() => {
-      settle(id);
+      removePending(id);
       callerSignal?.removeEventListener("abort", onAbort);
     });
   };
 
-  const take = (json: unknown): void => {
+  const handleFrame = (json: unknown): void => {
     const frame = frameSchema.safeParse(json).data;
     if (frame === undefined) {
-      const refused = errorFrameSchema.safeParse(json).data;
-      if (refused !== undefined)
-        settle(refused.id)?.reject(new GatewayError({ ...refused.error, message: redactToken(refused.error.message, token) }));
+      const failed = errorFrameSchema.safeParse(json).data;
+      if (failed !== undefined)
+        removePending(failed.id)?.reject(new GatewayError({ ...failed.error, message: redactToken(failed.error.message, token) }));
     } else if (frame.type === "event") {
       if (frame.event === "connect.challenge") challenged.resolve();
       else onEvent({ event: frame.event, payload: frame.payload });
     } else {
       const waiting = pending.get(frame.id);
-      if (waiting?.onAccepted === undefined || !isAccepted(frame.payload)) settle(frame.id)?.resolve(frame.payload);
+      if (waiting?.onAccepted === undefined || !isAccepted(frame.payload)) removePending(frame.id)?.resolve(frame.payload);
       else {
         clearTimeout(waiting.timer);
         waiting.onAccepted(frame.payload);
@@ -167,7 +167,7 @@ export async function openGatewaySocket(
     if (isClosed) return;
     watchdog?.refresh();
     try {
-      take(JSON.parse(data.toString()));
+      handleFrame(JSON.parse(data.toString()));
     } catch {
       end("The gateway sent a frame that does not follow its protocol.");
     }

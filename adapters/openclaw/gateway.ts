@@ -35,9 +35,9 @@ export interface Gateway {
    */
   call(method: string, params?: object, options?: CallOptions): Promise<unknown>;
   /** Resolves with the current or the next connection. Rejects when the signal is aborted. */
-  connected(signal?: AbortSignal): Promise<Hello>;
+  waitForConnection(signal?: AbortSignal): Promise<Hello>;
   /** Resolves when the current connection attempt has succeeded or failed; immediately if connected. */
-  attempted(): Promise<void>;
+  waitForAttempt(): Promise<void>;
   /** Listens to the gateway's events of all runs and agents. Returns the function that removes the listener. */
   onEvent(listener: (event: GatewayEvent) => void): () => void;
   /** Called after each connect, including the first. Returns the function that removes the listener. */
@@ -113,7 +113,7 @@ export function createGateway({ url, token, lookup, logger }: GatewayOptions): G
         });
       return await socket.call(method, params, options);
     },
-    async connected(signal) {
+    async waitForConnection(signal) {
       if (socket !== null) return socket.hello;
       const next = Promise.withResolvers<Hello>();
       const stop = AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])]);
@@ -127,7 +127,7 @@ export function createGateway({ url, token, lookup, logger }: GatewayOptions): G
         stop.removeEventListener("abort", onAbort);
       });
     },
-    attempted: async () => (socket === null ? attempt.promise : undefined),
+    waitForAttempt: async () => (socket === null ? attempt.promise : undefined),
     onEvent: (listener) => listen(eventListeners, listener),
     onConnected: (listener) => listen(connectedListeners, listener),
     async close() {

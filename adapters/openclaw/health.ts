@@ -17,7 +17,7 @@ export async function checkGatewayHealth({ gateway, settings }: AdapterContext):
   // The rest of the URL may contain a secret.
   const url = originOf(settings.url);
   // The first connection attempt may still be in progress.
-  if (gateway.failure === null) await withTimeout(gateway.attempted(), LIMIT_MS, () => {});
+  if (gateway.failure === null) await withTimeout(gateway.waitForAttempt(), LIMIT_MS, () => {});
   const { hello } = gateway;
   if (gateway.state !== "connected" || hello === null) {
     const isBack = hello !== null && gateway.failure?.retryable === true;

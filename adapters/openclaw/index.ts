@@ -20,11 +20,11 @@ import { createTasks } from "./tasks.ts";
  * the adapter connects over a WebSocket.
  */
 export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
-  let opened: (AdapterContext & { stopWatching(): void }) | null = null;
+  let activeContext: (AdapterContext & { stopWatching(): void }) | null = null;
   let closing = new AbortController();
   let audit: Promise<unknown> = Promise.resolve();
-  const { isFollowed, cancelAll, ...tasks } = createTasks(() => opened);
-  const managers = createManagers(() => (opened === null ? null : manageContext(opened, closing.signal)));
+  const { isSessionInUse, cancelAll, ...tasks } = createTasks(() => activeContext);
+  const managers = createManagers(() => (activeContext === null ? null : manageContext(activeContext, closing.signal)));
 
   return {
     provider: "openclaw",
@@ -34,7 +34,7 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
       const settings = openClawSettingsSchema.parse(config.settings);
       const keys = await openSessionKeys(config.dataDir);
       const gateway = createGateway({ url: settings.url, token: settings.token, lookup: config.lookup, logger: config.logger });
-      const stopOrphanWatch = stopOrphanedRuns({ gateway, logger: config.logger, isOurs: keys.isOurs, isFollowed });
+      const stopOrphanWatch = stopOrphanedRuns({ gateway, logger: config.logger, isOurs: keys.isOurs, isSessionInUse });
       const closed = closing.signal;
       const context = { ...manageContext({ config, settings, gateway }, closed), gateway, closed };
       const servers = createTaskMcpServers(context, keys.bridgeId, config.logger);
@@ -53,12 +53,12 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
         stopSweeping();
       };
       const openCalls = createCallStore(config.dataDir, config.retentionDays);
-      opened = { config, settings, keys, gateway, servers, openCalls, commands, stopWatching };
+      activeContext = { config, settings, keys, gateway, servers, openCalls, commands, stopWatching };
     },
 
     async shutdown() {
-      const previous = opened;
-      opened = null;
+      const previous = activeContext;
+      activeContext = null;
       closing.abort();
       await Promise.all([cancelAll(), audit]);
       await previous?.servers.close();
@@ -67,15 +67,15 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
     },
 
     async checkHealth() {
-      if (opened !== null) {
-        const { openCalls, config } = opened;
+      if (activeContext !== null) {
+        const { openCalls, config } = activeContext;
         await openCalls.sweep().catch((err: unknown) => config.logger.warn({ err }, "failed to remove old open tool calls"));
-        return await checkGatewayHealth(opened);
+        return await checkGatewayHealth(activeContext);
       }
       return { status: "offline", connection: null, version: null, detail: "The openclaw adapter is not running.", preflight: [] };
     },
 
-    capabilities: () => capabilitiesOf(opened?.settings ?? openClawSettingsSchema.parse({})),
+    capabilities: () => capabilitiesOf(activeContext?.settings ?? openClawSettingsSchema.parse({})),
 
     ...tasks,
     ...managers,

@@ -39,7 +39,7 @@ export async function retryAfterReconnect<T>(options: RetryOptions, act: (hello:
 async function waitForConnection({ gateway, signal }: RetryOptions): Promise<Hello> {
   const limit = AbortSignal.timeout(AWAY_LIMIT_MS);
   try {
-    return await gateway.connected(AbortSignal.any([signal, limit]));
+    return await gateway.waitForConnection(AbortSignal.any([signal, limit]));
   } catch (error) {
     throw limit.aborted && gateway.failure !== null ? gateway.failure : error;
   }

@@ -143,7 +143,7 @@ async function stopOnAbort(
 }
 
 const isReconnected = (gateway: Gateway, deadline: AbortSignal): Promise<boolean> =>
-  gateway.connected(deadline).then(
+  gateway.waitForConnection(deadline).then(
     () => true,
     () => false,
   );

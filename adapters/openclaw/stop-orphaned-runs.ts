@@ -17,27 +17,27 @@ const runEventSchema = z.object({
   data: z.object({ phase: z.enum(["start", "model"]) }),
 });
 
-/** Options; `isOurs` and `isFollowed` classify session keys. */
+/** Options of `stopOrphanedRuns`. */
 export interface OrphanedRunsOptions {
   gateway: Gateway;
   logger: AdapterLogger;
   /** Whether the session belongs to this Bridge. */
   isOurs(key: string): boolean;
   /** Whether a task uses the session. */
-  isFollowed(key: string): boolean;
+  isSessionInUse(key: string): boolean;
 }
 
 /**
  * Stops active runs in sessions of this Bridge that no task uses: runs left by a killed Bridge, and runs that the gateway starts by itself
  * after a restart or when a sub-agent completes. Returns the function that stops watching.
  */
-export function stopOrphanedRuns({ gateway, logger, isOurs, isFollowed }: OrphanedRunsOptions): () => void {
+export function stopOrphanedRuns({ gateway, logger, isOurs, isSessionInUse }: OrphanedRunsOptions): () => void {
   const stopping = new Set<string>();
 
   const stop = async (key: string): Promise<void> => {
-    if (!isOurs(key) || isFollowed(key) || stopping.has(key)) return;
+    if (!isOurs(key) || isSessionInUse(key) || stopping.has(key)) return;
     stopping.add(key);
-    logger.warn({ session: key }, "stopped an orphaned OpenClaw run");
+    logger.warn({ session: key }, "stopping an orphaned OpenClaw run");
     await stopSession(gateway, key).finally(() => stopping.delete(key));
   };
   const sweep = async (): Promise<void> => {

@@ -16,13 +16,13 @@ const RECONNECT_LIMIT_MS = 30_000;
 /** The part of the adapter that runs tasks. */
 export interface Tasks extends Required<Pick<ExecutionAdapter, "execute" | "cancel" | "onEvent" | "offEvent">> {
   /** Whether a running or waiting task uses the session. */
-  isFollowed(key: string): boolean;
+  isSessionInUse(key: string): boolean;
   /** Cancels all tasks, and resolves when they have ended. */
   cancelAll(): Promise<void>;
 }
 
-/** Creates the part of the adapter that runs tasks; `opened` returns null while the adapter is not running. */
-export function createTasks(opened: () => AdapterContext | null): Tasks {
+/** Creates the part of the adapter that runs tasks; `currentContext` returns null while the adapter is not running. */
+export function createTasks(currentContext: () => AdapterContext | null): Tasks {
   const running = createRunningTasks();
   // Only one task of a session runs at a time, so stopping a task does not stop the next one.
   const sessions = createTurns();
@@ -79,23 +79,23 @@ export function createTasks(opened: () => AdapterContext | null): Tasks {
 
   return {
     async execute(request) {
-      const at = opened();
-      if (at === null) return failure("adapter_offline", "The openclaw adapter is not running.");
-      return running.run(request.taskId, ({ signal }) => run(request, at, signal));
+      const context = currentContext();
+      if (context === null) return failure("adapter_offline", "The openclaw adapter is not running.");
+      return running.run(request.taskId, ({ signal }) => run(request, context, signal));
     },
     cancel: running.cancel,
     onEvent: running.onEvent,
     offEvent: running.offEvent,
-    isFollowed: sessions.isTaken,
+    isSessionInUse: sessions.isTaken,
     cancelAll: running.stopAll,
   };
 }
 
 /** Waits for the gateway if it was connected before. Returns why the task cannot start; null if it can. */
 async function waitForConnection(gateway: AdapterContext["gateway"], signal: AbortSignal): Promise<string | null> {
-  if (gateway.failure === null) await nullIfAborted(gateway.attempted(), signal);
-  const isAway = gateway.hello !== null && gateway.failure?.retryable === true;
-  if (isAway) await gateway.connected(AbortSignal.any([signal, AbortSignal.timeout(RECONNECT_LIMIT_MS)])).catch(() => {});
+  if (gateway.failure === null) await nullIfAborted(gateway.waitForAttempt(), signal);
+  const isReconnecting = gateway.hello !== null && gateway.failure?.retryable === true;
+  if (isReconnecting) await gateway.waitForConnection(AbortSignal.any([signal, AbortSignal.timeout(RECONNECT_LIMIT_MS)])).catch(() => {});
   if (gateway.state === "connected") return null;
   // The failure contains addresses, so only the health report shows it.
   return signal.aborted

@@ -31,7 +31,7 @@ export function readToolCall({ callID, tool, state }: ToolPart): Step[] {
   const isError = failed || (state.metadata?.exit ?? 0) !== 0;
   const output = failed ? state.error : state.output;
   const completed = { kind: "tool.completed", toolCallId: callID, output, isError } as const;
-  // A call whose stream broke did not run; OpenCode closes it after the answer.
+  // If the model's stream broke during the call, the call did not run. OpenCode closes it after the answer.
   const hasRun = !(failed && state.error === ABORTED && Object.keys(state.input).length === 0);
   return hasRun ? [invoked, completed] : [{ ...completed, toolName: tool }];
 }

@@ -11,9 +11,8 @@ import type {
   TaskErrorCode,
 } from "#contract";
 import { createChildSpending } from "../shared/agent-program/child-spending.ts";
-import { notStartedResult } from "../shared/agent-program/not-started-result.ts";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
-import { type Failure, failure } from "../shared/process/failure.ts";
+import { type Failure, failure, notStartedResult } from "../shared/process/failure.ts";
 import { adapterProvider, ChildFailure, OPENAI, openAiProvider } from "./create-provider.ts";
 import { createTool, readTopic } from "./create-tool.ts";
 import { readInput } from "./input.ts";

@@ -1,21 +1,22 @@
 import { z } from "zod";
 import type { AdapterInput, InputFault } from "#contract";
 
-const text = "must be a text of 1 to 1000 characters";
-const words = z.string(text).trim().min(1, text).max(1_000, text);
-const path = "must be a path of 1 to 4096 characters";
-const paths = "must be an array of at most 100 paths";
-const iterations = "must be a whole number from 1 to 20";
+const TEXT_FAULT = "must be a text of 1 to 1000 characters";
+const PATH_FAULT = "must be a path of 1 to 4096 characters";
+const PATHS_FAULT = "must be an array of at most 100 paths";
+const ITERATIONS_FAULT = "must be a whole number from 1 to 20";
+const textSchema = z.string(TEXT_FAULT).trim().min(1, TEXT_FAULT).max(1_000, TEXT_FAULT);
+const pathSchema = z.string(PATH_FAULT).min(1, PATH_FAULT).max(4_096, PATH_FAULT);
 
 const schema = z.strictObject(
   {
-    tool: words,
-    describe: words,
-    params: words.optional(),
-    materials: z.array(z.string(path).min(1, path).max(4_096, path), paths).max(100, paths).default([]),
-    model: words.optional(),
-    maxIterations: z.int(iterations).min(1, iterations).max(20, iterations).default(3),
-    provider: words.optional(),
+    tool: textSchema,
+    describe: textSchema,
+    params: textSchema.optional(),
+    materials: z.array(pathSchema, PATHS_FAULT).max(100, PATHS_FAULT).default([]),
+    model: textSchema.optional(),
+    maxIterations: z.int(ITERATIONS_FAULT).min(1, ITERATIONS_FAULT).max(20, ITERATIONS_FAULT).default(3),
+    provider: textSchema.optional(),
   },
   "must be an object with at least tool and describe",
 );

@@ -21,14 +21,14 @@ type EndpointSettings = Pick<z.infer<typeof vercelAiSettingsSchema>, "apiKey" | 
 
 function openaiEndpoint(baseUrl: string, { apiKey, model, structuredOutput }: EndpointSettings): ModelEndpoint {
   return {
-    ...common(baseUrl, { apiKey, model }),
+    ...commonFields(baseUrl, { apiKey, model }),
     structuredOutput,
     createModel: (modelId, fetch) =>
       createOpenAICompatible({
         name: "endpoint",
         baseURL: baseUrl,
         ...(apiKey !== undefined && { apiKey }),
-        // Without this no endpoint reports usage in a stream.
+        // Endpoints report usage in a stream only on request.
         includeUsage: true,
         supportsStructuredOutputs: structuredOutput,
         fetch,
@@ -39,7 +39,7 @@ function openaiEndpoint(baseUrl: string, { apiKey, model, structuredOutput }: En
 
 function anthropicEndpoint(baseUrl: string, { apiKey, model, structuredOutput }: EndpointSettings): ModelEndpoint {
   return {
-    ...common(baseUrl, { apiKey, model }),
+    ...commonFields(baseUrl, { apiKey, model }),
     structuredOutput,
     // Without a key the SDK would read one from Bridge's environment.
     createModel: (modelId, fetch) => createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? "none", fetch })(modelId),
@@ -47,7 +47,7 @@ function anthropicEndpoint(baseUrl: string, { apiKey, model, structuredOutput }:
   };
 }
 
-const common = (baseUrl: string, { apiKey, model }: Pick<EndpointSettings, "apiKey" | "model">) => ({
+const commonFields = (baseUrl: string, { apiKey, model }: Pick<EndpointSettings, "apiKey" | "model">) => ({
   baseUrl,
   defaultModel: model ?? null,
   secrets: apiKey === undefined ? [] : [apiKey],

@@ -26,9 +26,20 @@ export async function loadAdapters(names: readonly string[], sources: AdapterSou
   const taken = loaded.find(({ provider }, index) => isTaken(provider, names[index] ?? "", sources));
   if (taken !== undefined)
     throw new ConfigError([
-      `BRIDGE_ADAPTERS: ${taken.provider} is another adapter of Bridge; choose another name, for example my-${taken.provider}`,
+      `BRIDGE_ADAPTERS: the name ${taken.provider} belongs to another adapter of Bridge; choose another one, for example my-${taken.provider}`,
     ]);
   return loaded;
+}
+
+/** Explains why an adapter has no module; null if it has one, which may still fail to load. */
+export function explainMissing(name: string, catalog: Catalog): string | null {
+  if (findEntry(catalog, name) !== undefined || findFamily(catalog, name) !== null) return null;
+  try {
+    findModule(name, catalog);
+    return null;
+  } catch (error) {
+    return explainFailure(name, error);
+  }
 }
 
 /** Settings and homes belong to a provider, so an adapter from the catalog must not have the provider of another one. */
@@ -38,7 +49,7 @@ const isTaken = (provider: string, name: string, sources: AdapterSources): boole
 async function loadAdapter(name: string, sources: AdapterSources): Promise<LoadedAdapter> {
   try {
     const loader = findLoader(name, sources);
-    const { createAdapter } = (await (loader?.load() ?? importModule(name, sources.catalog))) as Partial<AdapterModule>;
+    const { createAdapter } = (await (loader?.load() ?? import(findModule(name, sources.catalog)))) as Partial<AdapterModule>;
     if (typeof createAdapter !== "function") throw new Error("its module exports no createAdapter()");
     const adapter = createAdapter();
     const missing = required.filter((method) => typeof adapter[method] !== "function");
@@ -47,13 +58,12 @@ async function loadAdapter(name: string, sources: AdapterSources): Promise<Loade
       throw new Error("its provider is not 1 to 64 of A-Z a-z 0-9 _ : . -");
     return { provider: adapter.provider, adapter };
   } catch (error) {
-    return {
-      provider: name,
-      adapter: null,
-      reason: `The adapter ${name} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
-    };
+    return { provider: name, adapter: null, reason: explainFailure(name, error) };
   }
 }
+
+const explainFailure = (name: string, error: unknown): string =>
+  `The adapter ${name} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
 
 const required = [
   "initialize",
@@ -73,12 +83,12 @@ function findLoader(name: string, { catalog, adapterSettings }: AdapterSources):
   return described !== undefined && "load" in described ? described : null;
 }
 
-/** Paths and packages are resolved from the directory in which Bridge was started. */
-async function importModule(name: string, catalog: Catalog): Promise<unknown> {
+/** The URL of a path or a package, resolved from the directory in which Bridge was started. Throws if there is none. */
+function findModule(name: string, catalog: Catalog): string {
   const isPath = /^\.{0,2}\//.test(name) || path.isAbsolute(name);
-  if (!isPath) return import(resolvePackage(name, catalog));
+  if (!isPath) return resolvePackage(name, catalog);
   if (!existsSync(name)) throw new Error("the file does not exist");
-  return import(pathToFileURL(name).href);
+  return pathToFileURL(name).href;
 }
 
 /** Resolves a package as an import there would: `require.resolve` does not find packages that can only be imported. */

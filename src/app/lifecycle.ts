@@ -12,7 +12,7 @@ import type { Endpoints } from "./endpoints.ts";
 import type { Engine } from "./engine.ts";
 import type { Environment, OpenedSandbox } from "./sandbox.ts";
 
-/** What is started and closed. */
+/** The parts of Bridge that the lifecycle starts and closes, and its environment. */
 interface LifecycleOptions {
   engine: Engine;
   endpoints: Endpoints;
@@ -25,7 +25,7 @@ interface LifecycleOptions {
   version: string;
 }
 
-/** Creates the start and the close of Bridge: each a list of steps, in order. */
+/** Creates the functions that start and close Bridge, each as a sequence of steps. */
 export function createLifecycle(config: Config, options: LifecycleOptions) {
   const { engine, endpoints, sandbox, loaded, tokens, environment, metrics, logger, version } = options;
   const { store, workspaces, dispatcher } = engine;
@@ -44,7 +44,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
     );
     await warnOfMissingIsolation();
     metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
-    const removeEarlier = await workspaces.setAside();
+    const removeEarlier = await workspaces.setAsideLeftovers();
     await dispatcher.recover();
     await endpoints.open();
     store.checkPages().catch((error: unknown) => logger.warn({ err: error }, "the database could not be checked for damage"));
@@ -60,7 +60,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
   }
 
   async function warnOfMissingIsolation(): Promise<void> {
-    if (sandbox.missing !== null) logger.warn(`BRIDGE_SANDBOX=auto: runtimes are in no sandbox. ${sandbox.missing}`);
+    if (sandbox.missing !== null) logger.warn({ setting: config.sandbox, reason: sandbox.missing }, "runtimes run without a sandbox");
     const labels = await processLabels();
     if (sandbox.sandbox === null && "missing" in labels) {
       logger.warn({ reason: labels.missing }, "processes that leave their session and clear their environment can outlive their task");
@@ -92,14 +92,14 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
     },
     async close() {
       closing.abort();
-      // A stop can come in the middle of the start, which still uses everything that is closed here.
+      // Bridge can be stopped while it starts; the start still uses everything that is closed here.
       await started?.catch(() => {});
       await dispatcher.drain();
       await endpoints.close();
       tokens.close();
       await retention?.close();
       await engine.registry.close();
-      await engine.guarded.close();
+      await engine.guardedFetch.close();
       await engine.schemas.close();
       await engine.callbackWorker.close();
       stopLimiting();

@@ -61,7 +61,7 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
   async function insert(task: TaskIdentity, { toolCallId, toolName, input }: ApprovalQuestion): Promise<Approval | null> {
     if (toolCallId.length > MAX_NAME_LENGTH || toolName.length > MAX_NAME_LENGTH) return null;
     const approvalId = `apr_${uuidv7()}`;
-    // Hands earlier events to the store first, so that they are written before the approval. While the disk takes no writes, only the
+    // Hands earlier events to the store first, so that they are written before the approval. While the disk accepts no writes, only the
     // events wait.
     void eventLog.settle(task);
     return await store.insertApprovalIfRunning(task, {

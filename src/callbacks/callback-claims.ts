@@ -1,5 +1,6 @@
 import { withTimeout } from "@hak2i/async-kit";
 import type { CallbackQueue, DueCallback, Store } from "../store/store.ts";
+import { createCallbackLimits } from "./callback-limits.ts";
 import { createUnresponsiveOrigins } from "./unresponsive-origins.ts";
 
 /** Posts a callback and settles it. */
@@ -16,17 +17,6 @@ export interface Delivery {
 const MAX_POSTS_PER_ORIGIN = 8;
 /** An origin that sent no response may hang again until the deadline, so it occupies at most one slot until it responds. */
 const MAX_POSTS_PER_UNRESPONSIVE_ORIGIN = 1;
-/** Maximum callbacks in progress of all tenants. Limits sockets and memory. */
-const MAX_CLAIMED = 1024;
-/**
- * A tenant may have this many times as many callbacks in progress as there are free slots: 768 of the 1,024 if it is alone. So there is
- * always a free slot for a tenant without any.
- */
-const TENANT_SHARE = 3;
-/** Approximate maximum length of the bodies in progress of one tenant, in UTF-16 units. A tenant without any may always post one. */
-const MAX_BODIES_PER_TENANT = 32 * 1024 ** 2;
-/** The same for all tenants together. */
-const MAX_BODIES = 128 * 1024 ** 2;
 /** Maximum time between two checks for due callbacks. Limits the delay after the system clock is set back. */
 const MAX_SLEEP_MS = 60_000;
 /** Pause after a failed read of the store. */
@@ -58,15 +48,12 @@ export function createCallbackClaims({
   const unresponsive = createUnresponsiveOrigins();
   /** Origins that may have due callbacks, by tenant. Tenants and origins are in the order of their turn. */
   const turns = new Map<string, Set<string>>();
-  /** Number of callbacks in progress, by tenant. */
-  const claimedBy = new Map<string, number>();
-  /** Length of their bodies, by tenant. */
-  const bodiesOf = new Map<string, number>();
-  let bodies = 0;
+  const { roomOf, occupy, release } = createCallbackLimits();
   const deliveries = new Set<Promise<void>>();
   let open = false;
-  let claimed = 0;
   let claiming = false;
+  /** Whether `turns` contains all queues that had due callbacks at the last read of the store. */
+  let isBacklogKnown = false;
   let timer: NodeJS.Timeout | undefined;
   let timerAt = Number.POSITIVE_INFINITY;
 
@@ -76,6 +63,7 @@ export function createCallbackClaims({
       // In this order, both reads find a callback that becomes due between them. In the other order, neither would.
       const nextInMs = await store.nextCallbackInMs();
       for (const queue of await store.listDueCallbackQueues()) addTurn(queue);
+      isBacklogKnown = true;
       wakeIn(nextInMs ?? MAX_SLEEP_MS);
     } catch (error) {
       pauseAfterFault(error);
@@ -97,6 +85,7 @@ export function createCallbackClaims({
 
   function pauseAfterFault(error: unknown): void {
     onFault(error);
+    isBacklogKnown = false;
     wakeIn(FAULT_PAUSE_MS);
   }
 
@@ -104,15 +93,6 @@ export function createCallbackClaims({
     const origins = turns.get(tenant);
     if (origins === undefined) turns.set(tenant, new Set([origin]));
     else origins.add(origin);
-  }
-
-  /** Number of further callbacks that the tenant may start now. */
-  function roomOf(tenant: string): number {
-    const ownBodies = bodiesOf.get(tenant) ?? 0;
-    if (ownBodies > 0 && (ownBodies >= MAX_BODIES_PER_TENANT || bodies >= MAX_BODIES)) return 0;
-    const free = MAX_CLAIMED - claimed;
-    const room = Math.ceil((TENANT_SHARE * free - (claimedBy.get(tenant) ?? 0)) / (TENANT_SHARE + 1));
-    return Math.max(0, Math.min(room, free));
   }
 
   function canClaim(): boolean {
@@ -149,32 +129,62 @@ export function createCallbackClaims({
 
   async function claim(queue: CallbackQueue): Promise<void> {
     const { tenant, origin } = queue;
-    const load = loads.get(origin) ?? { posts: 0, unsettled: new Set(), more: new Set() };
-    const slots = unresponsive.has(origin) ? MAX_POSTS_PER_UNRESPONSIVE_ORIGIN : MAX_POSTS_PER_ORIGIN;
-    const roomOfOrigin = Math.max(0, slots - load.posts);
+    const load = loadOf(origin);
+    const roomOfOrigin = roomOfLoad(origin, load);
     const room = Math.min(roomOfOrigin, roomOf(tenant));
     const due = room > 0 ? await store.listDueCallbacks(queue, room, load.unsettled) : [];
     if (!open) return;
     if (room > 0) load.more.delete(tenant);
     if (due.length === room && room === roomOfOrigin) load.more.add(tenant);
     else if (due.length === room) addTurn(queue);
-    if (due.length > 0) loads.set(origin, load);
     for (const callback of due) {
-      const delivery = deliverClaimed(callback, load).finally(() => deliveries.delete(delivery));
-      deliveries.add(delivery);
+      start(callback, load);
+      post(callback, load);
     }
   }
 
-  async function deliverClaimed(callback: DueCallback, load: OriginLoad): Promise<void> {
+  const loadOf = (origin: string): OriginLoad => loads.get(origin) ?? { posts: 0, unsettled: new Set(), more: new Set() };
+
+  function roomOfLoad(origin: string, { posts }: OriginLoad): number {
+    const slots = unresponsive.has(origin) ? MAX_POSTS_PER_UNRESPONSIVE_ORIGIN : MAX_POSTS_PER_ORIGIN;
+    return Math.max(0, slots - posts);
+  }
+
+  /**
+   * Starts a callback that was just stored without reading it back, if no callback that could start now waits for its turn, and none to
+   * this origin waits in the store. The POST starts in a later event-loop turn, after the responses to clients whose writes were committed.
+   */
+  function handOver(callback: DueCallback): void {
+    const { origin } = callback;
+    const { tenant } = callback.task;
+    const load = loadOf(origin);
+    // `claiming` is true while a tenant that has room waits for its turn.
+    const isNext = isBacklogKnown && !claiming && load.more.size === 0;
+    if (open && isNext && roomOfLoad(origin, load) > 0 && roomOf(tenant) > 0) {
+      start(callback, load);
+      setImmediate(post, callback, load);
+    } else {
+      addTurn({ tenant, origin });
+      claimSoon();
+    }
+  }
+
+  /** Counts a callback as in progress. Reads of the store omit it from now on. */
+  function start(callback: DueCallback, load: OriginLoad): void {
+    loads.set(callback.origin, load);
+    load.posts += 1;
+    load.unsettled.add(callback.task.seq);
+    occupy(callback);
+  }
+
+  function post(callback: DueCallback, load: OriginLoad): void {
+    const delivery = postStarted(callback, load).finally(() => deliveries.delete(delivery));
+    deliveries.add(delivery);
+  }
+
+  async function postStarted(callback: DueCallback, load: OriginLoad): Promise<void> {
     const { origin } = callback;
     const { seq, tenant } = callback.task;
-    const { heldLength } = callback;
-    load.posts += 1;
-    load.unsettled.add(seq);
-    claimed += 1;
-    addTo(claimedBy, tenant, 1);
-    bodies += heldLength;
-    addTo(bodiesOf, tenant, heldLength);
     const { settled, ended } = deliver(callback);
     // A retry may be due long before the response to the first attempt has ended.
     await Promise.all([
@@ -190,10 +200,7 @@ export function createCallbackClaims({
         claimSoon();
       }),
     ]);
-    claimed -= 1;
-    addTo(claimedBy, tenant, -1);
-    bodies -= heldLength;
-    addTo(bodiesOf, tenant, -heldLength);
+    release(callback);
     if (load.posts === 0 && load.unsettled.size === 0 && loads.get(origin) === load) loads.delete(origin);
     claimSoon();
   }
@@ -204,6 +211,7 @@ export function createCallbackClaims({
       open = true;
       void findDueQueues();
     },
+    handOver,
     /** A callback of this queue is due. */
     notify(queue: CallbackQueue): void {
       addTurn(queue);
@@ -221,11 +229,4 @@ export function createCallbackClaims({
       await withTimeout(Promise.allSettled(deliveries), timeoutMs, () => {});
     },
   };
-}
-
-/** Adds to a count. Counts of zero are deleted. */
-function addTo(counts: Map<string, number>, key: string, change: number): void {
-  const count = (counts.get(key) ?? 0) + change;
-  if (count === 0) counts.delete(key);
-  else counts.set(key, count);
 }

@@ -48,9 +48,13 @@ type ServerValues = z.output<z.ZodObject<typeof serverSettings>>;
 
 /**
  * Reads the configuration from environment variables. Throws a ConfigError that lists every fault; returns warnings, for example about
- * unknown `BRIDGE_*` names.
+ * unknown `BRIDGE_*` names. `explainMissing` returns null for an adapter that exists. Bridge starts if one of several adapters exists.
  */
-export function readConfig(environment: Environment, catalog: Catalog): { config: Config; warnings: string[] } {
+export function readConfig(
+  environment: Environment,
+  catalog: Catalog,
+  explainMissing: (adapter: string) => string | null = () => null,
+): { config: Config; warnings: string[] } {
   const settings = listSettings(catalog);
   const secrets = listSecrets(settings);
   const faults: string[] = [];
@@ -74,6 +78,8 @@ export function readConfig(environment: Environment, catalog: Catalog): { config
   if (adapters.length === 0) faults.push("BRIDGE_ADAPTERS: must name at least one adapter");
   const joined = adapters.find((name) => /^[a-z:-]+(\s+[a-z:-]+)+$/.test(name));
   if (joined !== undefined) faults.push(`BRIDGE_ADAPTERS: separate adapters by commas: ${joined.split(/\s+/).join(",")}`);
+  const missing = joined === undefined ? [...new Set(adapters)].map(explainMissing) : [];
+  if (!missing.includes(null)) faults.push(...missing.map((reason) => `BRIDGE_ADAPTERS: ${reason}`));
   for (const name of new Set(adapters.filter((adapter, index) => adapters.indexOf(adapter) !== index))) {
     faults.push(`BRIDGE_ADAPTERS: names ${name} twice`);
   }

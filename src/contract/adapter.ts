@@ -130,7 +130,10 @@ export interface AdapterHealthStatus {
   preflight: PreflightStep[];
 }
 
-/** The features of an adapter. They decide `capability_missing`. The routes of managers depend on the guards instead. */
+/**
+ * The features of an adapter. Bridge rejects a dispatch that needs others with `capability_missing`. Which routes of the gateway API work
+ * depends on the methods of the adapter instead, which `isAgentManager` and similar functions check.
+ */
 export interface GatewayCapabilities {
   streaming: boolean;
   sessionResume: boolean;

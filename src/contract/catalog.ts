@@ -25,7 +25,7 @@ export interface AdapterFamily {
 /** Every adapter that ships with Bridge, in the order in which `.env.example` lists their settings. */
 export type Catalog = readonly (CatalogEntry | AdapterFamily)[];
 
-/** The key of an entry's settings: its provider, or the prefix of a family with a colon, which no provider is. */
+/** The key of an entry's settings: its provider, or the prefix of a family and a colon, so that it differs from every provider. */
 export const settingsKey = (entry: Catalog[number]): string => ("provider" in entry ? entry.provider : `${entry.prefix}:`);
 
 /** The entry of an adapter by its provider; undefined when no such adapter ships with Bridge. */

@@ -80,7 +80,7 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   function bufferOf(task: TaskIdentity): TaskBuffer {
     const known = buffers.get(task.seq);
     if (known !== undefined) return known;
-    const buffer: TaskBuffer = { task, text: "", timer: undefined, waiting: [], immediate: undefined, written: Promise.resolve() };
+    const buffer: TaskBuffer = { task, text: "", timer: undefined, waiting: [], immediate: undefined, written: nothingWritten };
     buffers.set(task.seq, buffer);
     return buffer;
   }
@@ -95,19 +95,24 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   }
 
   function write(buffer: TaskBuffer, events: readonly NewEvent[]): void {
-    const written = store
-      .appendEventsIfRunning(buffer.task, events)
-      .then((running) => {
-        if (!running) drop(buffer.task, "late", events.length);
-      })
-      .catch((error: unknown) => {
-        logger.error({ err: error, taskId: buffer.task.taskId, tenant: buffer.task.tenant }, "failed to store events");
-        drop(buffer.task, "not_stored", events.length);
-      })
-      .then(() => {
-        if (buffer.written === written && buffer.text === "" && buffer.waiting.length === 0) buffers.delete(buffer.task.seq);
-      });
+    const { task } = buffer;
+    const written = store.appendEventsIfRunning(task, events).then(
+      (running) => {
+        if (!running) drop(task, "late", events.length);
+        forget(buffer, written);
+      },
+      (error: unknown) => {
+        logger.error({ err: error, taskId: task.taskId, tenant: task.tenant }, "failed to store events");
+        drop(task, "not_stored", events.length);
+        forget(buffer, written);
+      },
+    );
     buffer.written = written;
+  }
+
+  /** Forgets a buffer after its last write. */
+  function forget(buffer: TaskBuffer, written: Promise<void>): void {
+    if (buffer.written === written && buffer.text === "" && buffer.waiting.length === 0) buffers.delete(buffer.task.seq);
   }
 
   function drop(task: TaskIdentity, reason: "late" | "invalid" | "not_stored", count: number): void {
@@ -115,11 +120,11 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   }
 
   /** Hands all events of the task to the store. Resolves when they are durable or dropped; never rejects. */
-  async function settle(task: TaskIdentity): Promise<void> {
+  function settle(task: TaskIdentity): Promise<void> {
     const buffer = buffers.get(task.seq);
-    if (buffer === undefined) return;
+    if (buffer === undefined) return nothingWritten;
     flush(buffer);
-    await buffer.written;
+    return buffer.written;
   }
 
   return {
@@ -142,8 +147,11 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   };
 }
 
+const nothingWritten = Promise.resolve();
+
 /** Moves the combined text to the waiting events. */
 function combineText(buffer: TaskBuffer): void {
+  if (buffer.text === "") return;
   clearTimeout(buffer.timer);
   buffer.timer = undefined;
   for (const data of encodeTextDelta(buffer.text)) buffer.waiting.push({ type: "assistant.text", data });

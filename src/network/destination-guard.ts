@@ -119,20 +119,20 @@ function checkSpelling(text: string): string | null {
 
 /** Resolves all addresses of a host, or the fault if there are none. */
 async function findAddresses(dnsCache: DnsCache, hostname: string, tenant: string, withinMs: number): Promise<LookupAddress[] | string> {
-  const unknown = "names a host that does not resolve";
-  const unclear = "names a host that cannot be looked up now; try again later";
-  if (withinMs <= 0) return unclear;
+  const unresolvedFault = "names a host that does not resolve";
+  const lookupFault = "names a host that cannot be looked up now; try again later";
+  if (withinMs <= 0) return lookupFault;
   const late = new AbortController();
   const lookup = dnsCache
     .prepare(tenant, hostname, late.signal)
     .then(() => dnsCache.find(hostname))
     .then(
-      (found) => (found.length > 0 ? found : unknown),
-      (error: NodeJS.ErrnoException) => (error.code === "ENOTFOUND" ? unknown : unclear),
+      (found) => (found.length > 0 ? found : unresolvedFault),
+      (error: NodeJS.ErrnoException) => (error.code === "ENOTFOUND" ? unresolvedFault : lookupFault),
     );
   return await withTimeout(lookup, withinMs, () => {
     late.abort();
-    return unclear;
+    return lookupFault;
   });
 }
 

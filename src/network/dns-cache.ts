@@ -6,8 +6,10 @@ import { createDnsResolver, type FoundAddress, type Lookup } from "./dns-resolve
 export interface DnsCache {
   /** Resolves the addresses of a host from the cache or the resolver. Concurrent lookups of one name share one query. */
   find: Lookup;
-  /** The same with the signature of Node's sockets. */
+  /** Like `find`, with the signature that Node's sockets require. */
   lookup: HostLookup;
+  /** Whether a connection to the host needs no query now: it is an address, or the result of its lookup is in the cache. */
+  isReady(hostname: string): boolean;
   /**
    * Looks a name up in advance, under the tenant's limit of concurrent lookups. Resolves when the lookup has started; rejects if the signal
    * aborts while it waits. `found` resolves when the result is in the cache, also after a failure. Connections within a second use this
@@ -27,6 +29,9 @@ const MIN_CACHED_MS = 1000;
 const MAX_CACHED_MS = 30_000;
 /** Maximum number of cached names. The oldest is removed first. */
 const MAX_CACHED_NAMES = 2000;
+
+/** The cache time of an entry whose query has no result yet. */
+const QUERY_IN_PROGRESS = Number.POSITIVE_INFINITY;
 
 interface CacheEntry {
   addresses: Promise<FoundAddress[]>;
@@ -49,12 +54,13 @@ export function createDnsCache({
   const entries = new Map<string, CacheEntry>();
   const slots = new Map<string, LookupSlots>();
 
-  const isKnown = (hostname: string): boolean => (entries.get(hostname)?.until ?? 0) > clock();
+  const knownUntil = (hostname: string): number => entries.get(hostname)?.until ?? 0;
+  const isKnown = (hostname: string): boolean => knownUntil(hostname) > clock();
 
   function find(hostname: string): Promise<FoundAddress[]> {
     const known = entries.get(hostname);
     if (known !== undefined && known.until > clock()) return known.addresses;
-    const entry: CacheEntry = { addresses: resolve(hostname), until: Number.POSITIVE_INFINITY };
+    const entry: CacheEntry = { addresses: resolve(hostname), until: QUERY_IN_PROGRESS };
     const remember = (ms: number): void => {
       entry.until = clock() + ms;
     };
@@ -69,7 +75,7 @@ export function createDnsCache({
     return entry.addresses;
   }
 
-  /** Acquires a lookup slot of the tenant: resolves when there is one; null if there is one now. */
+  /** Acquires a lookup slot of the tenant. Returns null if one is free now, otherwise a promise that resolves when it is acquired. */
   function acquireSlot(tenant: string, signal: AbortSignal): Promise<void> | null {
     const own = slots.get(tenant) ?? { taken: 0, waiting: new Set() };
     slots.set(tenant, own);
@@ -89,8 +95,12 @@ export function createDnsCache({
   return {
     find,
     lookup: toNodeLookup(find),
+    isReady(hostname) {
+      const name = withoutBrackets(hostname);
+      return isIP(name) !== 0 || (isKnown(name) && knownUntil(name) !== QUERY_IN_PROGRESS);
+    },
     async prepare(tenant, hostname, signal) {
-      const name = hostname.replace(/^\[|\]$/g, "");
+      const name = withoutBrackets(hostname);
       if (isIP(name) !== 0) return { found: Promise.resolve() };
       if (isKnown(name)) return { found: settled(find(name)) };
       // If a slot is free, the query starts in this event-loop turn, so that concurrent lookups of the name share it.
@@ -100,6 +110,8 @@ export function createDnsCache({
     },
   };
 }
+
+const withoutBrackets = (hostname: string): string => hostname.replace(/^\[|\]$/g, "");
 
 /** Resolves when a finished lookup passes its slot on; rejects and leaves the queue when the signal aborts. */
 function waitForSlot(waiters: Set<() => void>, signal: AbortSignal): Promise<void> {

@@ -67,9 +67,9 @@ function compile(schema: Record<string, unknown>) {
 }
 
 function describe(whole: string, error: ErrorObject | undefined): string {
-  const place = error?.instancePath.slice(1).replaceAll("/", ".") ?? "";
+  const path = error?.instancePath.slice(1).replaceAll("/", ".") ?? "";
   const allowed = error?.params["allowedValues"];
   // Ajv's own message does not list the values.
   const message = Array.isArray(allowed) ? `must be one of ${allowed.map((value) => JSON.stringify(value)).join(", ")}` : error?.message;
-  return `${place === "" ? whole : place} ${message ?? "is not valid"}`;
+  return `${path === "" ? whole : path} ${message ?? "is not valid"}`;
 }

@@ -83,19 +83,19 @@ function resolveAliases(body: DispatchBody, inputs: readonly AdapterInput[]): Fi
   const { timeout, outputSchema, ...rest } = body;
   const fields: Record<string, unknown> = rest;
   const errors: FieldError[] = [];
-  const take = (field: string, alias: string, value: unknown) => {
+  const resolveAlias = (field: string, alias: string, value: unknown) => {
     if (value === undefined) return;
     if (fields[field] === undefined) fields[field] = value;
     else if (canonicalJson(fields[field]) !== canonicalJson(value))
       errors.push({ path: alias, message: `differs from ${field}; send one of them` });
   };
-  take("timeoutSeconds", "timeout", timeout);
+  resolveAlias("timeoutSeconds", "timeout", timeout);
   for (const { field, alias } of inputs) {
     if (alias === undefined || fields[alias] === undefined) continue;
-    take(field, alias, fields[alias]);
+    resolveAlias(field, alias, fields[alias]);
     delete fields[alias];
   }
-  take("outputStrategy", "outputSchema", outputSchema === undefined ? undefined : { type: "structured", schema: outputSchema });
+  resolveAlias("outputStrategy", "outputSchema", outputSchema === undefined ? undefined : { type: "structured", schema: outputSchema });
   if (errors.length > 0) throw refuse(errors);
   return fields as Fields;
 }

@@ -3,10 +3,10 @@ const LATE_MS = 1_000;
 /** Enough to read the data that arrived meanwhile, including files that are polled. */
 const CATCH_UP_MS = 1_000;
 
-/** Returns whether a timer fires so late that data which arrived in time may still be unread. */
+/** Returns whether a timer fires so late that data which arrived in time may still be unread. `dueAt` is a time of `performance.now()`. */
 export const isLate = (dueAt: number): boolean => performance.now() - dueAt > LATE_MS;
 
-/** A deadline for a task or a receiver; times are of `performance.now()`. */
+/** A running deadline, which can be canceled. */
 export interface Deadline {
   cancel(): void;
 }

@@ -20,21 +20,21 @@ export async function createAgent(context: ManageContext, agentId: string, field
   if (await isListed(context, agentId)) throw new ManagementError("conflict", `The agent ${agentId} already exists.`);
   const { model, workspace = await defaultWorkspace(context, agentId), ...others } = dropNulls(fields);
   context.signal?.throwIfAborted();
-  const begun = withoutSignal(context);
-  await createNamed(begun, agentId, {
+  const uncancelable = withoutSignal(context);
+  await createNamed(uncancelable, agentId, {
     ...(typeof model === "string" ? { model } : {}),
     ...(workspace === undefined ? {} : { workspace }),
   });
   if (Object.keys(others).length > 0) {
     try {
-      await changeAgent(begun, agentId, others);
+      await changeAgent(uncancelable, agentId, others);
     } catch (error) {
       // Do not leave an incomplete agent.
-      await removeAgent(begun, agentId);
+      await removeAgent(uncancelable, agentId);
       throw error;
     }
   }
-  return await expectAgent(begun, agentId);
+  return await expectAgent(uncancelable, agentId);
 }
 
 /** Changes the specified fields atomically; null if the agent does not exist. */

@@ -25,18 +25,18 @@ export type Managers = RuntimeManager & AgentManager & SkillManager & SystemMana
 type Act<A extends unknown[], T> = (context: ManageContext, ...args: A) => Promise<T>;
 type Method<A extends unknown[], T> = (...args: [...A, call?: ManagerCall | undefined]) => Promise<T>;
 
-/** Creates the managers of a gateway; `current` returns null while the adapter is not initialized. */
-export function createManagers(current: () => ManageContext | null): Managers {
+/** Creates the managers of a gateway; `currentContext` returns null while the adapter is not initialized. */
+export function createManagers(currentContext: () => ManageContext | null): Managers {
   const turns = createTurns();
 
   const read =
     <A extends unknown[], T>(act: Act<A, T>): Method<A, T> =>
     (...args) => {
-      // The call options follow the parameters of the operation; the context is not a parameter.
+      // `act` has one more parameter than the method, the context, so the call options follow at this index.
       const call = args[act.length - 1] as ManagerCall | undefined;
       const own = args.slice(0, act.length - 1) as A;
       return withManagementErrors(async () => {
-        const context = current();
+        const context = currentContext();
         if (context === null) throw new ManagementError("unavailable", "The adapter openclaw is not running.");
         call?.signal?.throwIfAborted();
         return await act({ ...context, ...(call?.signal !== undefined && { signal: call.signal }) }, ...own);

@@ -24,7 +24,7 @@ export function isInside(directory: string, file: string): boolean {
   return relative !== "" && !path.isAbsolute(relative) && relative.split(path.sep)[0] !== "..";
 }
 
-/** Removes a file of a directory if its content has the etag that the gateway returned. */
+/** Removes a file in a directory if its content has the etag that the gateway returned. */
 export async function removeFile(directory: string, name: string, etag: string): Promise<void> {
   const isEntry = path.dirname(path.join(directory, name)) === path.resolve(directory);
   await using file = isEntry ? await openFileInside(directory, [name]) : null;

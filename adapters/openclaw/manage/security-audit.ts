@@ -6,8 +6,8 @@ import { programEnvironment } from "../../shared/agent-program/program-environme
 import { readConfig } from "./gateway-config.ts";
 import type { ManageContext } from "./manage-context.ts";
 
-/** The audit uses about 10 s of CPU time, so its result is cached. */
 const LIMIT_MS = 60_000;
+/** How long a result is cached. The audit uses about 10 s of CPU time. */
 const CACHE_MS = 60_000;
 const auditSchema = z.looseObject({
   summary: z.object({ critical: z.number(), warn: z.number(), info: z.number() }),

@@ -23,7 +23,7 @@ export interface AcpNotice {
   answer?: string;
 }
 
-/** What is specific to one agent that supports the Agent Client Protocol. */
+/** The properties in which one agent that supports the Agent Client Protocol differs from others. */
 export interface AcpProfile {
   /** Without `sessionResume`, a request with a resume token is rejected. */
   capabilities: GatewayCapabilities;

@@ -111,7 +111,7 @@ const KINDS_WITH_AGENT_TITLE: ReadonlySet<string> = new Set(["", "other", "read"
 
 /**
  * Names the calls of declared tools. Agents put the name of an MCP tool in different fields. A declared tool is called
- * without approval, so a field that the model can write never makes a call one of them.
+ * without approval, so a call is never identified as one of them by a field that the model can write.
  */
 function withDeclaredToolNames(profile: AcpProfile, { offeredTools }: ProgramTask): Pick<AcpProfile, "readNotice" | "toolName"> {
   if (offeredTools === undefined) return profile;

@@ -23,12 +23,12 @@ export async function probeAgent(profile: AcpProfile, argv: readonly string[], c
     onNoise: (line) => noise.push(line.slice(0, 500)),
   });
   const stop = new AbortController();
-  let answered: InitializeResponse | undefined;
+  let response: InitializeResponse | undefined;
   let initializeError: unknown;
   const limitMs = probeLimitMs(context.settings);
-  const greet = async (stdin: Writable): Promise<void> => {
+  const sendInitialize = async (stdin: Writable): Promise<void> => {
     try {
-      answered = await initialize(channel.open(stdin), limitMs);
+      response = await initialize(channel.open(stdin), limitMs);
     } catch (error) {
       initializeError = error;
     }
@@ -39,25 +39,25 @@ export async function probeAgent(profile: AcpProfile, argv: readonly string[], c
   const exited = probeProgram(context, {
     limitMs,
     ...profile.launchProbe(argv, context),
-    input: (stdin) => void greet(stdin),
+    input: (stdin) => void sendInitialize(stdin),
     onLine: channel.onLine,
     signal: stop.signal,
   });
   try {
     const { end } = await exited;
     channel.close();
-    if (answered === undefined && (initializeError === undefined || initializeError instanceof AgentExited))
+    if (response === undefined && (initializeError === undefined || initializeError instanceof AgentExited))
       throw new Error(
         // The arguments are not shown, because they can contain secrets.
         `${argv[0]} does not support the Agent Client Protocol. ${`${noise.join(" ")} ${end.stderr}`.trim().slice(-500)}`,
       );
   } catch (error) {
-    // An agent that answered but did not exit in time is usable.
-    if (answered === undefined) throw initializeError ?? error;
+    // An agent that responded but did not exit in time is usable.
+    if (response === undefined) throw initializeError ?? error;
   }
-  if (answered === undefined) throw initializeError;
-  profile.onAnswer?.(answered);
-  return describe(answered, profile);
+  if (response === undefined) throw initializeError;
+  profile.onAnswer?.(response);
+  return describe(response, profile);
 }
 
 const label = z.string().max(200).nullish().catch(null);

@@ -15,11 +15,11 @@ import type {
 import { createConversation } from "#contract";
 import { type CallStore, createCallStore } from "../declared-tools/call-store.ts";
 import { runWithDeclaredTools, type ToolTask } from "../declared-tools/run-with-declared-tools.ts";
+import { notStartedResult } from "../process/failure.ts";
 import { MAX_TEXT_BYTES } from "../process/text-limit.ts";
 import type { AgentProgram, ConnectionResult, ProgramConnection, ProgramContext } from "./agent-program.ts";
 import { needsApproval } from "./decide-approval.ts";
 import { finishAnswer } from "./finish-answer.ts";
-import { notStartedResult } from "./not-started-result.ts";
 import { type FoundConnection, findConnections, isUsable, type Probes, probeConnections, reportHealth } from "./preflight.ts";
 import { createRunningTasks } from "./running-tasks.ts";
 import { createSessionTotals, removeOldTotals, type SessionTotals } from "./session-totals.ts";
@@ -138,7 +138,7 @@ async function checkProgram(program: AgentProgram, ready: Ready): Promise<Adapte
   return reportHealth(program, found, context);
 }
 
-/** Includes connections that are no longer in use. The next health check tries again after a failure. */
+/** Removes expired data of all connections, also of those that are not used. Logs a failure; the next health check tries again. */
 async function removeExpiredData({ connections }: AgentProgram, { context, openCalls }: Ready): Promise<void> {
   const sweeps = await Promise.allSettled([openCalls.sweep(), ...connections.map((connection) => connection.sweep?.(context))]);
   for (const sweep of sweeps)

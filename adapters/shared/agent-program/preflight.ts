@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { withTimeout } from "@hak2i/async-kit";
 import type { AdapterHealthStatus, PreflightStep } from "#contract";
-import { sandboxStep } from "../process/sandbox-step.ts";
+import { sandboxStep } from "../process/sandbox.ts";
 import type { AgentProgram, Probe, ProgramConnection, ProgramContext, ProgramLookup } from "./agent-program.ts";
 
 /**

@@ -81,7 +81,9 @@ export async function probeVersion(
 ): Promise<string> {
   const { end, stdout } = await probeProgram(context, { argv: [...argv, "--version"], env, ...limits });
   const version = /\d+\.\d+\.\d+[\w.+-]*/.exec(stdout)?.[0];
-  if (end.exitCode !== 0 || version === undefined)
-    throw new Error(`${argv.join(" ")} --version prints no version: ${`${stdout} ${end.stderr}`.trim().slice(0, 500)}`);
+  if (end.exitCode !== 0 || version === undefined) {
+    const output = `${stdout} ${end.stderr}`.trim().slice(0, 500) || `it prints nothing and exits with ${end.exitCode}`;
+    throw new Error(`${argv.join(" ")} --version prints no version: ${output}`);
+  }
   return version;
 }

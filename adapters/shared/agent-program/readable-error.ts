@@ -5,8 +5,8 @@ const MAX_DEPTH = 4;
 const MESSAGE_FIELDS = ["message", "details", "detail", "description", "reason"] as const;
 
 /**
- * Replaces the JSON object in an error message by its own message: `Internal error {"details":"no key"}` becomes
- * `Internal error: no key`.
+ * Replaces a JSON object in an error message by the message that the object contains: `Internal error {"details":"no
+ * key"}` becomes `Internal error: no key`.
  */
 export function readableError(message: string): string {
   const start = message.indexOf("{");

@@ -27,6 +27,12 @@ export const command = (variable: string, title: string, usual: string) =>
     schema: z.string().min(1).optional().describe(`${title} executable: a path, or a name looked up on PATH. Default: ${usual}`),
   }) satisfies AdapterSetting;
 
+/** Returns the schema of a program with its arguments. All faults have one message, because the value is a single JSON text. */
+export function argvSchema(example: string) {
+  const message = `must be a JSON array of strings, for example ${example}`;
+  return z.array(z.string(message).min(1, message), message).min(1, message);
+}
+
 /** The setting `connection`, with the connections in the order in which they are tried. */
 export const connection = <const Names extends readonly [string, ...string[]]>(variable: string, title: string, names: Names) =>
   ({

@@ -2,7 +2,7 @@ import type { ProgramContext } from "../agent-program/agent-program.ts";
 import { probeProgram, probeVersion } from "../agent-program/probe-program.ts";
 import { claudeEnvironment } from "./environment.ts";
 
-/** The version of Claude Code. Rejects if it does not support one of the flags, so that the preflight reports it and not a task. */
+/** Returns the version of Claude Code. Rejects if it does not support one of the flags: the preflight reports it before any task fails. */
 export async function probeClaude(
   argv: readonly string[],
   context: ProgramContext,

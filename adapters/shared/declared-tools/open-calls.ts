@@ -5,7 +5,7 @@ export interface OpenCall {
   input: unknown;
 }
 
-/** The results of all open calls, in the order of the calls, and the rest of the message that brought them. */
+/** The results of all open calls, in the order of the calls, and the rest of the message that contained them. */
 export interface MatchedResults {
   results: (readonly [call: OpenCall, result: unknown])[];
   rest: string;
@@ -20,19 +20,19 @@ export function matchResults(open: readonly OpenCall[], message: string): Matche
   const { object, rest } = splitObject(message);
   const ids = open.map(({ toolCallId }) => toolCallId);
   if (object !== null && ids.every((id) => Object.hasOwn(object, id))) {
-    const strangers = Object.keys(object).filter((key) => !ids.includes(key));
-    if (strangers.length > 0)
-      return { fault: `The message has results for unknown calls: ${named(strangers)}. The waiting calls are: ${named(ids)}.` };
+    const unknownIds = Object.keys(object).filter((key) => !ids.includes(key));
+    if (unknownIds.length > 0)
+      return { fault: `The message has results for unknown calls: ${formatIds(unknownIds)}. The waiting calls are: ${formatIds(ids)}.` };
     return { results: open.map((call) => [call, object[call.toolCallId]]), rest };
   }
   const [only, ...others] = open;
   if (only !== undefined && others.length === 0) return { results: [[only, message]], rest: "" };
   return {
-    fault: `The conversation waits for the results of ${open.length} tool calls. Begin the message with a JSON object that maps each toolCallId to its result: ${named(ids)}.`,
+    fault: `The conversation waits for the results of ${open.length} tool calls. Begin the message with a JSON object that maps each toolCallId to its result: ${formatIds(ids)}.`,
   };
 }
 
-/** A result as the text that a model reads. */
+/** Converts a result to text for a model. */
 export const textOfResult = (result: unknown): string => (typeof result === "string" ? result : JSON.stringify(result));
 
 /** Splits a text into the JSON object that it begins with and the rest. Bridge may have appended instructions to the message. */
@@ -66,7 +66,7 @@ function endOfObject(text: string, start: number): number {
   return 0;
 }
 
-const named = (ids: readonly string[]): string =>
+const formatIds = (ids: readonly string[]): string =>
   ids
     .slice(0, 20)
     .map((id) => id.slice(0, 100))

@@ -7,7 +7,7 @@ import { createToolNames } from "../agent-program/tool-names.ts";
 import { failure } from "../process/failure.ts";
 import { createCallGate } from "./call-gate.ts";
 import type { CallStore } from "./call-store.ts";
-import { isDeclaredTool } from "./declared-tool-names.ts";
+import { createDeclaredToolMatcher } from "./declared-tool-names.ts";
 import type { OfferedTools } from "./offered-tools.ts";
 import { matchResults, type OpenCall } from "./open-calls.ts";
 import { resultsMessage } from "./results-message.ts";
@@ -82,7 +82,7 @@ async function offerTools(
   const named = new Map(tools.map((tool) => [nameOf(tool.name), tool]));
   const given = request.mcpServers ?? [];
   const serverName = mcpServerNames([...given, { name: SERVER_NAME }]).at(-1) ?? SERVER_NAME;
-  const includes = isDeclaredTool(serverName, named.keys());
+  const includes = createDeclaredToolMatcher(serverName, named.keys());
   const gate = createCallGate(timeline, includes);
   // Loaded with the first task that needs it.
   const { openToolServer } = await import("./tool-server.ts");

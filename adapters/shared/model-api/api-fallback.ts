@@ -5,8 +5,8 @@ import type { ModelConnection } from "./create-model-connection.ts";
 /**
  * Adds the connection to the vendor's API as a fallback for hosts on which the program is not installed. The fallback
  * is not used for a program that is installed but fails, because a model without tools would handle its tasks
- * differently. The operator can select the API connection explicitly. A session of one side cannot be resumed on the
- * other.
+ * differently. The operator can select the API connection explicitly. A session of the program cannot be resumed over
+ * the API, nor a conversation with the API in the program.
  */
 export function addApiFallback(programs: readonly ProgramConnection[], api: ModelConnection): ProgramConnection[] {
   return [...programs.map(rejectConversations), createFallback(programs, api)];

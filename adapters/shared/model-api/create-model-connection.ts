@@ -88,7 +88,7 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
     },
 
     async probe(_argv, context) {
-      const endpoint = found(findEndpoint(context));
+      const endpoint = requireEndpoint(findEndpoint(context));
       try {
         await sendProbe(endpoint, context);
       } catch (error) {
@@ -113,14 +113,14 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
         return { ok: false, detail: `${originOf(endpoint.baseUrl)} rejects the credentials (${status}). Check the API key.` };
       if (status < 300) return { ok: true, detail: "accepted by the endpoint" };
       if (status >= 500 || status === 429)
-        return { ok: false, detail: `The endpoint answers ${status}, so the credentials could not be checked.` };
+        return { ok: false, detail: `The endpoint returned HTTP ${status}, so the credentials could not be checked.` };
       return { ok: true, detail: `not checked: the endpoint offers no request that checks them without a model call (${status})` };
     },
 
     unsupportedReason: (request) => unsupportedReason(request, capabilities),
 
     async execute(task) {
-      const endpoint = found(findEndpoint(task.context));
+      const endpoint = requireEndpoint(findEndpoint(task.context));
       const { request } = task;
       const modelId = request.model ?? endpoint.defaultModel;
       if (modelId === null)
@@ -156,7 +156,7 @@ function unsupportedReason(
 }
 
 /** Throws if the endpoint is missing, which cannot happen: only a connection that was found is probed or used. */
-function found(endpoint: ReturnType<FindEndpoint>): ModelEndpoint {
+function requireEndpoint(endpoint: ReturnType<FindEndpoint>): ModelEndpoint {
   if ("missing" in endpoint) throw new Error(endpoint.missing);
   return endpoint;
 }

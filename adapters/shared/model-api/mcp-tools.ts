@@ -9,7 +9,7 @@ import { decideApproval } from "../agent-program/decide-approval.ts";
 import { mcpServerNames } from "../agent-program/mcp-server-names.ts";
 import { createToolNames } from "../agent-program/tool-names.ts";
 import { PROCESS_LIMITS } from "../process/run-process.ts";
-import { failOpenRequests } from "./fail-open-requests.ts";
+import { failUnansweredRequests } from "./fail-unanswered-requests.ts";
 import { limitFetch } from "./limit-fetch.ts";
 import { ModelFailure, networkErrorCode, redact } from "./model-failure.ts";
 import { createStdioServer } from "./stdio-transport.ts";
@@ -93,7 +93,7 @@ type RemoteSpec = Exclude<McpServerSpec, { transport: "stdio" }>;
 /** Uses the fetch that rejects destinations a dispatch may not name, because Bridge opens the connection. */
 function remoteTransport(spec: RemoteSpec, { context }: ProgramTask, closing: AbortSignal) {
   const { transport: type, url, headers } = spec;
-  const fetch = failOpenRequests(limitFetch(context.fetch, PROCESS_LIMITS.stdoutBytes, closing), spec);
+  const fetch = failUnansweredRequests(limitFetch(context.fetch, PROCESS_LIMITS.stdoutBytes, closing), spec);
   return { type, url, ...(headers !== undefined && { headers }), redirect: "error" as const, fetch };
 }
 

@@ -55,7 +55,7 @@ function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoi
       : (ADVICE[errorCode] ?? "");
   return failure(
     errorCode,
-    `The model's endpoint answered ${error.statusCode}: ${message}${/[.!?]$/.test(message) || advice === "" ? "" : "."}${advice}`,
+    `The model's endpoint returned HTTP ${error.statusCode}: ${message}${/[.!?]$/.test(message) || advice === "" ? "" : "."}${advice}`,
   );
 }
 

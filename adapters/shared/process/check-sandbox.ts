@@ -7,7 +7,7 @@ const CHECK_LIMIT_MS = 10_000;
 /** Maximum number of files that an error names. */
 const MAX_NAMED = 5;
 
-/** The memory of the sandbox's init process. A process that can open it can also trace the init. */
+/** The memory of the sandbox's init process. A process that can open it can also trace the init process. */
 const INIT_MEMORY = "/proc/1/mem";
 
 /** Prints the version of bwrap, INIT_MEMORY if it can be opened, and the kernel's files that are writable, without opening them. */
@@ -19,7 +19,7 @@ find /proc /proc/self/net/ -path '/proc/[0-9]*' -prune -o -type f -print 2>/dev/
   while IFS= read -r file; do if test -w "$file"; then echo "$file"; fi; done`;
 
 /**
- * Runs bwrap in its own sandbox and checks that a task cannot change kernel settings or control the init. Returns its
+ * Runs bwrap in its own sandbox and checks that a task cannot change kernel settings or control the init process. Returns its
  * version as `detail`, or the reason as `missing`.
  */
 export async function checkSandbox(
@@ -69,5 +69,5 @@ function isHostSetting(file: string): boolean {
   }
 }
 
-/** Mode bit of a file that every user may write to, so that it is not a setting. */
+/** Mode bit of files that every user may write to. Such a file is not a setting. */
 const WORLD_WRITABLE = 0o002;

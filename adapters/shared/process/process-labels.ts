@@ -33,12 +33,12 @@ const CHECK_LIMIT_MS = 10_000;
 
 const family: LabelFamily = BigInt(randomInt(1, MAX_FAMILY));
 let count = 0n;
-let opened: Promise<ProcessLabels | { missing: string }> | undefined;
+let labels: Promise<ProcessLabels | { missing: string }> | undefined;
 
 /** Returns the labels, or the reason why they do not work on this host. Checked once. */
 export function processLabels(): Promise<ProcessLabels | { missing: string }> {
-  opened ??= openLabels();
-  return opened;
+  labels ??= openLabels();
+  return labels;
 }
 
 /** The program to label. */
@@ -83,7 +83,7 @@ export function labeledSpawnError(name: string, exitCode: number | null, stderr:
 async function openLabels(): Promise<ProcessLabels | { missing: string }> {
   const own = readProc(() => readFileSync("/proc/self/limits", "utf8"));
   if (own === null) return { missing: "there is no /proc, so processes that a task leaves behind cannot be found" };
-  // Set by the operator, or by a Bridge that runs this one as a task and would no longer find our processes if we replaced it.
+  // The operator has set the limit, or another Bridge that runs this one as a task. That Bridge could not find processes with other labels.
   if (parseLabel(own) !== null) return { missing: "the limit on file locks (ulimit -x) is in use; it must be unlimited" };
   const pathVariable = process.env["PATH"] ?? "";
   const prlimit = findProgram("prlimit", pathVariable);

@@ -230,7 +230,7 @@ function collectOutput(
       fail(error);
     }
   };
-  const take = (chunk: Buffer): void => {
+  const readChunk = (chunk: Buffer): void => {
     if (limit !== null) return;
     const room = limits.stdoutBytes - stdoutBytes;
     stdoutBytes += chunk.length;
@@ -242,16 +242,16 @@ function collectOutput(
     if (limit !== null) stop();
   };
   const closing = new AbortController();
-  const takeFile = async (from: OutputFile): Promise<void> => {
+  const readOutputFile = async (from: OutputFile): Promise<void> => {
     for await (const chunk of from.chunks(closing.signal)) {
-      take(chunk);
+      readChunk(chunk);
       // A file, unlike a pipe, does not block its writer, so further output is dropped.
       if (limit !== null || listenerError !== null) await from.empty();
     }
   };
-  const fileRead = file === null ? null : takeFile(file).catch(fail);
+  const fileRead = file === null ? null : readOutputFile(file).catch(fail);
   stdout?.on("data", (chunk: Buffer) => {
-    take(chunk);
+    readChunk(chunk);
     if (chunk.length < FULL_CHUNK_BYTES) return;
     stdout.pause();
     setImmediate(() => stdout.resume());

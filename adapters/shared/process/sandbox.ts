@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { Sandbox } from "#contract";
+import type { PreflightStep, Sandbox } from "#contract";
 import { checkSandbox } from "./check-sandbox.ts";
 import { findProgram } from "./find-program.ts";
 import { keyringFilter } from "./keyring-filter.ts";
@@ -85,8 +85,8 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox | 
 }
 
 /**
- * Commands that separate a program from the init of its sandbox, which has the same user. With ptrace or `/proc/1/mem`,
- * the program could remove the init's parent-death signal and process group and outlive Bridge. A nested user namespace
+ * Commands that separate a program from the init process of its sandbox, which has the same user. With ptrace or `/proc/1/mem`,
+ * the program could remove the parent-death signal and process group of that process and outlive Bridge. A nested user namespace
  * prevents both. If namespaces cannot be nested, Yama may prevent them.
  */
 function initSeparations(pathVariable: string): string[][] {
@@ -132,3 +132,7 @@ function isChangeable(place: string): boolean {
   const found = lstatSync(place, { throwIfNoEntry: false });
   return found !== undefined && (found.isDirectory() || (found.isFile() && (found.mode & 0o222) !== 0));
 }
+
+/** The preflight step that describes the sandbox; empty without a sandbox. */
+export const sandboxStep = (sandbox: Sandbox | null): PreflightStep[] =>
+  sandbox === null ? [] : [{ step: "sandbox", ok: true, detail: `${sandbox.detail}: tasks can write only to their own directories` }];

@@ -28,15 +28,18 @@ export function sandboxCommand(
 const SAFE_VARIABLES = ["PATH", "LANG"];
 
 /**
- * Returns the environment that starts a sandbox whose program gets the given environment. A dispatch may name variables
- * for an MCP server, and some, such as LD_PRELOAD, would run code of the task in the programs that create the sandbox,
- * which run outside of it.
+ * Returns the environment for the programs that create a sandbox. It contains `env` for the program in the sandbox, but
+ * under other names: a dispatch may set variables for an MCP server, and a variable such as LD_PRELOAD would run code
+ * of the task in the programs that create the sandbox, which run outside of it.
  */
 export function sandboxEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
-  const [kept, moved] = [true, false].map((isKept) => Object.entries(env).filter(([name]) => SAFE_VARIABLES.includes(name) === isKept));
+  const [safe, others] = [true, false].map((isSafe) => Object.entries(env).filter(([name]) => SAFE_VARIABLES.includes(name) === isSafe));
   // The shell cannot export variables with other names.
-  const named = moved?.filter(([name]) => /^[A-Za-z_]\w*$/.test(name)) ?? [];
-  return Object.fromEntries([...(kept ?? []), ...named.map(([name, value], index) => [`${VARIABLE_PREFIX}${index}`, `${name}=${value}`])]);
+  const renamed = others?.filter(([name]) => /^[A-Za-z_]\w*$/.test(name)) ?? [];
+  return Object.fromEntries([
+    ...(safe ?? []),
+    ...renamed.map(([name, value], index) => [`${VARIABLE_PREFIX}${index}`, `${name}=${value}`]),
+  ]);
 }
 
 /**
@@ -49,7 +52,7 @@ export function terminateSandboxed(sandboxPid: number): boolean {
     .map(readProcess)
     .filter((found) => found !== null)
     .filter((found) => found.group === sandboxPid);
-  // The children of the init are the waiting shell and orphans. The shell stops the orphans after the program.
+  // The children of the init process are the waiting shell and orphans. The shell stops the orphans after the program.
   const init = group.find(({ parent }) => parent === sandboxPid)?.pid;
   const inside = group.filter(({ pid, parent }) => pid !== sandboxPid && parent !== sandboxPid && parent !== init);
   for (const found of inside) signal(found, "SIGTERM");

@@ -43,13 +43,13 @@ export function secretDirectories(file: string): SecretDirectory[] {
   let links = 0;
   const steps = stepsOf(file, { isFile: true, isLinked: false });
   for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
-    const place = path.join(directory, step.name);
-    const target = links < MAX_LINKS ? linkTarget(place) : null;
+    const pathname = path.join(directory, step.name);
+    const target = links < MAX_LINKS ? linkTarget(pathname) : null;
     if (step.isFile) found.push({ file, directory, name: step.name, beneath: null });
     else if (step.isLinked) found.push({ file, directory, name: null, beneath: steps.map(({ name }) => name).join("/") });
     else if (target !== null) found.push({ file, directory, name: null, beneath: null });
     if (target === null) {
-      directory = place;
+      directory = pathname;
       continue;
     }
     links += 1;
@@ -66,15 +66,15 @@ interface Step {
 }
 
 /** The names of a path. `role` applies to the last one. */
-function stepsOf(place: string, role: Omit<Step, "name">): Step[] {
-  const names = place.split(path.sep).filter((name) => name !== "" && name !== ".");
+function stepsOf(pathname: string, role: Omit<Step, "name">): Step[] {
+  const names = pathname.split(path.sep).filter((name) => name !== "" && name !== ".");
   return names.map((name, index) => ({ name, ...(index === names.length - 1 ? role : { isFile: false, isLinked: false }) }));
 }
 
 /** Null when the path is not a link or does not exist. */
-function linkTarget(place: string): string | null {
+function linkTarget(pathname: string): string | null {
   try {
-    return lstatSync(place).isSymbolicLink() ? readlinkSync(place) : null;
+    return lstatSync(pathname).isSymbolicLink() ? readlinkSync(pathname) : null;
   } catch {
     return null;
   }

@@ -70,8 +70,8 @@ export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<
   const isOurs = (directory: string | undefined) => directory?.startsWith(root) === true;
   const hasMarks = ({ marker, tmp, home }: Marks) => marker !== undefined && (isOurs(tmp) || isOurs(home));
   const file = path.join(dataDir, FAMILY_FILE);
-  const place = identifyDirectory(dataDir);
-  const [labels, earlier] = [await processLabels(), readFamily(file, place)];
+  const directoryId = identifyDirectory(dataDir);
+  const [labels, earlier] = [await processLabels(), readFamily(file, directoryId)];
   const family = "missing" in labels ? null : labels.family;
   // Another Bridge instance in the current process recorded the same family. Its tasks may still run, so they are not leftovers.
   const isEarlier = (label: ProcessLabel) => earlier !== null && earlier !== family && familyOf(label) === earlier;
@@ -79,15 +79,15 @@ export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<
   // A task of the earlier Bridge may be an ancestor of this process, for example a shell. Killing an ancestor could also end this process.
   const ancestors = ancestorsOf(process.pid);
   const swept = await sweep((pid) => !ancestors.has(pid) && isLeftover(pid));
-  if (family !== null && family !== earlier) writeFileSync(file, `${family} ${place}\n`, { mode: 0o600 });
+  if (family !== null && family !== earlier) writeFileSync(file, `${family} ${directoryId}\n`, { mode: 0o600 });
   return swept;
 }
 
 /** The recorded family; null if the directory is a copy, because another Bridge may use the original right now. */
-function readFamily(file: string, place: string): LabelFamily | null {
+function readFamily(file: string, directoryId: string): LabelFamily | null {
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-  const [family = "", recordedPlace] = text.trim().split(" ");
-  return /^\d+$/.test(family) && recordedPlace === place ? BigInt(family) : null;
+  const [family = "", recordedId] = text.trim().split(" ");
+  return /^\d+$/.test(family) && recordedId === directoryId ? BigInt(family) : null;
 }
 
 /** Returns the device and inode of a directory. A rename does not change them; a copy has different ones. */

@@ -1,13 +1,12 @@
-import { createRoles, type Runtime, type Seat, seat } from "./ask-roles.ts";
 import type { RoleRequest, RoleResult } from "./bridge-options.ts";
-import { advocatePrompt, type CrossRound, coordinatorPrompt, crossIntegrationPrompt, crossRoles } from "./cross-prompts.ts";
-import { createDebate } from "./debate.ts";
+import { createDebate, hasEnded } from "./debate/debate.ts";
 import { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 import type { CouncilInput } from "./input.ts";
-import { type MergedOutput, toOutput } from "./merge-sources.ts";
-import type { Answer } from "./read-answer.ts";
-import type { RoleRecord } from "./report.ts";
-import { hasEnded } from "./run-bridge.ts";
+import { createRoles, type Runtime, type Seat, seat } from "./panel/ask-roles.ts";
+import { advocatePrompt, type CrossRound, coordinatorPrompt, crossIntegrationPrompt, crossRoles } from "./prompts/cross-prompts.ts";
+import type { Answer } from "./prompts/read-answer.ts";
+import { type MergedOutput, toOutput } from "./reports/merge-sources.ts";
+import type { RoleRecord } from "./reports/report.ts";
 import type { Spending } from "./spending.ts";
 import type { Intensity, Output } from "./types.ts";
 
@@ -18,8 +17,8 @@ export const crossRounds: Readonly<Record<Intensity, number>> = { quick: 0, stan
 export interface CrossDebateOptions {
   input: CouncilInput;
   merged: readonly MergedOutput[];
-  /** The runtimes that play the roles in turn, as many different ones as have completed. */
-  speakers: readonly Runtime[];
+  /** The runtimes whose councils completed. The roles are assigned to them in turn. */
+  completedRuntimes: readonly Runtime[];
   execute(request: RoleRequest): Promise<RoleResult>;
   secondsLeft(): number;
   spending: Spending;
@@ -43,14 +42,16 @@ export interface CrossDebateResult {
  * coordinator decides.
  */
 export async function runCrossDebate(options: CrossDebateOptions): Promise<CrossDebateResult> {
-  const { input, merged, speakers, log, onProgress } = options;
+  const { input, merged, completedRuntimes, log, onProgress } = options;
   const [coordinator, advocate, integration] = [crossRoles.coordinator, crossRoles.advocate, crossRoles.integration].map((role) =>
     seat({ title: role.agent, domain: role.domain }),
   ) as [Seat, Seat, Seat];
   const debate = createDebate(input.domains, "I", { judge: coordinator.speaker });
-  debate.take(merged.map((output) => ({ output: toOutput(output), unresolved_challenge: output.unresolved_challenge })));
+  debate.importOutputs(merged.map((output) => ({ output: toOutput(output), unresolved_challenge: output.unresolved_challenge })));
   const runtimes = new Map(
-    [coordinator, advocate, integration].map((who, place) => [who, speakers[place % speakers.length] ?? { provider: "" }] as const),
+    [coordinator, advocate, integration].map(
+      (who, index) => [who, completedRuntimes[index % completedRuntimes.length] ?? { provider: "" }] as const,
+    ),
   );
   const runtimeOf = (who: Seat): Runtime => {
     const { provider, model } = runtimes.get(who) ?? { provider: "" };

@@ -1,4 +1,4 @@
-import type { Usage } from "./report.ts";
+import type { Usage } from "./reports/report.ts";
 
 /** Budget of a council: the prompts it may send and what it has used. */
 export interface Spending {

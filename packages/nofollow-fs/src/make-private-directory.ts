@@ -4,9 +4,9 @@ import path from "node:path";
 const PRIVATE = 0o700;
 
 /**
- * Creates a directory at a trusted path and its parents, for their owner only. Throws the error of the system. Unlike
- * this function, `mkdir` of Node with `recursive` never returns below a directory that rejects new entries with ENOENT,
- * such as /proc.
+ * Creates a directory at a trusted path and its parents, for their owner only. Throws the error of the system. Node's
+ * `mkdir` with `recursive` is not used, because it never returns below a directory that rejects new entries with
+ * ENOENT, such as /proc.
  */
 export function makePrivateDirectory(directory: string): void {
   if (isDirectory(directory)) return;

@@ -4,7 +4,7 @@ import { BridgeError } from "../../errors.ts";
 import { sendWithEtag } from "../wire/etag.ts";
 import type { CallManager } from "./call-manager.ts";
 import { documentRoutes } from "./documents.ts";
-import { agentParams, listResponses, namePageQuery, nameParams, pageByName, readHeaders } from "./schemas.ts";
+import { agentParams, conditionalReadHeaders, listResponses, namePageQuery, nameParams, pageByName } from "./schemas.ts";
 
 const listedSchema = z
   .strictObject({ name: z.string(), etag: z.string().nullable(), bytes: z.number().int().nonnegative().nullable() })
@@ -29,7 +29,7 @@ export const agentFileRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallMa
         description: "Sorted by name.",
         params: z.object(agentParams),
         querystring: namePageQuery,
-        headers: readHeaders,
+        headers: conditionalReadHeaders,
         response: listResponses("A page of files.", listedSchema),
       },
     },

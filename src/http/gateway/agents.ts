@@ -10,15 +10,15 @@ import { writeIfMatch } from "./conditional-write.ts";
 import {
   agentIdSchema,
   agentParams,
+  conditionalReadHeaders,
   listResponses,
   namePageQuery,
   pageByName,
   preconditionHeaders,
   providerParams,
-  readHeaders,
   readResponses,
   writeErrors,
-  written,
+  writtenResponse,
 } from "./schemas.ts";
 
 const agentSchema = z
@@ -65,7 +65,7 @@ export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         description: "Sorted by id.",
         params: z.object(providerParams),
         querystring: namePageQuery,
-        headers: readHeaders,
+        headers: conditionalReadHeaders,
         response: listResponses("A page of agents.", agentSchema),
       },
     },
@@ -88,7 +88,7 @@ export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         params: z.object(providerParams),
         querystring: noQuery,
         body: newAgent,
-        response: { 201: written("The agent, ready for tasks.", agentSchema, "Location"), ...writeErrors() },
+        response: { 201: writtenResponse("The agent, ready for tasks.", agentSchema, "Location"), ...writeErrors() },
       },
     },
     async (request, reply) => {
@@ -111,7 +111,7 @@ export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         description: "The agent as its runtime stores it.",
         params,
         querystring: noQuery,
-        headers: readHeaders,
+        headers: conditionalReadHeaders,
         response: readResponses("The agent.", agentSchema),
       },
     },
@@ -135,7 +135,7 @@ export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         querystring: noQuery,
         headers: preconditionHeaders,
         body: changes,
-        response: { 200: written("The changed agent.", agentSchema), ...writeErrors() },
+        response: { 200: writtenResponse("The changed agent.", agentSchema), ...writeErrors() },
       },
     },
     async (request, reply) => {

@@ -6,7 +6,7 @@ import { sendWithEtag, sendWriteResult } from "../wire/etag.ts";
 import { noQuery } from "../wire/request-schemas.ts";
 import type { CallManager } from "./call-manager.ts";
 import { writeIfMatch } from "./conditional-write.ts";
-import { agentParams, preconditionHeaders, readHeaders, readResponses, writeErrors, written } from "./schemas.ts";
+import { agentParams, conditionalReadHeaders, preconditionHeaders, readResponses, writeErrors, writtenResponse } from "./schemas.ts";
 
 const MAX_BINDINGS = 1000;
 const description = "Each in the format of the runtime, in the runtime's order.";
@@ -32,7 +32,7 @@ export const bindingRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallMana
       operationId: "getAgentBindings",
       summary: "Get the bindings of an agent",
       description: "The channels and accounts that the agent is bound to.",
-      headers: readHeaders,
+      headers: conditionalReadHeaders,
       response: readResponses("All bindings of the agent.", bindingsSchema),
     },
     handler: async (request, reply) => {
@@ -52,7 +52,7 @@ export const bindingRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallMana
       description: "With If-Match, only if they have not changed.",
       headers: preconditionHeaders,
       body: newBindingsSchema,
-      response: { 200: written("The new bindings.", bindingsSchema), ...writeErrors() },
+      response: { 200: writtenResponse("The new bindings.", bindingsSchema), ...writeErrors() },
     },
     handler: async (request, reply) => {
       const { agentId } = request.params;

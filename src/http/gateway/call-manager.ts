@@ -53,7 +53,7 @@ export type CallManager = <Kind extends keyof Managers, Result>(
 type ProviderRequest = FastifyRequest<{ Params: { provider: string } }>;
 
 const LIMIT_MS = 60_000;
-/** The same value as for a dispatch. Bridge checks the adapter again within this time. */
+/** `Retry-After` in seconds, as for a dispatch. Bridge checks the adapter again within this time. */
 const OFFLINE_RETRY_SECONDS = 30;
 
 const guards: { [Kind in keyof Managers]: (adapter: unknown) => adapter is Managers[Kind] } = {

@@ -6,7 +6,15 @@ import { sendWithEtag, sendWriteResult } from "../wire/etag.ts";
 import { noQuery } from "../wire/request-schemas.ts";
 import type { CallManager, Managers } from "./call-manager.ts";
 import { putIfMatch, writeIfMatch } from "./conditional-write.ts";
-import { contentBody, preconditionHeaders, readContent, readHeaders, readResponses, writeErrors, written } from "./schemas.ts";
+import {
+  conditionalReadHeaders,
+  contentBody,
+  preconditionHeaders,
+  readContent,
+  readResponses,
+  writeErrors,
+  writtenResponse,
+} from "./schemas.ts";
 
 interface Document {
   name: string;
@@ -58,7 +66,7 @@ export async function documentRoutes<Kind extends keyof Managers, Params>(
       operationId: `get${operationSuffix}`,
       summary: `Get a ${fullNoun}`,
       description: "The content and its tag.",
-      headers: readHeaders,
+      headers: conditionalReadHeaders,
       response: readResponses(`The ${noun}.`, schema),
     },
     handler: async (request, reply) => {
@@ -78,7 +86,7 @@ export async function documentRoutes<Kind extends keyof Managers, Params>(
       description: `Creates or replaces the ${noun}. With If-Match, only if it has not changed.`,
       headers: preconditionHeaders,
       body: contentBody,
-      response: { 200: written("Replaced.", schema), 201: written("Created.", schema), ...writeErrors() },
+      response: { 200: writtenResponse("Replaced.", schema), 201: writtenResponse("Created.", schema), ...writeErrors() },
     },
     handler: async (request, reply) => {
       const content = readContent(request.body);

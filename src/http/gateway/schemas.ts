@@ -33,7 +33,7 @@ export const preconditionHeaders = z.object({
 });
 
 /** Header of conditional reads; an unchanged resource results in 304. */
-export const readHeaders = z.object({
+export const conditionalReadHeaders = z.object({
   "if-none-match": z.string().optional().describe("One or more ETags. 304 if one matches the current version."),
 });
 
@@ -100,4 +100,4 @@ export const writeErrors = () =>
   problemResponses(...new Set<ErrorCode>([...bodyErrorCodes, ...callErrorCodes, "too_many_requests", "draining"]));
 
 /** The response to a write, with the new state. */
-export const written = json;
+export const writtenResponse = json;

@@ -4,7 +4,7 @@ import { rejectPrecondition, sendWithEtag } from "../wire/etag.ts";
 import { emptyBody, noQuery } from "../wire/request-schemas.ts";
 import type { CallManager } from "./call-manager.ts";
 import { documentRoutes } from "./documents.ts";
-import { listResponses, namePageQuery, nameParams, pageByName, providerParams, readHeaders, writeErrors } from "./schemas.ts";
+import { conditionalReadHeaders, listResponses, namePageQuery, nameParams, pageByName, providerParams, writeErrors } from "./schemas.ts";
 
 const entrySchema = z
   .looseObject({ name: z.string() })
@@ -31,7 +31,7 @@ export const skillRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         description: "Sorted by name.",
         params: z.object(providerParams),
         querystring: namePageQuery,
-        headers: readHeaders,
+        headers: conditionalReadHeaders,
         response: listResponses("A page of skills.", entrySchema),
       },
     },

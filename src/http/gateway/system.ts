@@ -4,7 +4,7 @@ import { rejectPrecondition, sendWithEtag } from "../wire/etag.ts";
 import { pageQuery, toPage } from "../wire/pagination.ts";
 import { emptyBody, noQuery } from "../wire/request-schemas.ts";
 import type { CallManager } from "./call-manager.ts";
-import { listResponses, providerParams, readHeaders, readResponses, writeErrors } from "./schemas.ts";
+import { conditionalReadHeaders, listResponses, providerParams, readResponses, writeErrors } from "./schemas.ts";
 
 const runtimeObjectSchema = z.record(z.string(), z.unknown()).describe("In the format of the runtime.");
 const modelSchema = runtimeObjectSchema.meta({ id: "RuntimeModel" });
@@ -48,7 +48,7 @@ export const systemRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManag
         summary: "List the models of a runtime",
         description: "In the order of the runtime.",
         querystring: z.strictObject(pageQuery),
-        headers: readHeaders,
+        headers: conditionalReadHeaders,
         response: listResponses("A page of models.", modelSchema),
       },
     },
@@ -76,7 +76,7 @@ export const systemRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManag
         summary: "Get the security posture of a runtime",
         description: "The runtime's report about its own security.",
         querystring: noQuery,
-        headers: readHeaders,
+        headers: conditionalReadHeaders,
         response: readResponses("The security posture.", runtimeObjectSchema),
       },
     },

@@ -25,7 +25,7 @@ export async function sendFile(request: FastifyRequest, reply: FastifyReply, fil
     const range = chooseRange(request, tag, size);
     if (range === "unsatisfiable") {
       reply.header("content-range", `bytes */${size}`);
-      throw new BridgeError("range_not_satisfiable", `The file has ${size} bytes.`);
+      throw new BridgeError("range_not_satisfiable", `The range starts after the end of the file, which has ${size} bytes.`);
     }
     const { first, last } = range ?? { first: 0, last: size - 1 };
     const length = last - first + 1;

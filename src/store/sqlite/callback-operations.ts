@@ -1,5 +1,5 @@
 import type { Task } from "../../task.ts";
-import { decodeGaps, encodeGaps } from "../gapped-json.ts";
+import { decodeGaps, encodeGaps, type GappedJson } from "../gapped-json.ts";
 import type { Callback, CallbackState, DueCallback, NewCallback, Store } from "../store.ts";
 import type { createEventOperations } from "./event-operations.ts";
 import { toTaskIdentity } from "./event-operations.ts";
@@ -34,7 +34,37 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
     await driver.write(() => driver.run(update, now, now, now), { lazy: true, patient: true });
   }
 
-  return {
+  let announce: (callback: DueCallback) => void = () => {};
+
+  /** Stores a callback inside the operation that ends its task. `announce` it after the commit. */
+  function insert(task: Task, { url, origin, body, gaps = [], messageId }: NewCallback, now: number): DueCallback {
+    driver.run(
+      `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
+      task.seq,
+      task.tenant,
+      url,
+      origin,
+      body,
+      encodeGaps(gaps),
+      messageId ?? null,
+      now,
+      now,
+    );
+    const { seq, tenant, taskId, parentTaskId, agentId, provider, traceparent } = task;
+    return {
+      task: { seq, tenant, taskId, parentTaskId, agentId, provider },
+      ...{ url, origin, state: "pending", attempts: 0, roundAttempts: 0, lastStatus: null, lastError: null },
+      ...{ nextAttemptAt: now, updatedAt: now, finishedAt: now, traceparent },
+      ...toBody(seq, { json: body, gaps }, longTexts),
+      ...(messageId !== undefined && { messageId }),
+    };
+  }
+
+  const operations = {
+    onCallback(listener) {
+      announce = listener;
+    },
     findCallback: async (taskSeq) => find(taskSeq),
     async listCallbacks(tenant, state, page) {
       const before = page.before ?? Number.MAX_SAFE_INTEGER;
@@ -83,7 +113,7 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
       )?.["at"];
       return typeof next === "number" ? next - now : null;
     },
-    settleCallbackIfPending: (taskSeq, settlement) =>
+    settleCallbackIfPending: (task, settlement) =>
       driver.write(
         () => {
           const now = clock();
@@ -97,14 +127,14 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
             settlement.lastError,
             now,
             settlement.state,
-            taskSeq,
+            task.seq,
           );
           if (row === undefined) return null;
-          const callback = find(taskSeq) as Callback;
+          const attempts = Number(row["attempts"]);
           if (settlement.state === "delivered")
-            driver.run("INSERT INTO callback_dedup (task, at) VALUES (?, ?) ON CONFLICT DO NOTHING", taskSeq, now);
-          if (settlement.event !== null) events.append(callback.task, settlement.event(callback.attempts));
-          return callback;
+            driver.run("INSERT INTO callback_dedup (task, at) VALUES (?, ?) ON CONFLICT DO NOTHING", task.seq, now);
+          if (settlement.event !== null) events.append(task, settlement.event(attempts), now);
+          return attempts;
         },
         { lazy: true, patient: true },
       ),
@@ -120,29 +150,8 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
         return changed === 1 ? find(taskSeq) : null;
       }),
   } satisfies Partial<Store>;
-}
 
-/** Stores a callback inside the operation that ends its task. */
-export function insertCallback(
-  driver: SqliteDriver,
-  task: Task,
-  { url, origin, body, gaps = [], messageId }: NewCallback,
-  now: number,
-): void {
-  driver.run(
-    `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)
-     ON CONFLICT (task) DO NOTHING`,
-    task.seq,
-    task.tenant,
-    url,
-    origin,
-    body,
-    encodeGaps(gaps),
-    messageId ?? null,
-    now,
-    now,
-  );
+  return { insert, announce: (callback: DueCallback) => announce(callback), operations };
 }
 
 /** Every pair of origin and tenant that has a pending callback; rows with a NULL end each list and match nothing. */
@@ -175,17 +184,24 @@ function toCallback(row: Row): Callback {
   };
 }
 
-function toDueCallback(row: Row, { readGapped }: Dependencies["longTexts"]): DueCallback {
-  const gaps = decodeGaps(row["body_gaps"]);
-  const json = String(row["body"]);
+function toDueCallback(row: Row, longTexts: Dependencies["longTexts"]): DueCallback {
   return {
     ...toCallback(row),
     origin: String(row["origin"]),
-    heldLength: json.length,
-    ...(gaps.length === 0 ? { body: json } : { body: "", readBody: () => readGapped(Number(row["seq"]), { json, gaps }) }),
+    ...toBody(Number(row["seq"]), { json: String(row["body"]), gaps: decodeGaps(row["body_gaps"]) }, longTexts),
     ...(row["message_id"] !== null && { messageId: String(row["message_id"]) }),
     roundAttempts: Number(row["attempts"]) - Number(row["round_start"]),
     traceparent: row["traceparent"] as string | null,
     finishedAt: Number(row["finished_at"]),
   };
+}
+
+function toBody(
+  taskSeq: number,
+  stored: GappedJson,
+  { readGapped }: Dependencies["longTexts"],
+): Pick<DueCallback, "heldLength" | "body" | "readBody"> {
+  const heldLength = stored.json.length;
+  if (stored.gaps.length === 0) return { heldLength, body: stored.json };
+  return { heldLength, body: "", readBody: () => readGapped(taskSeq, stored) };
 }

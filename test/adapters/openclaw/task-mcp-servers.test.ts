@@ -36,7 +36,7 @@ function open(given: Record<string, unknown> = {}, refuse: (isWritten: boolean, 
   const gateway = {
     hello: null,
     failure: null,
-    connected: async () => ({}),
+    waitForConnection: async () => ({}),
     hasMethod: () => true,
     call: async (method: string, params: object = {}) => methods[method]?.(params as never),
   };

@@ -410,7 +410,7 @@ describe("a failure is reported", () => {
     // The usage before the restart is unknown.
     expect(result.usage).toBeUndefined();
     expect(await adapter.checkHealth()).toMatchObject({ status: "healthy" });
-    await operator.connected();
+    await operator.waitForConnection();
     for (const { resumeToken } of [result, stopped])
       expect(await until(async () => !(await isAtWork(resumeToken as string)), 60_000)).toBe(true);
   });

@@ -25,7 +25,7 @@ describe("the outcome of an error", () => {
     expect(explainError(apiError({ statusCode }), endpoint)).toMatchObject({
       status: "error",
       errorCode,
-      error: expect.stringContaining(`answered ${statusCode}: words`),
+      error: expect.stringContaining(`HTTP ${statusCode}: words`),
     });
   });
 
