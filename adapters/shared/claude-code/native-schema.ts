@@ -3,8 +3,8 @@ import type { ExecutionRequest } from "#contract";
 /** Maximum size of a JSON Schema in an argument. */
 const SCHEMA_LIMIT_BYTES = 100 * 1024;
 
-/** The schema for Claude Code's structured output; null if Bridge parses the text of the answer instead. */
-export function nativeSchema({ outputStrategy }: Pick<ExecutionRequest, "outputStrategy">): string | null {
+/** Returns the schema for Claude Code's structured output; null if Bridge parses the text of the answer instead. */
+export function getNativeSchema({ outputStrategy }: Pick<ExecutionRequest, "outputStrategy">): string | null {
   if (outputStrategy.type !== "structured" || !isSupported(outputStrategy.schema)) return null;
   const schema = JSON.stringify(outputStrategy.schema);
   return Buffer.byteLength(schema) > SCHEMA_LIMIT_BYTES ? null : schema;

@@ -54,6 +54,7 @@ export function createCallGate(timeline: TaskTimeline, isDeclared: (toolName: st
     if (calls.length === 0 || isClosed || turn.signal.aborted) return;
     timer = isBusy() ? setTimeout(release, BLOCKED_MS) : setTimeout(() => turn.abort(), SETTLE_MS);
   };
+  /** Answers all waiting calls, so that the program continues. */
   const release = (): void => {
     const open = [...reported].filter(([, state]) => state === "open");
     for (const [toolCallId] of open.slice(0, waiting.size)) reported.set(toolCallId, "done");

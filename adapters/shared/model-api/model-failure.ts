@@ -33,7 +33,7 @@ export function explainError(error: unknown, endpoint: Pick<ModelEndpoint, "base
   const cause = RetryError.isInstance(error) ? error.lastError : error;
   const own = endpoint.explainError?.(cause);
   if (own !== undefined) return own;
-  const root = innermost(cause);
+  const root = findRootCause(cause);
   if (root instanceof ModelFailure) return failure(root.errorCode, root.message);
   if (APICallError.isInstance(cause)) return explainCall(cause, endpoint);
   const message = redact(messageOf(cause), endpoint.secrets);
@@ -46,7 +46,7 @@ function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoi
   if (error.statusCode === undefined)
     return failure(
       "adapter_offline",
-      `The model's endpoint ${originOf(baseUrl)} cannot be reached: ${networkErrorCode(error) ?? redact(messageOf(innermost(error)), secrets)}`,
+      `The model's endpoint ${originOf(baseUrl)} cannot be reached: ${networkErrorCode(error) ?? redact(messageOf(findRootCause(error)), secrets)}`,
     );
   const errorCode = STATUS_CODES[error.statusCode] ?? "model_error";
   const advice =
@@ -89,8 +89,8 @@ export function networkErrorCode(error: unknown): string | null {
   return null;
 }
 
-function innermost(error: unknown): unknown {
-  return error instanceof Error && error.cause !== undefined ? innermost(error.cause) : error;
+function findRootCause(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? findRootCause(error.cause) : error;
 }
 
 /** The message of an error. Some vendors send errors in a stream that are not objects. */

@@ -12,7 +12,7 @@ export interface Failure {
 export const failure = (errorCode: TaskErrorCode, error: string): Failure => ({ status: "error", errorCode, error });
 
 /** The result of a task that failed before it started, with the connection that it would have used. */
-export const notStartedResult = (connection: Connection, errorCode: TaskErrorCode, error: string): ExecutionResult => ({
+export const createNotStartedResult = (connection: Connection, errorCode: TaskErrorCode, error: string): ExecutionResult => ({
   ...failure(errorCode, error),
   durationMs: 0,
   connection,

@@ -14,6 +14,12 @@ interface Dependencies {
   clock: () => number;
 }
 
+/** When a task ended, and its result as it is stored. */
+interface TaskEnd {
+  now: number;
+  resultJson: string;
+}
+
 /** The operations of the callback outbox. */
 export function createCallbackOperations(driver: SqliteDriver, { events, longTexts, clock }: Dependencies) {
   const find = (taskSeq: number): Callback | null => {
@@ -36,36 +42,6 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
   }
 
   let announce: (callback: DueCallback) => void = () => {};
-
-  /** Stores a callback inside the operation that ends its task. `announce` it after the commit. */
-  function insert(
-    task: Task,
-    { url, origin, body, resultAt, gaps = [], messageId }: NewCallback,
-    { now, resultJson }: { now: number; resultJson: string },
-  ): DueCallback {
-    const stored = resultAt === undefined ? { body, gaps: encodeGaps(gaps) } : removeResult(body, resultAt, resultJson);
-    driver.run(
-      `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
-      task.seq,
-      task.tenant,
-      url,
-      origin,
-      stored.body,
-      stored.gaps,
-      messageId ?? null,
-      now,
-      now,
-    );
-    const { seq, tenant, taskId, parentTaskId, agentId, provider, traceparent } = task;
-    return {
-      task: { seq, tenant, taskId, parentTaskId, agentId, provider },
-      ...{ url, origin, state: "pending", attempts: 0, roundAttempts: 0, lastStatus: null, lastError: null },
-      ...{ nextAttemptAt: now, updatedAt: now, finishedAt: now, traceparent },
-      ...toBody(seq, { json: body, gaps }, longTexts),
-      ...(messageId !== undefined && { messageId }),
-    };
-  }
 
   const operations = {
     onCallback(listener) {
@@ -151,7 +127,42 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
       }),
   } satisfies Partial<Store>;
 
-  return { insert, announce: (callback: DueCallback) => announce(callback), operations };
+  return {
+    insert: (task: Task, callback: NewCallback, end: TaskEnd) => insertCallback({ driver, longTexts }, task, callback, end),
+    announce: (callback: DueCallback) => announce(callback),
+    operations,
+  };
+}
+
+/** Stores a callback inside the operation that ends its task. Call `announce` with the result after the commit. */
+function insertCallback(
+  { driver, longTexts }: { driver: SqliteDriver; longTexts: Dependencies["longTexts"] },
+  task: Task,
+  { url, origin, body, resultAt, gaps = [], messageId }: NewCallback,
+  { now, resultJson }: TaskEnd,
+): DueCallback {
+  const stored = resultAt === undefined ? { body, gaps: encodeGaps(gaps) } : removeResult(body, resultAt, resultJson);
+  driver.run(
+    `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
+    task.seq,
+    task.tenant,
+    url,
+    origin,
+    stored.body,
+    stored.gaps,
+    messageId ?? null,
+    now,
+    now,
+  );
+  const { seq, tenant, taskId, parentTaskId, agentId, provider, traceparent } = task;
+  return {
+    task: { seq, tenant, taskId, parentTaskId, agentId, provider },
+    ...{ url, origin, state: "pending", attempts: 0, roundAttempts: 0, lastStatus: null, lastError: null },
+    ...{ nextAttemptAt: now, updatedAt: now, finishedAt: now, traceparent },
+    ...toBody(seq, { json: body, gaps }, longTexts),
+    ...(messageId !== undefined && { messageId }),
+  };
 }
 
 /** Every pair of origin and tenant that has a pending callback; rows with a NULL end each list and match nothing. */
