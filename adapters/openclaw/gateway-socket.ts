@@ -209,7 +209,10 @@ export async function openGatewaySocket(
 const redactToken = (message: string, token: string | undefined): string =>
   (token === undefined ? message : message.replaceAll(token, "[redacted]")).slice(0, MAX_MESSAGE_LENGTH);
 
-/** The gateway grants these scopes to a client with a shared secret only over loopback. `tool-events` subscribes to the events of tools. */
+/**
+ * Creates the params of `connect`. The gateway grants these scopes to a client with a shared secret only over loopback. `tool-events`
+ * subscribes to the events of tools.
+ */
 const createConnectParams = (token: string | undefined) => ({
   minProtocol: PROTOCOL,
   maxProtocol: PROTOCOL,

@@ -12,7 +12,7 @@ export interface RunTarget {
   sessionId: string;
 }
 
-/** Params of `sessions.create`, which also updates an existing session. */
+/** Creates the params of `sessions.create`, which also updates an existing session. */
 export function createSessionParams(request: ExecutionRequest, key: string, { workspace }: Pick<OpenClawSettings, "workspace">) {
   return {
     agentId: request.agentId,
@@ -22,12 +22,12 @@ export function createSessionParams(request: ExecutionRequest, key: string, { wo
   };
 }
 
-/** Params of `sessions.patch` that enable MCP servers in one session. */
+/** Creates the params of `sessions.patch` that enable MCP servers in one session. */
 export const createEnableServersParams = (names: readonly string[]) => ({
   toolOverrides: { mcpServers: Object.fromEntries(names.map((name) => [name, true])) },
 });
 
-/** Params of `agent`, which starts the run. */
+/** Creates the params of `agent`, which starts the run. */
 export function createRunParams(request: ExecutionRequest, { key, runId, sessionId }: RunTarget) {
   const { agentId, model, systemPrompt, timeoutSeconds } = request;
   return {

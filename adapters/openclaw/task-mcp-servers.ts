@@ -111,7 +111,7 @@ export function createTaskMcpServers(context: McpServersContext, bridgeId: strin
   };
 }
 
-/** Whether a failed write may have changed the configuration. */
+/** Returns whether a failed write may have changed the configuration. */
 const mayHaveBeenWritten = (error: unknown): boolean =>
   error instanceof GatewayError && !error.isBusy && ["TIMEOUT", "DISCONNECTED", "UNAVAILABLE"].includes(error.code);
 

@@ -72,7 +72,7 @@ export async function waitUntilApplied(context: ManageContext): Promise<boolean>
   }
 }
 
-/** Whether the gateway uses the written configuration. True for versions that do not report it. */
+/** Returns whether the gateway uses the written configuration; true for versions that do not report it. */
 const isApplied = ({ configRevisionHash, appliedConfigHash }: GatewayConfig): boolean =>
   configRevisionHash === undefined || appliedConfigHash === undefined || configRevisionHash === appliedConfigHash;
 

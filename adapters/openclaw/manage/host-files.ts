@@ -18,7 +18,7 @@ import { createTextEtag } from "./etag.ts";
 /** Maximum size of a skill file. */
 const MAX_FILE_BYTES = 16 * 1024 ** 2;
 
-/** Whether a path is inside a directory, and not the directory itself. Does not resolve links. */
+/** Returns whether a path is inside a directory, and not the directory itself. Does not resolve links. */
 export function isInside(directory: string, file: string): boolean {
   const relative = path.relative(directory, file);
   return relative !== "" && !path.isAbsolute(relative) && relative.split(path.sep)[0] !== "..";
@@ -74,7 +74,9 @@ function splitPathBelow(root: string, directory: string): string[] {
   return path.relative(root, directory).split(path.sep);
 }
 
-/** Whether both paths resolve to the same directory on this host. A path that does not exist is compared without resolving links. */
+/**
+ * Returns whether both paths resolve to the same directory on this host. A path that does not exist is compared without resolving links.
+ */
 export async function isSameDirectory(one: string, other: string): Promise<boolean> {
   const [first, second] = await Promise.all([one, other].map((directory) => realpath(directory).catch(() => path.resolve(directory))));
   return first === second;

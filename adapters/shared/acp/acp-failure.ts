@@ -42,7 +42,7 @@ export function explainMessage(message: string, phase: "start" | "prompt", known
   return failure(errorCode, `The agent reports: ${simplifyErrorMessage(message.trim()).slice(0, 4_000)}${advice}`);
 }
 
-/** The message and the data in one line, because some agents put the reason into the data. */
+/** Joins the message and the data in one line, because some agents put the reason into the data. */
 function messageOf({ message, data }: RequestError): string {
   const details = data === undefined || data === null ? "" : typeof data === "string" ? data : JSON.stringify(data);
   return details === "" || details === "{}" ? message : `${message} ${details}`;

@@ -56,7 +56,7 @@ export async function runTurn(
   }
 }
 
-/** The outcome for a stop reason. A truncated answer is a failure. */
+/** Returns the outcome for a stop reason. A truncated answer is a failure. */
 function outcomeOf(
   reason: string,
   answer: string,

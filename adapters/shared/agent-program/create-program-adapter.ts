@@ -227,5 +227,5 @@ function replaceHome(request: ExecutionRequest, { env }: ProgramContext): Execut
 
 const describeNotRunning = ({ provider }: AgentProgram): string => `The ${provider} adapter is not running.`;
 
-/** The connection that is named in the result of a task that does not start. */
+/** Returns the connection for the result of a task that does not start. */
 const firstConnection = ({ connections: [first] }: AgentProgram): Connection => first?.name ?? "cli";

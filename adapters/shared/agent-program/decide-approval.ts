@@ -4,7 +4,7 @@ import type { ProgramContext, ProgramTask } from "./agent-program.ts";
 /** Whether a tool call may run. */
 export type ApprovalDecision = { allow: true } | { allow: false; reason: string };
 
-/** True if tool calls of the task wait for an approval. A task with the profile `inspect` cannot get more permissions. */
+/** Returns whether tool calls of the task wait for an approval. A task with the profile `inspect` cannot get more permissions. */
 export const needsApproval = ({ profile, approvals }: Pick<ExecutionRequest, "profile" | "approvals">): boolean =>
   profile === "modify" && approvals === "ask";
 

@@ -77,7 +77,7 @@ function startProbe(key: string, probe: () => Promise<Probe>, { answers, running
   return started;
 }
 
-/** True if tasks can use the connection: its program exists, and its probe has not failed. */
+/** Returns whether tasks can use the connection: its program exists, and its probe has not failed. */
 export const isUsable = (entry: FoundConnection): entry is FoundConnection & { lookup: { argv: readonly string[] } } =>
   "argv" in entry.lookup && entry.probe?.ok !== false;
 

@@ -193,12 +193,12 @@ function readResult(line: ResultLine, outcome: Outcome, hasAnswered: boolean): S
   ];
 }
 
-/** The reason of a discarded answer that Claude Code requests again. */
+/** Formats the reason of a discarded answer, which Claude Code requests again. */
 export const retryReason = (error?: unknown): string =>
   `The model's answer was incomplete${typeof error === "string" ? ` (${error})` : ""}.`;
 
 /**
- * The usage and cost of the task, including sub-agents. The line's `usage` omits sub-agents, and its `total_cost_usd`
+ * Reads the usage and cost of the task, including sub-agents. The line's `usage` omits sub-agents, and its `total_cost_usd`
  * is the total of the session.
  */
 function readUsage({ model_usage_since_last_result: models }: ResultLine): { usage?: NormalizedUsage; costUsd?: number } {

@@ -20,5 +20,5 @@ function isSupported({ $schema, type, anyOf, oneOf, allOf }: Record<string, unkn
   );
 }
 
-/** True if Claude Code rejected the schema before it started. Bridge then parses the text of the answer. */
+/** Returns whether Claude Code rejected the schema before it started. Bridge then parses the text of the answer. */
 export const isSchemaRefused = (error: string | undefined): boolean => error?.includes("--json-schema is not a valid JSON Schema") === true;

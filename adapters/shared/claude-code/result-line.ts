@@ -33,10 +33,10 @@ export const resultSchema = z.object({
 });
 export type ResultLine = z.infer<typeof resultSchema>;
 
-/** Advice for missing or rejected credentials. */
+/** Returns advice for missing or rejected credentials. */
 export const loginAdvice = (homeSetting: string): string => `set ANTHROPIC_API_KEY, or ${homeSetting}=user to use your own login`;
 
-/** The outcome of a task. `is_error` decides, because the `subtype` of a rejected API call is "success", too. */
+/** Reads the outcome of a task. `is_error` decides, because the `subtype` of a rejected API call is "success", too. */
 export function readOutcome(line: ResultLine, homeSetting: string): Outcome {
   const { is_error: isError, stop_reason: stopReason } = line;
   if (!isError && stopReason === "refusal") return failure("model_error", "The model refused the task.");
@@ -57,7 +57,7 @@ export function readOutcome(line: ResultLine, homeSetting: string): Outcome {
 export const createUnauthorizedOutcome = (message: string, homeSetting: string): Outcome =>
   failure("authentication_required", `Claude Code reports: ${message}. To log in, ${loginAdvice(homeSetting)}.`);
 
-/** Without credentials, Claude Code makes no API call, so there is no status. */
+/** Returns whether credentials are missing or rejected. Without credentials, Claude Code makes no API call, so there is no status. */
 function isUnauthorized(httpStatus: number | undefined, message: string): boolean {
   return httpStatus === 401 || httpStatus === 403 || /^not logged in/i.test(message);
 }

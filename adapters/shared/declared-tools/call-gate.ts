@@ -46,7 +46,7 @@ export function createCallGate(timeline: TaskTimeline, isDeclared: (toolName: st
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  /** True if something other than the waiting calls is running or about to start. */
+  /** Returns whether something other than the waiting calls is running or about to start. */
   const isBusy = (): boolean => otherTools.size > 0 || [...reported.values()].filter((state) => state === "open").length > waiting.size;
 
   const restartTimer = (): void => {

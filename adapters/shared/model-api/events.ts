@@ -90,13 +90,13 @@ function createCompletedStep({ toolCallId, toolName }: { toolCallId: string; too
   return { kind: "tool.completed", toolCallId, toolName, output, isError };
 }
 
-/** True if an MCP server marked its result as an error. */
+/** Returns whether an MCP server marked its result as an error. */
 const isErrorOutput = (output: unknown): boolean =>
   typeof output === "object" && output !== null && "isError" in output && output.isError === true;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The outcome for a finish reason. An unknown reason counts as a success, a missing one as a failure. */
+/** Returns the outcome for a finish reason. An unknown reason counts as a success, a missing one as a failure. */
 function outcomeOf(
   { finishReason, rawFinishReason }: Extract<TextStreamPart<ToolSet>, { type: "finish" }>,
   { isLastStep, isOpen }: { isLastStep: boolean; isOpen: boolean },

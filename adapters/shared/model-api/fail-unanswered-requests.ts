@@ -52,7 +52,7 @@ function failInSharedStream(fetch: ModelFetch, createError: CreateError): ModelF
   };
 }
 
-/** The id of a request; null for a notification or a response. */
+/** Returns the id of a request; null for a notification or a response. */
 function readRequestId(body: unknown): RequestId | null {
   if (typeof body !== "string") return null;
   const { id, method } = JSON.parse(body) as { id?: RequestId; method?: string };

@@ -154,7 +154,7 @@ function structureOf(output: unknown) {
   return data === undefined ? null : { type: "json" as const, value: data.structuredContent };
 }
 
-/** The reason why a server failed, without the secrets of its headers and variables. */
+/** Returns why a server failed, without the secrets of its headers and variables. */
 function explain(error: unknown, spec: McpServerSpec): string {
   const code = networkErrorCode(error);
   if (code === "destination_not_allowed") return "its address is not permitted. Ask the operator to allow it.";

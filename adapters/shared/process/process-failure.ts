@@ -5,8 +5,8 @@ import { PROCESS_LIMITS, type ProcessEnd } from "./run-process.ts";
 const ERROR_TAIL_LENGTH = 4_000;
 
 /**
- * The failure of a program that did not start or exceeded a limit; null otherwise. It takes precedence over the outcome that the program
- * reported.
+ * Returns the failure of a program that did not start or exceeded a limit; null otherwise. It takes precedence over the outcome that the
+ * program reported.
  */
 export function stopFailure(end: ProcessEnd, limits: Pick<typeof PROCESS_LIMITS, "lineBytes" | "stdoutBytes"> = PROCESS_LIMITS) {
   const { program } = end;
@@ -18,7 +18,7 @@ export function stopFailure(end: ProcessEnd, limits: Pick<typeof PROCESS_LIMITS,
   return null;
 }
 
-/** The failure of a program that exited without reporting an outcome. */
+/** Returns the failure of a program that exited without reporting an outcome. */
 export function exitFailure(end: ProcessEnd): Failure {
   if (end.aborted) return failure("cancelled", "The task was canceled.");
   const how = end.exitSignal === null ? `exited with code ${end.exitCode}` : `was killed by ${end.exitSignal}`;

@@ -64,13 +64,13 @@ export async function labelCommand({
   return program === null || "missing" in hostLabels ? { argv, label: null } : hostLabels.next(argv);
 }
 
-/** The label of a process; null when it has none or has ended. */
+/** Returns the label of a process; null if it has none or has ended. */
 export function readLabel(pid: number): ProcessLabel | null {
   const limits = readProc(() => readFileSync(`/proc/${pid}/limits`, "utf8"));
   return limits === null ? null : parseLabel(limits);
 }
 
-/** The family of a label. */
+/** Returns the family of a label. */
 export const familyOf = (label: ProcessLabel): LabelFamily => label >> COUNTER_BITS;
 
 /** Returns why prlimit could not execute a labeled program, in the words of a failed spawn; null if the program was executed. */

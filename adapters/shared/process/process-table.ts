@@ -12,7 +12,7 @@ export interface FoundProcess {
   startTime: string;
 }
 
-/** The pids of all processes except this one; empty without /proc. */
+/** Returns the pids of all processes except this one; empty without /proc. */
 export function listPids(): number[] {
   const names = readProc(() => readdirSync("/proc")) ?? [];
   return names.map(Number).filter((pid) => Number.isInteger(pid) && pid !== process.pid);
@@ -27,13 +27,13 @@ export function readProcess(pid: number): FoundProcess | null {
   return { pid, state, parent: Number(parent), group: Number(group), startTime };
 }
 
-/** True if the process still runs. The start time detects a pid that has been reused. A zombie has ended. */
+/** Returns whether the process still runs. The start time detects a pid that has been reused. A zombie has ended. */
 export function isAlive({ pid, startTime }: FoundProcess): boolean {
   const now = readProcess(pid);
   return now?.startTime === startTime && !hasEnded(now);
 }
 
-/** Whether the process has ended and only waits for its parent to reap it. */
+/** Returns whether the process has ended and only waits for its parent to reap it. */
 export const hasEnded = ({ state }: FoundProcess): boolean => state === "Z" || state === "X";
 
 /** Sends a signal. Does nothing if the process has ended or belongs to another user. */

@@ -121,13 +121,13 @@ function listEntries(directory: string, file: string | undefined): Dirent[] {
 }
 
 /**
- * True for the secret, and for the files that editors and databases create next to it: `tokens.json~`,
+ * Returns true for the secret, and for the files that editors and databases create next to it: `tokens.json~`,
  * `.tokens.json.swp`, `bridge.db-wal`.
  */
 const isCopyOf = ({ name }: SecretDirectory, entry: Dirent): boolean =>
   name !== null && (entry.name === name || (entry.isFile() && entry.name.includes(name)));
 
-/** True for another version of a directory that a link points to. */
+/** Returns true for another version of a directory that a link points to. */
 const isVersionOf = ({ directory, pathBelow }: SecretDirectory, entry: Dirent): boolean =>
   pathBelow !== null && entry.isDirectory() && existsSync(path.join(directory, entry.name, pathBelow));
 

@@ -143,6 +143,6 @@ function isChangeable(file: string): boolean {
   return found !== undefined && (found.isDirectory() || (found.isFile() && (found.mode & 0o222) !== 0));
 }
 
-/** The preflight step that describes the sandbox; empty without a sandbox. */
+/** Returns the preflight step that describes the sandbox; empty without a sandbox. */
 export const createSandboxSteps = (sandbox: Sandbox | null): PreflightStep[] =>
   sandbox === null ? [] : [{ step: "sandbox", ok: true, detail: `${sandbox.detail}: tasks can write only to their own directories` }];

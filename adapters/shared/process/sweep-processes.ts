@@ -83,7 +83,7 @@ export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<
   return swept;
 }
 
-/** The recorded family; null if the directory is a copy, because another Bridge may use the original right now. */
+/** Reads the recorded family; null if the directory is a copy, because another Bridge may use the original right now. */
 function readFamily(file: string, directoryId: string): LabelFamily | null {
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
   const [family = "", recordedId] = text.trim().split(" ");

@@ -16,12 +16,12 @@ test.each([
   ["half a pair", "\ud83d", 6],
   ["the halves in the wrong order", "\ude00\ud83d", 12],
   ["half a pair before a whole one", "\ud83d😀", 10],
-])("encodedSize counts %s", (_name, text, bytes) => {
+])("the encoded size counts %s", (_name, text, bytes) => {
   expect(measureEncodedSize(text)).toBe(bytes);
   expect(sizeInJson(text)).toBe(bytes);
 });
 
-test("encodedSize is the size that JSON.stringify makes of any text", () => {
+test("the encoded size is the size that JSON.stringify makes of any text", () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter, maxLength: 50 }), (text) => {
       expect(measureEncodedSize(text)).toBe(sizeInJson(text));
