@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { AdapterConfig, AdapterEvent, AdapterHealthStatus, ExecutionAdapter, ProviderDescription } from "#contract";
 import { adapterEventData, isModelLister, isPaced } from "#contract";
 import type { Metrics } from "../metrics.ts";
-import { createHealthChecks, type HealthChecks, offline, within } from "./health-checks.ts";
+import { awaitAnswer, createHealthChecks, createOfflineHealth, type HealthChecks } from "./health-checks.ts";
 
 /** A loaded adapter, or the reason why it could not be loaded. */
 export type LoadedAdapter = { provider: string; adapter: ExecutionAdapter } | { provider: string; adapter: null; reason: string };
@@ -28,7 +28,7 @@ interface RegistryOptions {
   checkIntervalMs?: number;
 }
 
-/** Configures the adapters and receives what they report. */
+/** Configures the adapters, and receives their events and the ends of their health checks. */
 export interface AdapterHost {
   configure(provider: string): AdapterConfig;
   onEvent(provider: string, event: AdapterEvent): void;
@@ -39,7 +39,9 @@ export interface AdapterHost {
 const CHECK_INTERVAL_MS = 5 * 60_000;
 /** Minimum time between a check and one that a failure causes, so that a burst of failures causes one check. */
 const SUSPECT_PAUSE_MS = 15_000;
-/** Some programs need seconds to list their models, and more on a busy machine; the callers have minutes. */
+/**
+ * Time limit to list the models of a runtime. Some programs need seconds, and longer on a busy machine; the callers can wait for minutes.
+ */
 const LIST_LIMIT_MS = 20_000;
 
 interface Entry extends RegisteredAdapter {
@@ -50,10 +52,17 @@ interface Entry extends RegisteredAdapter {
 /** Initializes adapters and checks their health regularly. A faulty adapter does not affect the others. */
 export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs = CHECK_INTERVAL_MS }: RegistryOptions) {
   const entries = new Map<string, Entry>();
-  for (const one of loaded) {
+  for (const loadedAdapter of loaded) {
     const health =
-      one.adapter === null ? offline(one.reason) : { ...offline("The first check is under way."), status: "degraded" as const };
-    entries.set(one.provider, { provider: one.provider, adapter: one.adapter, health: { ...health, checkedAt: null }, checks: null });
+      loadedAdapter.adapter === null
+        ? createOfflineHealth(loadedAdapter.reason)
+        : { ...createOfflineHealth("The first check is under way."), status: "degraded" as const };
+    entries.set(loadedAdapter.provider, {
+      provider: loadedAdapter.provider,
+      adapter: loadedAdapter.adapter,
+      health: { ...health, checkedAt: null },
+      checks: null,
+    });
   }
   /** Null until the start. */
   let host: AdapterHost | null = null;
@@ -64,7 +73,7 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
       entry.adapter?.onEvent?.((event) => receive(entry.provider, event));
     } catch (error) {
       entry.adapter = null;
-      entry.health = { ...offline(error), checkedAt: null };
+      entry.health = { ...createOfflineHealth(error), checkedAt: null };
     }
   }
 
@@ -120,7 +129,7 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
       const adapter = entries.get(provider)?.adapter;
       if (!isModelLister(adapter)) return null;
       try {
-        return await within(LIST_LIMIT_MS, adapter.listModels());
+        return await awaitAnswer(LIST_LIMIT_MS, adapter.listModels());
       } catch (error) {
         logger.info({ err: error, provider }, "failed to list the models of a runtime");
         return null;
@@ -139,7 +148,7 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
       if (Date.now() - (entry?.health.checkedAt ?? 0) >= SUSPECT_PAUSE_MS) void entry?.checks?.check();
     },
     /** Estimates the seconds until the next check of an adapter has ended; null if none is planned. */
-    secondsToNextCheck: (provider: string): number | null => entries.get(provider)?.checks?.secondsToNext() ?? null,
+    estimateSecondsToNextCheck: (provider: string): number | null => entries.get(provider)?.checks?.estimateSecondsToNext() ?? null,
     async close(): Promise<void> {
       await Promise.allSettled([...entries.values()].map(({ checks }) => checks?.close()));
     },

@@ -36,10 +36,10 @@ export function createHealthChecks(adapter: ExecutionAdapter, { initialize, onCh
     checking ??= (async () => {
       try {
         initializing ??= initializeOnce();
-        await within(CHECK_LIMIT_MS, initializing);
-        report(await within(CHECK_LIMIT_MS, adapter.checkHealth()));
+        await awaitAnswer(CHECK_LIMIT_MS, initializing);
+        report(await awaitAnswer(CHECK_LIMIT_MS, adapter.checkHealth()));
       } catch (error) {
-        report(offline(error));
+        report(createOfflineHealth(error));
       } finally {
         checking = null;
         scheduleNext();
@@ -79,7 +79,7 @@ export function createHealthChecks(adapter: ExecutionAdapter, { initialize, onCh
     /** Starts a check, or joins the one that is running. Never rejects. */
     check,
     /** Estimates the seconds until the next check has ended; null if none is planned. */
-    secondsToNext(): number | null {
+    estimateSecondsToNext(): number | null {
       if (checking === null && next === null) return null;
       const waitMs = checking === null ? Math.max((next?.at ?? 0) - Date.now(), 0) : 0;
       return Math.ceil((waitMs + USUAL_CHECK_MS) / 1000);
@@ -88,13 +88,13 @@ export function createHealthChecks(adapter: ExecutionAdapter, { initialize, onCh
     async close(): Promise<void> {
       closed = true;
       clearTimeout(next?.timer);
-      if (initialized) await within(CHECK_LIMIT_MS, adapter.shutdown());
+      if (initialized) await awaitAnswer(CHECK_LIMIT_MS, adapter.shutdown());
     },
   };
 }
 
-/** Returns the health of an adapter that is offline because of an error, or for a reason. */
-export const offline = (reason: unknown): AdapterHealthStatus => ({
+/** Returns the health of an adapter that is offline because of this error, or for this reason. */
+export const createOfflineHealth = (reason: unknown): AdapterHealthStatus => ({
   status: "offline",
   connection: null,
   version: null,
@@ -102,8 +102,8 @@ export const offline = (reason: unknown): AdapterHealthStatus => ({
   preflight: [],
 });
 
-/** Rejects when the adapter does not answer within the limit. */
-export const within = <T>(limitMs: number, work: Promise<T>): Promise<T> =>
+/** Awaits an answer of an adapter. Rejects if there is none within the limit. */
+export const awaitAnswer = <T>(limitMs: number, work: Promise<T>): Promise<T> =>
   withTimeout(work, limitMs, () => {
     throw new Error(`The adapter did not answer within ${limitMs / 1000} s.`);
   });

@@ -21,12 +21,12 @@ export async function loadAdapters(names: readonly string[], sources: AdapterSou
   const reasons = loaded.flatMap((entry) => (entry.adapter === null ? [entry.reason] : []));
   if (reasons.length === loaded.length) throw new ConfigError(reasons.map((reason) => `BRIDGE_ADAPTERS: ${reason}`));
   const providers = loaded.map((entry) => entry.provider);
-  const twice = providers.find((provider, index) => providers.indexOf(provider) !== index);
-  if (twice !== undefined) throw new ConfigError([`BRIDGE_ADAPTERS: two adapters have the provider ${twice}`]);
-  const taken = loaded.find(({ provider }, index) => isTaken(provider, names[index] ?? "", sources));
-  if (taken !== undefined)
+  const duplicate = providers.find((provider, index) => providers.indexOf(provider) !== index);
+  if (duplicate !== undefined) throw new ConfigError([`BRIDGE_ADAPTERS: two adapters have the provider ${duplicate}`]);
+  const conflicting = loaded.find(({ provider }, index) => hasProviderOfAnother(provider, names[index] ?? "", sources));
+  if (conflicting !== undefined)
     throw new ConfigError([
-      `BRIDGE_ADAPTERS: the name ${taken.provider} belongs to another adapter of Bridge; choose another one, for example my-${taken.provider}`,
+      `BRIDGE_ADAPTERS: the name ${conflicting.provider} belongs to another adapter of Bridge; choose another one, for example my-${conflicting.provider}`,
     ]);
   return loaded;
 }
@@ -43,7 +43,7 @@ export function explainMissing(name: string, catalog: Catalog): string | null {
 }
 
 /** Settings and homes belong to a provider, so an adapter from the catalog must not have the provider of another one. */
-const isTaken = (provider: string, name: string, sources: AdapterSources): boolean =>
+const hasProviderOfAnother = (provider: string, name: string, sources: AdapterSources): boolean =>
   provider !== name && findLoader(name, sources) !== null && findEntry(sources.catalog, provider) !== undefined;
 
 async function loadAdapter(name: string, sources: AdapterSources): Promise<LoadedAdapter> {
@@ -52,7 +52,7 @@ async function loadAdapter(name: string, sources: AdapterSources): Promise<Loade
     const { createAdapter } = (await (loader?.load() ?? import(findModule(name, sources.catalog)))) as Partial<AdapterModule>;
     if (typeof createAdapter !== "function") throw new Error("its module exports no createAdapter()");
     const adapter = createAdapter();
-    const missing = required.filter((method) => typeof adapter[method] !== "function");
+    const missing = requiredMethods.filter((method) => typeof adapter[method] !== "function");
     if (missing.length > 0) throw new Error(`it lacks ${missing.join(", ")}`);
     if (typeof adapter.provider !== "string" || !/^[A-Za-z0-9_:.-]{1,64}$/.test(adapter.provider))
       throw new Error("its provider is not 1 to 64 of A-Z a-z 0-9 _ : . -");
@@ -65,7 +65,7 @@ async function loadAdapter(name: string, sources: AdapterSources): Promise<Loade
 const explainFailure = (name: string, error: unknown): string =>
   `The adapter ${name} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
 
-const required = [
+const requiredMethods = [
   "initialize",
   "shutdown",
   "checkHealth",
@@ -74,7 +74,7 @@ const required = [
   "cancel",
 ] as const satisfies readonly (keyof ExecutionAdapter)[];
 
-/** Null for an adapter from outside of the catalog. */
+/** Returns null for an adapter that is not in the catalog. */
 function findLoader(name: string, { catalog, adapterSettings }: AdapterSources): { load(): Promise<AdapterModule> } | null {
   const entry = findEntry(catalog, name);
   if (entry !== undefined) return entry;
@@ -83,7 +83,7 @@ function findLoader(name: string, { catalog, adapterSettings }: AdapterSources):
   return described !== undefined && "load" in described ? described : null;
 }
 
-/** The URL of a path or a package, resolved from the directory in which Bridge was started. Throws if there is none. */
+/** Returns the URL of the module at a path or in a package, resolved from the current directory. Throws if there is none. */
 function findModule(name: string, catalog: Catalog): string {
   const isPath = /^\.{0,2}\//.test(name) || path.isAbsolute(name);
   if (!isPath) return resolvePackage(name, catalog);
@@ -91,7 +91,7 @@ function findModule(name: string, catalog: Catalog): string {
   return pathToFileURL(name).href;
 }
 
-/** Resolves a package as an import there would: `require.resolve` does not find packages that can only be imported. */
+/** Resolves a package as an import in the current directory does. `require.resolve` does not find packages that can only be imported. */
 function resolvePackage(name: string, catalog: Catalog): string {
   const parentURL = pathToFileURL(path.resolve("package.json")).href;
   const hooks = registerHooks({ resolve: (specifier, context, next) => next(specifier, { ...context, parentURL }) });

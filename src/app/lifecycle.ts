@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { findUnusedPrograms, processLabels, sweepLeftovers } from "../../adapters/index.ts";
+import { findUnusedPrograms, getProcessLabels, sweepLeftovers } from "../../adapters/index.ts";
 import type { LoadedAdapter } from "../adapters/adapter-registry.ts";
 import type { Config } from "../config/config.ts";
 import type { Metrics } from "../metrics.ts";
@@ -32,23 +32,23 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
   const closing = new AbortController();
   const stopLimiting = limitResponseOverhead();
   let retention: ReturnType<typeof createRetention> | undefined;
-  let started: Promise<string> | undefined;
-  let suggested: Promise<void> | undefined;
+  let startup: Promise<string> | undefined;
+  let suggestion: Promise<void> | undefined;
 
   async function start(): Promise<string> {
     await endpoints.server.listen({ host: config.host, port: config.port });
-    const address = addressOf(endpoints.server);
+    const address = formatAddress(endpoints.server);
     logger.info(
       { address, docs: `${address}/docs`, version, adapters: loaded.map(({ provider }) => provider), dataDir: config.dataDir },
       "listening",
     );
     await warnOfMissingIsolation();
     metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
-    const removeEarlier = await workspaces.setAsideLeftovers();
+    const removeLeftovers = await workspaces.setAsideLeftovers();
     await dispatcher.recover();
     await endpoints.open();
     store.checkPages().catch((error: unknown) => logger.warn({ err: error }, "the database could not be checked for damage"));
-    void removeEarlier().then((errors) => {
+    void removeLeftovers().then((errors) => {
       for (const err of closing.signal.aborted ? [] : errors)
         logger.error({ err }, "failed to remove the temporary directory of an earlier task");
     });
@@ -61,7 +61,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
 
   async function warnOfMissingIsolation(): Promise<void> {
     if (sandbox.missing !== null) logger.warn({ setting: config.sandbox, reason: sandbox.missing }, "runtimes run without a sandbox");
-    const labels = await processLabels();
+    const labels = await getProcessLabels();
     if (sandbox.sandbox === null && "missing" in labels) {
       logger.warn({ reason: labels.missing }, "processes that leave their session and clear their environment can outlive their task");
     }
@@ -83,17 +83,17 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
 
   return {
     start() {
-      started = start();
-      return started;
+      startup = start();
+      return startup;
     },
     suggestAdapters() {
-      suggested = suggestAdapters();
-      return suggested;
+      suggestion = suggestAdapters();
+      return suggestion;
     },
     async close() {
       closing.abort();
       // Bridge can be stopped while it starts; the start still uses everything that is closed here.
-      await started?.catch(() => {});
+      await startup?.catch(() => {});
       await dispatcher.drain();
       await endpoints.close();
       tokens.close();
@@ -105,13 +105,13 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       stopLimiting();
       await engine.eventLog.close();
       await store.close();
-      await suggested;
+      await suggestion;
     },
   };
 }
 
-/** The address on which the server listens. Fastify itself reports a loopback address for a host of all interfaces. */
-function addressOf(server: FastifyInstance): string {
+/** Returns the address on which the server listens. Fastify itself reports a loopback address if the server listens on all interfaces. */
+function formatAddress(server: FastifyInstance): string {
   const { family, address, port } = server.server.address() as AddressInfo;
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }

@@ -266,7 +266,7 @@ describe("tenants", () => {
     const receiver = await receive();
     const nameServer = await startNameServer((name, kind) => (name.startsWith("silent") ? "silent" : kind === "A" ? ["127.0.0.1"] : []));
     onTestFinished(nameServer.close);
-    const systemDnsConfig = { hostAddresses: () => [], candidates: (name: string) => [name] };
+    const systemDnsConfig = { findHostAddresses: () => [], listCandidates: (name: string) => [name] };
     const fixture = await createCallbackFixture({
       resolve: createDnsResolver({ isConfigured: () => false, servers: [nameServer.server], systemDnsConfig, limitMs: 60_000 }),
       attemptTimeoutMs: 60_000,

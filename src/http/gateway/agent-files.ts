@@ -4,7 +4,7 @@ import { BridgeError } from "../../errors.ts";
 import { sendWithEtag } from "../wire/etag.ts";
 import type { CallManager } from "./call-manager.ts";
 import { documentRoutes } from "./documents.ts";
-import { agentParams, conditionalReadHeaders, listResponses, namePageQuery, nameParams, pageByName } from "./schemas.ts";
+import { agentParams, conditionalReadHeaders, describeListResponses, namePageQuery, nameParams, pageByName } from "./schemas.ts";
 
 const listedSchema = z
   .strictObject({ name: z.string(), etag: z.string().nullable(), bytes: z.number().int().nonnegative().nullable() })
@@ -30,7 +30,7 @@ export const agentFileRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallMa
         params: z.object(agentParams),
         querystring: namePageQuery,
         headers: conditionalReadHeaders,
-        response: listResponses("A page of files.", listedSchema),
+        response: describeListResponses("A page of files.", listedSchema),
       },
     },
     async (request, reply) => {

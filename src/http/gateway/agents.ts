@@ -11,14 +11,14 @@ import {
   agentIdSchema,
   agentParams,
   conditionalReadHeaders,
-  listResponses,
+  describeListResponses,
+  describeReadResponses,
+  describeWriteErrors,
+  describeWriteResponse,
   namePageQuery,
   pageByName,
   preconditionHeaders,
   providerParams,
-  readResponses,
-  writeErrors,
-  writtenResponse,
 } from "./schemas.ts";
 
 const agentSchema = z
@@ -46,7 +46,7 @@ const changes = z
     examples: [{ name: "Reviewer" }],
   });
 
-const noAgent = (): BridgeError => new BridgeError("not_found", "There is no such agent.");
+const createAgentNotFound = (): BridgeError => new BridgeError("not_found", "There is no such agent.");
 
 /** `/api/v2/gateway/{provider}/agents` and `…/{agentId}`. */
 export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManager }> = async (app, { callManager }) => {
@@ -66,7 +66,7 @@ export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         params: z.object(providerParams),
         querystring: namePageQuery,
         headers: conditionalReadHeaders,
-        response: listResponses("A page of agents.", agentSchema),
+        response: describeListResponses("A page of agents.", agentSchema),
       },
     },
     async (request, reply) => {
@@ -88,7 +88,7 @@ export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         params: z.object(providerParams),
         querystring: noQuery,
         body: newAgent,
-        response: { 201: writtenResponse("The agent, ready for tasks.", agentSchema, "Location"), ...writeErrors() },
+        response: { 201: describeWriteResponse("The agent, ready for tasks.", agentSchema, "Location"), ...describeWriteErrors() },
       },
     },
     async (request, reply) => {
@@ -112,12 +112,12 @@ export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         params,
         querystring: noQuery,
         headers: conditionalReadHeaders,
-        response: readResponses("The agent.", agentSchema),
+        response: describeReadResponses("The agent.", agentSchema),
       },
     },
     async (request, reply) => {
       const agent = await callManager(request, "agents", (manager, signal) => manager.getAgent(request.params.agentId, { signal }));
-      if (agent === null) throw noAgent();
+      if (agent === null) throw createAgentNotFound();
       return sendWithEtag(request, reply, agent, agent.etag);
     },
   );
@@ -135,7 +135,7 @@ export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         querystring: noQuery,
         headers: preconditionHeaders,
         body: changes,
-        response: { 200: writtenResponse("The changed agent.", agentSchema), ...writeErrors() },
+        response: { 200: describeWriteResponse("The changed agent.", agentSchema), ...describeWriteErrors() },
       },
     },
     async (request, reply) => {
@@ -163,7 +163,7 @@ export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         params,
         querystring: noQuery,
         headers: preconditionHeaders,
-        response: { 204: { description: "Deleted." }, ...writeErrors() },
+        response: { 204: { description: "Deleted." }, ...describeWriteErrors() },
       },
     },
     async (request, reply) => {

@@ -160,6 +160,6 @@ function explainMissingManager(provider: string, kind: keyof Managers, adapter: 
 }
 
 function formatTimeout(provider: string, limitMs: number, isChange: boolean): string {
-  const unknown = isChange ? " The outcome of the write is unknown. Read the current state before you try again." : "";
-  return `The runtime behind ${provider} did not answer within ${limitMs / 1000} s.${unknown}`;
+  const hint = isChange ? " The outcome of the write is unknown. Read the current state before you try again." : "";
+  return `The runtime behind ${provider} did not answer within ${limitMs / 1000} s.${hint}`;
 }

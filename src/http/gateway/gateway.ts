@@ -10,7 +10,7 @@ import { agentRoutes } from "./agents.ts";
 import { auditWrites } from "./audit-writes.ts";
 import { bindingRoutes } from "./bindings.ts";
 import { type CallManagerOptions, createCallManager, listManagers, managerKinds } from "./call-manager.ts";
-import { conditionalReadHeaders, providerParams, readResponses } from "./schemas.ts";
+import { conditionalReadHeaders, describeReadResponses, providerParams } from "./schemas.ts";
 import { skillRoutes } from "./skills.ts";
 import { systemRoutes } from "./system.ts";
 
@@ -48,7 +48,7 @@ export const gatewayRoutes: FastifyPluginAsyncZodOpenApi<Omit<CallManagerOptions
         params: z.object(providerParams),
         querystring: noQuery,
         headers: conditionalReadHeaders,
-        response: readResponses("The runtime.", runtimeSchema),
+        response: describeReadResponses("The runtime.", runtimeSchema),
       },
     },
     async (request, reply) => {

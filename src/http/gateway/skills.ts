@@ -4,7 +4,15 @@ import { rejectPrecondition, sendWithEtag } from "../wire/etag.ts";
 import { emptyBody, noQuery } from "../wire/request-schemas.ts";
 import type { CallManager } from "./call-manager.ts";
 import { documentRoutes } from "./documents.ts";
-import { conditionalReadHeaders, listResponses, namePageQuery, nameParams, pageByName, providerParams, writeErrors } from "./schemas.ts";
+import {
+  conditionalReadHeaders,
+  describeListResponses,
+  describeWriteErrors,
+  namePageQuery,
+  nameParams,
+  pageByName,
+  providerParams,
+} from "./schemas.ts";
 
 const entrySchema = z
   .looseObject({ name: z.string() })
@@ -32,7 +40,7 @@ export const skillRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         params: z.object(providerParams),
         querystring: namePageQuery,
         headers: conditionalReadHeaders,
-        response: listResponses("A page of skills.", entrySchema),
+        response: describeListResponses("A page of skills.", entrySchema),
       },
     },
     async (request, reply) => {
@@ -72,7 +80,7 @@ export const skillRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         body: emptyBody,
         response: {
           200: { description: "The installed dependencies.", content: { "application/json": { schema: installedSchema } } },
-          ...writeErrors(),
+          ...describeWriteErrors(),
         },
       },
     },

@@ -68,5 +68,8 @@ export function createEventEncoder(formatId: (number: number) => string): (event
   }
 }
 
-/** False for an empty text and for one with control characters (C0, DEL, C1) or unpaired surrogates, which UTF-8 cannot represent. */
+/**
+ * Returns false for an empty text, and for a text with control characters (C0, DEL, C1) or unpaired surrogates, which UTF-8 cannot
+ * represent.
+ */
 const isPlainLine = (text: string): boolean => text !== "" && !/\p{Cc}/u.test(text) && text.isWellFormed();
