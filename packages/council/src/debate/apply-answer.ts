@@ -1,5 +1,5 @@
-import { type Answer, type AnsweredOutput, defaultSeverity } from "../prompts/read-answer.ts";
-import { type Output, severityRank } from "../types.ts";
+import { type Answer, type AnsweredOutput, defaultSeverityOf } from "../prompts/read-answer.ts";
+import { type Output, rankSeverity } from "../types.ts";
 import { UNDECIDED } from "./challenges.ts";
 import type { DebateState } from "./debate-state.ts";
 import { areAlike } from "./deduplicate.ts";
@@ -93,7 +93,7 @@ function revise(finding: Finding, { decision, evidence, action, ...answered }: A
   const severity = answered.severity ?? finding.severity;
   const differs = title !== finding.title || description !== finding.description || severity !== finding.severity;
   // Without a revision only a higher severity is a change; different words may be a repetition.
-  const isMoreSevere = (decision === null || decision === "confirmed") && severityRank(severity) < severityRank(finding.severity);
+  const isMoreSevere = (decision === null || decision === "confirmed") && rankSeverity(severity) < rankSeverity(finding.severity);
   const isRevision = isMoreSevere || (decision === "revised" && differs);
   if (isRevision)
     Object.assign(finding, {
@@ -114,4 +114,4 @@ function revise(finding: Finding, { decision, evidence, action, ...answered }: A
 const repeats = (output: AnsweredOutput, known: Finding, speaker: Speaker): boolean =>
   (known.domain === speaker.domain || known.owner === null) &&
   areAlike(known, output) &&
-  severityRank(known.severity) <= severityRank(output.severity ?? defaultSeverity(output.type));
+  rankSeverity(known.severity) <= rankSeverity(output.severity ?? defaultSeverityOf(output.type));

@@ -1,4 +1,4 @@
-import { type Challenge, type Output, severityRank } from "../types.ts";
+import { type Challenge, type Output, rankSeverity } from "../types.ts";
 
 /** Maximum size of the context for a role without a session, in characters. */
 export const CONTEXT_LIMIT_CHARACTERS = 32_000;
@@ -62,7 +62,7 @@ export function fitPacket(
 
   const omitDetails = ({ id, title, severity, description }: Output) => ({ id, title, severity, description });
   const toLine = ({ id, title, severity }: Output): string => `${id}: ${title} (${severity ?? "no severity"})`;
-  const isSevere = ({ severity }: Output): boolean => severity !== null && severityRank(severity) <= severityRank("HIGH");
+  const isSevere = ({ severity }: Output): boolean => severity !== null && rankSeverity(severity) <= rankSeverity("HIGH");
 
   const withoutDetails = withFindings(findings.map(omitDetails));
   if (fits(withoutDetails)) return { packet: withoutDetails, note: SUMMARIZED_NOTE };
