@@ -55,7 +55,7 @@ function addOutputs(
 /** Applies the decision of a role about an earlier finding, also to the challenges to it. */
 function decide({ challenges, changes }: DebateState, finding: Finding, answered: AnsweredOutput, isJudge: boolean): void {
   const { decision } = answered;
-  const response = responseTo(finding, answered);
+  const response = extractResponse(finding, answered);
   const isRevision = revise(finding, answered);
   if (isRevision) changes.revised += 1;
   if (decision === "withdrawn") {
@@ -81,7 +81,7 @@ function decide({ challenges, changes }: DebateState, finding: Finding, answered
 }
 
 /** Returns the parts of an answer that differ from the finding. */
-const responseTo = (finding: Finding, { description, evidence }: AnsweredOutput): string =>
+const extractResponse = (finding: Finding, { description, evidence }: AnsweredOutput): string =>
   [(description || finding.description) === finding.description ? null : description, evidence === finding.evidence ? null : evidence]
     .filter((text) => text !== null)
     .join("\n");
