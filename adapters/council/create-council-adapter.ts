@@ -55,7 +55,7 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
       config = null;
       await running.stopAll();
     },
-    checkHealth: async () => (config === null ? offline("The council is not running.") : checkRuntimes(kind, config)),
+    checkHealth: async () => (config === null ? createOfflineStatus("The council is not running.") : checkRuntimes(kind, config)),
     capabilities: () => capabilitiesOf(kind, config),
     async execute(request) {
       const adapterConfig = config;
@@ -119,4 +119,10 @@ function checkRuntimes({ providers }: CouncilKind, config: AdapterConfig): Adapt
   };
 }
 
-const offline = (detail: string): AdapterHealthStatus => ({ status: "offline", connection: null, version: null, detail, preflight: [] });
+const createOfflineStatus = (detail: string): AdapterHealthStatus => ({
+  status: "offline",
+  connection: null,
+  version: null,
+  detail,
+  preflight: [],
+});
