@@ -35,6 +35,7 @@ const LEAST_TASKS = 64;
 const LEAST_MS = 1000;
 const WARM_UP_TASKS = 2000;
 const MEMORY_ROUNDS = 3;
+const MEMORY_WARM_UPS = 5;
 /** Bridge adds the start, the end and the delivery of the callback to the events of the agent. */
 const countEventsPerTask = (name: ServerName): number => EVENTS_PER_TASK + (name === "floor" ? 0 : 3);
 
@@ -115,10 +116,13 @@ async function measureTurn(name: ServerName, server: RunningServer, run: Run): P
   return { perDelivery, others: cpuMsPerTask / alone };
 }
 
-/** Measures the memory of new servers after a garbage collection, in KiB per reader. */
+/**
+ * Measures the memory of new servers after a garbage collection, in KiB per reader. The young generation is small, because its size depends
+ * on how much garbage the server has produced.
+ */
 async function measureMemory(names: readonly ServerName[], run: Run): Promise<Results<number>> {
   const results: Results<number> = new Map(names.map((name) => [name, []]));
-  const nodeOptions = ["--expose-gc", "--import", path.join(import.meta.dirname, "gc-preload.ts")];
+  const nodeOptions = ["--max-semi-space-size=1", "--expose-gc", "--import", path.join(import.meta.dirname, "gc-preload.ts")];
   for (let round = 0; round < MEMORY_ROUNDS; round += 1) {
     for (const name of names) {
       const server = await startServer(name, { nodeOptions });
@@ -128,7 +132,7 @@ async function measureMemory(names: readonly ServerName[], run: Run): Promise<Re
         return readMemoryKiB(server.target.pids[0] ?? 0);
       };
       try {
-        await measure(MANY);
+        for (let count = 0; count < MEMORY_WARM_UPS; count += 1) await measure(FEW);
         const few = await measure(FEW);
         const perReader = ((await measure(MANY)) - few) / (MANY - FEW);
         results.get(name)?.push(perReader);
@@ -184,7 +188,7 @@ function render(
 
 \`npm run bench:fan-out\`: ${options.turns} turns, load before ${load}. The servers take turns with ${IN_FLIGHT} tasks in flight and 0, ${READERS.join(" and ")} readers of all events. The CPU time per
 delivered event is what the readers add to the CPU time of a task, divided by its events and the readers. The memory (PSS) is measured after a
-garbage collection, from ${FEW} to ${MANY} readers, ${MEMORY_ROUNDS} times. Values are medians; ratios are the median (p10 to p90) of the ratios of the turns.
+garbage collection and with a small young generation, from ${FEW} to ${MANY} readers, ${MEMORY_ROUNDS} times. Values are medians; ratios are the median (p10 to p90) of the ratios of the turns.
 
 | | server | floor | server | ratio | goal | |
 |---|---|--:|--:|---|---|---|

@@ -13,7 +13,7 @@ export interface ChildProcess {
   /** Kills the process and its descendants. */
   stop(): void;
   /** Resolves when the process and its descendants have exited; null if the SDK started none. */
-  end(): Promise<ProcessEnd | null>;
+  waitForEnd(): Promise<ProcessEnd | null>;
 }
 
 /** Creates the process launcher of one task. The process gets the same sandbox, limits and markers as every other process of Bridge. */
@@ -92,7 +92,7 @@ export function createChildProcess(
       stop.abort();
       if (end === null) exited.abort();
     },
-    end: async () => await end,
+    waitForEnd: async () => await end,
   };
 }
 

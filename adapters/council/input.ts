@@ -5,6 +5,6 @@ export const councilInput: AdapterInput = {
   field: "bridgeInput",
   alias: "bridge_input",
   description: "Input of a council: scope, task_description, task_type, domains and more, as docs/council.md describes.",
-  // Of a council, the type of work determines whether its roles may change files; `inspect` in the dispatch restricts that.
+  // The type of work determines whether the roles may change files. An explicit `inspect` in the dispatch forbids it.
   defaultProfile: "modify",
 };

@@ -77,7 +77,7 @@ export function createGeminiReader(): GeminiReader {
         return [{ kind: "progress", data: { severity: line.severity, message: line.message } }];
       case "result":
         error = line.error ?? error;
-        return [...factsOf(line.stats, session), ...(line.status === "success" && error === undefined ? [succeeded] : [])];
+        return [...readFacts(line.stats, session), ...(line.status === "success" && error === undefined ? [SUCCESS] : [])];
     }
   };
   return {
@@ -97,10 +97,12 @@ export function createGeminiReader(): GeminiReader {
 /** A warning after which Gemini stops its work and still reports success. */
 const LOOP_WARNING = /^Loop detected/;
 
-const succeeded: Step = { kind: "ended", outcome: { status: "ok" } };
+const SUCCESS: Step = { kind: "ended", outcome: { status: "ok" } };
 
-/** Without a model answer there is no usage, and Gemini does not store the session, so it cannot be resumed. */
-function factsOf(stats: Stats | undefined, session: string | undefined): Step[] {
+/**
+ * Reads the facts of the result. Without a model answer there is no usage, and Gemini does not store the session, so it cannot be resumed.
+ */
+function readFacts(stats: Stats | undefined, session: string | undefined): Step[] {
   if (stats === undefined || stats.total_tokens === 0) return [];
   const model = modelOf(stats);
   const facts = {
@@ -122,7 +124,9 @@ export function usageOf({ total_tokens, input_tokens, output_tokens, cached }: O
   };
 }
 
-/** Returns the model with the most tokens. With automatic selection, a small model also counts, because it makes the selection. */
+/**
+ * Returns the model with the most tokens. With automatic selection, the statistics also contain the small model that makes the selection.
+ */
 function modelOf({ models }: Stats): string | undefined {
   return Object.entries(models).sort(([, one], [, other]) => other.total_tokens - one.total_tokens)[0]?.[0];
 }

@@ -12,10 +12,10 @@ export function createAuthorizedFetch(tokens: TokenSource, fetch: ModelFetch): M
   };
   return async (input, init) => {
     const signal = init?.signal ?? undefined;
-    const token = await tokens.take(signal);
+    const token = await tokens.getToken(signal);
     const first = await send(token, input, init);
     if (first.status !== 401) return first;
     await first.body?.cancel();
-    return await send(await tokens.take(signal, token), input, init);
+    return await send(await tokens.getToken(signal, token), input, init);
   };
 }

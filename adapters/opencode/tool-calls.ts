@@ -21,7 +21,7 @@ export const toolPartSchema = z.object({
 });
 export type ToolPart = z.infer<typeof toolPartSchema>;
 
-/** Converts the state of a call to steps. Steps that were emitted before are ignored later. */
+/** Converts the state of a call to steps. They can repeat earlier steps of the call; the timeline ignores repeated steps. */
 export function readToolCall({ callID, tool, state }: ToolPart): Step[] {
   if (state.status === "pending") return [];
   const invoked: Step = { kind: "tool.invoked", toolCallId: callID, toolName: tool, input: state.input };

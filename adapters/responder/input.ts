@@ -21,7 +21,7 @@ const schema = z.strictObject(
   "must be an object with at least tool and describe",
 );
 
-/** The request to the responder. */
+/** The field of a dispatch that contains the input of the responder. */
 export const responderInput: AdapterInput = {
   field: "responderInput",
   description: "Input of the responder: tool, describe, materials and more, as docs/responder.md describes.",
@@ -31,22 +31,22 @@ export const responderInput: AdapterInput = {
 export type ResponderInput = z.infer<typeof schema>;
 
 /** Parses the input of a dispatch. `tools` are the names of the configured tools. */
-export function readInput(given: unknown, tools: readonly string[]): { input: ResponderInput } | { faults: InputFault[] } {
-  const parsed = schema.safeParse(given);
+export function readInput(value: unknown, tools: readonly string[]): { input: ResponderInput } | { faults: InputFault[] } {
+  const parsed = schema.safeParse(value);
   if (!parsed.success) {
     return {
       faults: parsed.error.issues.flatMap((issue): InputFault[] => {
-        const at = ["responderInput", ...issue.path].join(".");
-        if (issue.code !== "unrecognized_keys") return [{ path: at, message: issue.message }];
-        return issue.keys.map((key) => ({ path: `${at}.${key}`, message: "is not a field of this input" }));
+        const path = ["responderInput", ...issue.path].join(".");
+        if (issue.code !== "unrecognized_keys") return [{ path, message: issue.message }];
+        return issue.keys.map((key) => ({ path: `${path}.${key}`, message: "is not a field of this input" }));
       }),
     };
   }
   const { tool, materials } = parsed.data;
   const faults: InputFault[] = [];
   if (!tools.includes(tool)) {
-    const known = tools.length === 0 ? "none; the operator sets BRIDGE_RESPONDER_TOOLS" : tools.join(", ");
-    faults.push({ path: "responderInput.tool", message: `is not an allowed tool (allowed: ${known})`, isRefused: true });
+    const allowed = tools.length === 0 ? "none; the operator sets BRIDGE_RESPONDER_TOOLS" : tools.join(", ");
+    faults.push({ path: "responderInput.tool", message: `is not an allowed tool (allowed: ${allowed})`, isRefused: true });
   }
   for (const [index, file] of materials.entries()) {
     // Links are resolved when the files are read.

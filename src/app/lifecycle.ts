@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { findUnusedPrograms, processLabels, sweepLeftovers } from "../../adapters/index.ts";
+import { findUnusedPrograms, getProcessLabels, sweepLeftovers } from "../../adapters/index.ts";
 import type { LoadedAdapter } from "../adapters/adapter-registry.ts";
 import type { Config } from "../config/config.ts";
 import type { Metrics } from "../metrics.ts";
@@ -61,7 +61,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
 
   async function warnOfMissingIsolation(): Promise<void> {
     if (sandbox.missing !== null) logger.warn({ setting: config.sandbox, reason: sandbox.missing }, "runtimes run without a sandbox");
-    const labels = await processLabels();
+    const labels = await getProcessLabels();
     if (sandbox.sandbox === null && "missing" in labels) {
       logger.warn({ reason: labels.missing }, "processes that leave their session and clear their environment can outlive their task");
     }

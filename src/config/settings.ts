@@ -145,7 +145,7 @@ export const serverSettings = {
     .pipe(z.array(z.string().refine(isAllowEntry, "must be a host, *.suffix or CIDR")))
     .default([])
     .describe(
-      "Non-public hosts that callbacks may reach, comma-separated: hosts, *.suffixes and CIDRs, for example 127.0.0.1,*.internal.example,10.0.0.0/8.",
+      "Non-public hosts that callbacks and the MCP servers of a dispatch may use, comma-separated: hosts, *.suffixes and CIDRs, for example 127.0.0.1,*.internal.example,10.0.0.0/8.",
     ),
   BRIDGE_RETENTION_DAYS: wholeNumber(1, 3650)
     .default(7)

@@ -35,6 +35,8 @@ export interface NewCallback {
   /** scheme://host:port, the unit of fairness between receivers. */
   origin: string;
   body: string;
+  /** Where the fields of the result begin in a body without gaps that contains all of them. The store keeps one copy of them. */
+  resultAt?: number;
   gaps?: readonly Gap[];
   /** The `webhook-id` of every attempt. */
   messageId?: string;
@@ -44,8 +46,8 @@ export interface NewCallback {
 export interface Finish {
   state: FinalState;
   result: ExecutionResult;
-  /** The stored form of the result if its long texts are already stored separately. */
-  storedResult?: GappedJson | undefined;
+  /** The result as JSON, without the long texts that are already stored separately. Default: all of `result`. */
+  storedResult?: GappedJson;
   event: NewEvent;
   /** Called inside the transaction, because the body contains `finishedAt`. */
   callback: ((finishedAt: number) => NewCallback) | null;

@@ -39,14 +39,16 @@ type Step =
   | { do: "commit"; tenant: string; origin: string }
   /** A POST in progress ends. */
   | { do: "end"; index: number; responded: boolean }
-  | { do: "turn" };
+  | { do: "turn" }
+  /** Promise reactions run, within one turn. */
+  | { do: "react" };
 
 const tenant = fc.constantFrom("a", "b", "c");
 const origin = fc.constantFrom("http://x", "http://y");
 const step = fc.oneof<fc.WeightedArbitrary<Step>[]>(
   { weight: 6, arbitrary: fc.record({ do: fc.constant("commit" as const), tenant, origin }) },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("end" as const), index: fc.nat(), responded: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant("turn" as const) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("turn" as const, "react" as const) }) },
 );
 
 /** A callback as the model sees it: `waiting` in the store, `posting`, or `over`. */
@@ -55,6 +57,13 @@ interface Row {
   state: "waiting" | "posting" | "over";
   end(responded: boolean): void;
 }
+
+/** A callback is stored after the turn of its queue has been noted, and before the claim. */
+const beforeClaim: Step[] = [
+  ...Array.from({ length: 8 }, (): Step => ({ do: "commit", tenant: "a", origin: "http://x" })),
+  { do: "react" },
+  { do: "commit", tenant: "a", origin: "http://x" },
+];
 
 test("a callback never overtakes an older one of its queue, is posted once, and no origin gets more than its posts", async () => {
   await fc.assert(
@@ -119,12 +128,10 @@ test("a callback never overtakes an older one of its queue, is posted once, and 
         claims.start();
         for (const one of steps) {
           // An origin that stops responding keeps the posts that were started before.
-          if (one.do !== "commit") await nextTurn();
+          if (one.do === "turn" || one.do === "end") await nextTurn();
           if (one.do === "commit") claims.handOver(commit(one));
-          if (one.do !== "end" || posting().length === 0) continue;
-          end(posting()[one.index % posting().length] as Row, one.responded);
-          // The end is noticed, but the next claim has not begun.
-          for (let reactions = 0; reactions < 10; reactions += 1) await null;
+          if (one.do === "end" && posting().length > 0) end(posting()[one.index % posting().length] as Row, one.responded);
+          if (one.do === "end" || one.do === "react") for (let reactions = 0; reactions < 20; reactions += 1) await null;
         }
         // Everything is posted in the end.
         for (let turns = 0; turns < 1000 && rows.some(({ state }) => state !== "over"); turns += 1) {
@@ -136,6 +143,6 @@ test("a callback never overtakes an older one of its queue, is posted once, and 
         expect(rows.filter(({ state }) => state !== "over")).toEqual([]);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 300, examples: [[[], beforeClaim]] },
   );
 });

@@ -8,7 +8,7 @@ import { probeProgram } from "../agent-program/probe-program.ts";
 import { createAcpChannel } from "./acp-channel.ts";
 import { AgentExited } from "./acp-failure.ts";
 import type { AcpProfile } from "./acp-profile.ts";
-import { initialize, resumeMethods } from "./open-session.ts";
+import { initialize, listResumeMethods } from "./open-session.ts";
 
 /** How long an agent may take to exit after its answer. */
 const EXIT_LIMIT_MS = 1_500;
@@ -36,7 +36,7 @@ export async function probeAgent(profile: AcpProfile, argv: readonly string[], c
     await delay(profile.exitLimitMs ?? EXIT_LIMIT_MS, undefined, { ref: false });
     stop.abort();
   };
-  const exited = probeProgram(context, {
+  const probe = probeProgram(context, {
     limitMs,
     ...profile.launchProbe(argv, context),
     input: (stdin) => void sendInitialize(stdin),
@@ -44,7 +44,7 @@ export async function probeAgent(profile: AcpProfile, argv: readonly string[], c
     signal: stop.signal,
   });
   try {
-    const { end } = await exited;
+    const { end } = await probe;
     channel.close();
     if (response === undefined && (initializeError === undefined || initializeError instanceof AgentExited))
       throw new Error(
@@ -66,7 +66,7 @@ const infoSchema = z.object({ title: label, name: label, version: label }).catch
 function describe({ agentInfo, protocolVersion, agentCapabilities }: InitializeResponse, profile: AcpProfile): Probe {
   const { title, name, version } = infoSchema.parse(agentInfo);
   const agent = `${title ?? name ?? "the agent"} ${version ?? "of an unknown version"}`;
-  const noResume = profile.capabilities.sessionResume && resumeMethods(agentCapabilities, profile).length === 0;
+  const noResume = profile.capabilities.sessionResume && listResumeMethods(agentCapabilities, profile).length === 0;
   return {
     version: version ?? null,
     detail: `${agent}, ACP ${protocolVersion}${noResume ? "; this version cannot resume sessions over ACP" : ""}`,

@@ -105,8 +105,8 @@ export function reportOrphans({ request, context }: Pick<ProgramTask, "request" 
 }
 
 /**
- * The first of: an exceeded limit, the reported outcome, the meaning of the exit. A program can fail with exit code 0,
- * so the code alone does not decide.
+ * Returns the first of these: the failure of an exceeded limit, the reported outcome, the outcome that the exit means. A program
+ * can fail with exit code 0, so the exit code alone does not decide.
  */
 function outcomeOf({ signal }: ProgramTask, call: ProgramCall, end: ProcessEnd, reported: Outcome | null): Outcome {
   const decided = stopFailure(end, JSON_OUTPUT_LIMITS) ?? reported;

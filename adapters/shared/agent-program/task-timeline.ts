@@ -55,7 +55,7 @@ export function createTaskTimeline(taskId: string, emit: ExecutionEventListener,
     discardText: text.discard,
     /** Sets the whole answer that the runtime reports: discards streamed text that does not match its beginning and appends the rest. */
     settleAnswer: text.settle,
-    /** Checks the last part of the answer that the runtime reports: if the text does not end with it, it becomes the answer. */
+    /** Compares the end of the answer with the last part that the runtime reports. If they differ, the last part becomes the answer. */
     confirmLastPart: text.confirmLastPart,
     /** The text after the last tool call, without discarded text. */
     get answer(): string {

@@ -1,5 +1,5 @@
 import type { ExecutionEventListener } from "#contract";
-import { encodedSize } from "../process/encoded-size.ts";
+import { measureEncodedSize } from "../process/encoded-size.ts";
 import { createTextLimit } from "../process/text-limit.ts";
 
 /** Options of the text of a timeline. */
@@ -37,7 +37,7 @@ export function createTimelineText(
   function appendWhole(text: string, isRepeated = false): void {
     const whole = text.toWellFormed();
     if (whole === "" || closed || isTooLong) return;
-    if (!isWithinLimit(encodedSize(whole))) {
+    if (!isWithinLimit(measureEncodedSize(whole))) {
       isTooLong = true;
       onTooLong?.();
       return;

@@ -1,6 +1,6 @@
 import type { ProgramContext } from "../agent-program/agent-program.ts";
 import { probeProgram, probeVersion } from "../agent-program/probe-program.ts";
-import { claudeEnvironment } from "./environment.ts";
+import { createClaudeEnvironment } from "./environment.ts";
 
 /** Returns the version of Claude Code. Rejects if it does not support one of the flags: the preflight reports it before any task fails. */
 export async function probeClaude(
@@ -9,7 +9,7 @@ export async function probeClaude(
   neededFlags: readonly string[],
   advice: string,
 ): Promise<string> {
-  const env = claudeEnvironment(context);
+  const env = createClaudeEnvironment(context);
   const [version, help] = await Promise.all([probeVersion(context, argv, env), probeProgram(context, { argv: [...argv, "--help"], env })]);
   const unknown = neededFlags.filter((flag) => !help.stdout.includes(flag));
   if (unknown.length > 0) throw new Error(`claude ${version} does not support ${unknown.join(", ")}: ${advice}`);

@@ -4,7 +4,7 @@ import { networkErrorCode } from "./model-failure.ts";
 
 type RequestId = number | string;
 /** Creates the error response of a request without a result. */
-type NoResult = (id: RequestId, reason?: string) => object;
+type CreateError = (id: RequestId, reason?: string) => object;
 
 /**
  * Wraps the fetch of a remote MCP transport: when an HTTP response ends without the result of a request, an error
@@ -12,7 +12,7 @@ type NoResult = (id: RequestId, reason?: string) => object;
  * request that already has a result.
  */
 export function failUnansweredRequests(fetch: ModelFetch, { name, transport }: Pick<McpServerSpec, "name" | "transport">): ModelFetch {
-  const noResult: NoResult = (id, reason) => ({
+  const createError: CreateError = (id, reason) => ({
     jsonrpc: "2.0",
     id,
     error: {
@@ -20,39 +20,39 @@ export function failUnansweredRequests(fetch: ModelFetch, { name, transport }: P
       message: `The answer of ${JSON.stringify(name)} ended without a result${reason === undefined ? "." : `: ${reason}`}`,
     },
   });
-  return transport === "sse" ? failInSharedStream(fetch, noResult) : failPerResponse(fetch, noResult);
+  return transport === "sse" ? failInSharedStream(fetch, createError) : failPerResponse(fetch, createError);
 }
 
 /** For the `http` transport: the result of a request is in the response to its POST. */
 const failPerResponse =
-  (fetch: ModelFetch, noResult: NoResult): ModelFetch =>
+  (fetch: ModelFetch, createError: CreateError): ModelFetch =>
   async (input, init) => {
     const response = await fetch(input, init);
     if (init?.method !== "POST" || !response.ok) return response;
     const id = readRequestId(init.body);
     if (id === null || response.status === 202) cancelBody(response);
     if (id === null) return new Response(null, response);
-    if (response.status === 202) return Response.json(noResult(id));
+    if (response.status === 202) return Response.json(createError(id));
     const type = response.headers.get("content-type") ?? "";
-    if (type.includes("text/event-stream")) return appendEvents(response, (reason) => [noResult(id, reason)]);
-    return type.includes("application/json") ? appendJson(response, noResult(id)) : response;
+    if (type.includes("text/event-stream")) return appendEvents(response, (reason) => [createError(id, reason)]);
+    return type.includes("application/json") ? appendJson(response, createError(id)) : response;
   };
 
 /** For the `sse` transport: all results are in the stream that the first GET opened. */
-function failInSharedStream(fetch: ModelFetch, noResult: NoResult): ModelFetch {
-  const requested: RequestId[] = [];
+function failInSharedStream(fetch: ModelFetch, createError: CreateError): ModelFetch {
+  const ids: RequestId[] = [];
   return async (input, init) => {
     const id = readRequestId(init?.body);
-    if (id !== null) requested.push(id);
+    if (id !== null) ids.push(id);
     const response = await fetch(input, init);
     if (!response.ok) return response;
-    if (init?.method !== "POST") return appendEvents(response, (reason) => requested.map((open) => noResult(open, reason)));
+    if (init?.method !== "POST") return appendEvents(response, (reason) => ids.map((requestId) => createError(requestId, reason)));
     cancelBody(response);
     return new Response(null, response);
   };
 }
 
-/** The id of a request; null for a notification or a response. */
+/** Returns the id of a request; null for a notification or a response. */
 function readRequestId(body: unknown): RequestId | null {
   if (typeof body !== "string") return null;
   const { id, method } = JSON.parse(body) as { id?: RequestId; method?: string };

@@ -22,7 +22,7 @@ export function limitFetch(fetch: ModelFetch, limitBytes: number, signal: AbortS
     });
     return limitBody(response, {
       bytes: limitBytes,
-      excess: () => new Error(`The answer has more than ${limitBytes / 1024 ** 2} MiB.`),
+      createError: () => new Error(`The answer has more than ${limitBytes / 1024 ** 2} MiB.`),
       onEnd,
     });
   };

@@ -11,8 +11,8 @@ export interface Failure {
 /** Creates the outcome of a failed task. */
 export const failure = (errorCode: TaskErrorCode, error: string): Failure => ({ status: "error", errorCode, error });
 
-/** The result of a task that failed before it started, with the connection that it would have used. */
-export const notStartedResult = (connection: Connection, errorCode: TaskErrorCode, error: string): ExecutionResult => ({
+/** Creates the result of a task that failed before it started, with the connection that it would have used. */
+export const createNotStartedResult = (connection: Connection, errorCode: TaskErrorCode, error: string): ExecutionResult => ({
   ...failure(errorCode, error),
   durationMs: 0,
   connection,

@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import type { Sandbox } from "#contract";
 import { findProgram } from "./find-program.ts";
-import { listPids, readProcess, signal } from "./process-table.ts";
+import { listPids, readProcess, sendSignal } from "./process-table.ts";
 import { VARIABLE_PREFIX, WAITER_NAME } from "./sandbox.ts";
 
 /** A program to run in a sandbox. */
@@ -15,7 +15,7 @@ export interface SandboxedCommand {
 }
 
 /** Returns the argument list that starts a program in its sandbox. Throws the error of a failed spawn if the program does not exist. */
-export function sandboxCommand(
+export function createSandboxCommand(
   sandbox: Sandbox,
   { argv: [name = "", ...rest], env, cwd, workspace, home, tmp }: SandboxedCommand,
 ): string[] {
@@ -24,7 +24,7 @@ export function sandboxCommand(
   return sandbox.wrap([program, ...rest], { cwd, tmp, writable: [workspace, home] });
 }
 
-/** Variables that cannot affect the programs that create the sandbox, because those do not use PATH. */
+/** Variables that are safe for the programs that create the sandbox. They do not look up programs on PATH. */
 const SAFE_VARIABLES = ["PATH", "LANG"];
 
 /**
@@ -32,7 +32,7 @@ const SAFE_VARIABLES = ["PATH", "LANG"];
  * under other names: a dispatch may set variables for an MCP server, and a variable such as LD_PRELOAD would run code
  * of the task in the programs that create the sandbox, which run outside of it.
  */
-export function sandboxEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
+export function createSandboxEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
   const [safe, others] = [true, false].map((isSafe) => Object.entries(env).filter(([name]) => SAFE_VARIABLES.includes(name) === isSafe));
   // The shell cannot export variables with other names.
   const renamed = others?.filter(([name]) => /^[A-Za-z_]\w*$/.test(name)) ?? [];
@@ -55,18 +55,18 @@ export function terminateSandboxed(sandboxPid: number): boolean {
   // The children of the init process are the waiting shell and orphans. The shell stops the orphans after the program.
   const init = group.find(({ parent }) => parent === sandboxPid)?.pid;
   const inside = group.filter(({ pid, parent }) => pid !== sandboxPid && parent !== sandboxPid && parent !== init);
-  for (const found of inside) signal(found, "SIGTERM");
+  for (const found of inside) sendSignal(found, "SIGTERM");
   return inside.length > 0;
 }
 
 const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]));
 
 /** Converts the exit of a sandbox to that of its program. A sandbox reports a signal as an exit code. */
-export function sandboxedExit(exitCode: number | null, exitSignal: NodeJS.Signals | null): [number | null, NodeJS.Signals | null] {
+export function convertSandboxedExit(exitCode: number | null, exitSignal: NodeJS.Signals | null): [number | null, NodeJS.Signals | null] {
   const programSignal = exitCode === null ? undefined : SIGNAL_NAMES.get(exitCode - 128);
   return programSignal === undefined ? [exitCode, exitSignal] : [null, programSignal];
 }
 
-/** Why a sandbox could not start its program; null if it started. */
-export const sandboxedSpawnError = (exitCode: number | null, stderr: string): string | null =>
+/** Returns why a sandbox could not start its program; null if it started. */
+export const parseSandboxedSpawnError = (exitCode: number | null, stderr: string): string | null =>
   (exitCode === 126 || exitCode === 127) && stderr.startsWith(`${WAITER_NAME}: `) ? stderr.trim() : null;

@@ -87,7 +87,7 @@ export interface BridgeClient {
   };
   /** Files that a task left in its workspace. */
   readonly files: {
-    /** Lists the files by path. `truncated`: the list is incomplete, for example because a directory is too large. */
+    /** Lists the files, sorted by path. `truncated`: the list is incomplete, for example because a directory is too large. */
     list(taskId: string, options?: CallOptions): Promise<{ files: TaskFile[]; truncated: boolean }>;
     /** Resolves with a response whose body is not yet read: use `text()`, `arrayBuffer()` or `body`. */
     download(taskId: string, path: string, options?: CallOptions): Promise<Response>;
@@ -113,7 +113,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     patienceMs,
   };
 
-  const { send, sendForStatus, sendForBytes, pages, list } = createRequestSender(settings);
+  const { send, sendForStatus, sendForBytes, fetchPages, list } = createRequestSender(settings);
 
   const client: BridgeClient = {
     dispatch: (task, { signal } = {}) =>
@@ -170,7 +170,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
       async list(taskId, options = {}) {
         const files: TaskFile[] = [];
         let truncated = false;
-        for await (const { data, meta } of pages<TaskFile>(`${pathOf(taskId)}/files`, {}, options)) {
+        for await (const { data, meta } of fetchPages<TaskFile>(`${pathOf(taskId)}/files`, {}, options)) {
           files.push(...data);
           truncated ||= meta.truncated === true;
         }

@@ -29,7 +29,7 @@ export function createRequestSender(options: SenderOptions) {
     return retry(act, { ...options, isRepeatable, signal: details.signal });
   }
 
-  async function* pages<T>(path: string, filter: object, { signal }: Cancellation): AsyncGenerator<Page<T>, void> {
+  async function* fetchPages<T>(path: string, filter: object, { signal }: Cancellation): AsyncGenerator<Page<T>, void> {
     const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== undefined));
     for (;;) {
       const page = await send<Page<T>>(`${path}?${query}`, { signal });
@@ -56,10 +56,10 @@ export function createRequestSender(options: SenderOptions) {
       return readBytes(await retry(() => connect(options, request), { ...options, isRepeatable: true, signal: request.signal }));
     },
     /** Requests the pages of a list, one after the other. */
-    pages,
+    fetchPages,
     /** Yields the entries of all pages of a list. */
     async *list<T>(path: string, filter: object, cancellation: Cancellation): AsyncGenerator<T, void> {
-      for await (const { data } of pages<T>(path, filter, cancellation)) yield* data;
+      for await (const { data } of fetchPages<T>(path, filter, cancellation)) yield* data;
     },
   };
 }

@@ -1,14 +1,14 @@
 /**
- * A council of agents: experts, a challenger and an integration checker debate a question in rounds and end in one
+ * A council of agents: experts, a challenger and an integration checker debate a question in rounds and produce one
  * report with a verdict.
  */
 
 export type { RoleRequest, RoleResult } from "./bridge-options.ts";
 export { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 export { type CouncilInput, type InputFault, readInput } from "./input.ts";
-export { plannedRuns, runBridge } from "./panel/run-bridge.ts";
+export { countPlannedRuns, runBridge } from "./panel/run-bridge.ts";
 export { resolveProfile, taskTypeProperties } from "./profile.ts";
-export { type Artifacts, BRIDGE_OUTPUTS, COUNCIL_OUTPUTS, fileTime, openArtifacts } from "./reports/artifacts.ts";
+export { type Artifacts, BRIDGE_OUTPUTS, COUNCIL_OUTPUTS, formatFileTime, openArtifacts } from "./reports/artifacts.ts";
 export type { CouncilReport, SkippedBridge } from "./reports/council-report.ts";
 export { recordBridge } from "./reports/record-bridge.ts";
 export { renderCouncil } from "./reports/render-council.ts";

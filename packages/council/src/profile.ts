@@ -6,7 +6,7 @@ export interface TaskTypeProperties {
   profile: CapabilityProfile;
   /** The question that roles answer. */
   question: string;
-  /** The output types that roles are asked for. */
+  /** The output types that roles are requested for. */
   outputTypes: readonly OutputType[];
   /** Whether the report has a verdict. */
   hasVerdict: boolean;
@@ -48,5 +48,5 @@ export const taskTypeProperties: Readonly<Record<TaskType, TaskTypeProperties>> 
 };
 
 /** Returns the profile of a task type. An explicit `inspect` of the caller restricts it; nothing extends it. */
-export const resolveProfile = (taskType: TaskType, asked?: CapabilityProfile): CapabilityProfile =>
-  asked === "inspect" ? "inspect" : taskTypeProperties[taskType].profile;
+export const resolveProfile = (taskType: TaskType, requested?: CapabilityProfile): CapabilityProfile =>
+  requested === "inspect" ? "inspect" : taskTypeProperties[taskType].profile;

@@ -2,7 +2,7 @@ import type { RoleRequest, RoleResult } from "./bridge-options.ts";
 import { createDebate, hasEnded } from "./debate/debate.ts";
 import { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 import type { CouncilInput } from "./input.ts";
-import { createRoles, type Runtime, type Seat, seat } from "./panel/ask-roles.ts";
+import { createRoles, createSeat, type Runtime, type Seat } from "./panel/ask-roles.ts";
 import { advocatePrompt, type CrossRound, coordinatorPrompt, crossIntegrationPrompt, crossRoles } from "./prompts/cross-prompts.ts";
 import type { Answer } from "./prompts/read-answer.ts";
 import { type MergedOutput, toOutput } from "./reports/merge-sources.ts";
@@ -44,17 +44,17 @@ export interface CrossDebateResult {
 export async function runCrossDebate(options: CrossDebateOptions): Promise<CrossDebateResult> {
   const { input, merged, completedRuntimes, log, onProgress } = options;
   const [coordinator, advocate, integration] = [crossRoles.coordinator, crossRoles.advocate, crossRoles.integration].map((role) =>
-    seat({ title: role.agent, domain: role.domain }),
+    createSeat({ title: role.agent, domain: role.domain }),
   ) as [Seat, Seat, Seat];
   const debate = createDebate(input.domains, "I", { judge: coordinator.speaker });
   debate.importOutputs(merged.map((output) => ({ output: toOutput(output), unresolved_challenge: output.unresolved_challenge })));
   const runtimes = new Map(
     [coordinator, advocate, integration].map(
-      (who, index) => [who, completedRuntimes[index % completedRuntimes.length] ?? { provider: "" }] as const,
+      (seat, index) => [seat, completedRuntimes[index % completedRuntimes.length] ?? { provider: "" }] as const,
     ),
   );
-  const runtimeOf = (who: Seat): Runtime => {
-    const { provider, model } = runtimes.get(who) ?? { provider: "" };
+  const runtimeOf = (seat: Seat): Runtime => {
+    const { provider, model } = runtimes.get(seat) ?? { provider: "" };
     return { provider, ...(model === undefined ? {} : { model }) };
   };
   const callSeconds = estimateTimeoutSeconds(measureScope(input.scope), input.intensity);
@@ -62,21 +62,21 @@ export async function runCrossDebate(options: CrossDebateOptions): Promise<Cross
   const roles = createRoles({ ...options, profile: "inspect", resumesSessions: false, runtimeOf }, callSeconds);
   let rounds = 0;
 
-  const describe = (round: number): CrossRound => ({ round, findings: debate.standing(), merged, challenges: debate.challenges });
+  const describe = (round: number): CrossRound => ({ round, findings: debate.listStanding(), merged, challenges: debate.challenges });
 
-  async function ask(who: Seat, message: string, round: number): Promise<Answer | null> {
-    const isLastPhase = who === coordinator && round === crossRounds[input.intensity];
-    const answer = await roles.ask(who, message, { round, isLastPhase });
-    const { title: role, domain } = who.role;
-    onProgress({ phase: "cross-debate", provider: runtimeOf(who).provider, round, role, domain, answered: answer !== null });
+  async function ask(seat: Seat, message: string, round: number): Promise<Answer | null> {
+    const isLastPhase = seat === coordinator && round === crossRounds[input.intensity];
+    const answer = await roles.ask(seat, message, { round, isLastPhase });
+    const { title: role, domain } = seat.role;
+    onProgress({ phase: "cross-debate", provider: runtimeOf(seat).provider, round, role, domain, answered: answer !== null });
     return answer;
   }
 
-  const logFound = (found: readonly Output[], round: number): void => {
+  const logFindings = (found: readonly Output[], round: number): void => {
     for (const { id, severity, title, domain } of found) log({ event: "output", id, severity, title, domain, round });
   };
 
-  while (rounds < crossRounds[input.intensity] && debate.standing().length > 0 && options.secondsLeft() >= 1) {
+  while (rounds < crossRounds[input.intensity] && debate.listStanding().length > 0 && options.secondsLeft() >= 1) {
     const round = rounds + 1;
     debate.beginRound(round + 1, []);
     const [doubts, findings] = await Promise.all([
@@ -86,11 +86,11 @@ export async function runCrossDebate(options: CrossDebateOptions): Promise<Cross
     if (doubts !== null) {
       const { raised, found } = debate.applyChallenges(advocate.speaker, doubts);
       for (const { id, targetId, text } of raised) log({ event: "challenge", id, target: targetId, text, round });
-      logFound(found, round);
+      logFindings(found, round);
     }
-    if (findings !== null) logFound(debate.applyAnswer(integration.speaker, findings), round);
+    if (findings !== null) logFindings(debate.applyAnswer(integration.speaker, findings), round);
     const decision = await ask(coordinator, coordinatorPrompt(input, describe(round)), round);
-    if (decision !== null) logFound(debate.applyAnswer(coordinator.speaker, decision), round);
+    if (decision !== null) logFindings(debate.applyAnswer(coordinator.speaker, decision), round);
     for (const merge of debate.mergeDuplicates()) log({ event: "merge", kept: merge.keptId, dropped: merge.droppedId, round });
     // A round without answers does not count, and the next one would have no answers either.
     if (doubts === null && findings === null && decision === null) break;

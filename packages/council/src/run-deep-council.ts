@@ -3,7 +3,7 @@ import { domainsOf } from "./domains/find-expert.ts";
 import { createIds } from "./ids.ts";
 import type { CouncilInput } from "./input.ts";
 import type { CouncilReport, SkippedBridge } from "./reports/council-report.ts";
-import { abortedReport, type CouncilRun, completedReport, type MemberReport, reportsWith } from "./reports/deep-council-report.ts";
+import { abortedReport, type CouncilRun, completedReport, type MemberReport, selectReports } from "./reports/deep-council-report.ts";
 import { type MergedOutput, mergeSources } from "./reports/merge-sources.ts";
 import type { BridgeReport } from "./reports/report.ts";
 import { runCrossDebate } from "./run-cross-debate.ts";
@@ -51,12 +51,12 @@ export async function runDeepCouncil(options: DeepCouncilOptions): Promise<Counc
   const { members, skippedRuntimes, log } = options;
   const input = { ...options.input, domains: chooseDomains(options.input) };
   const reports = await runMembers(options, input);
-  for (const { bridge, report } of reportsWith("HALTED", reports)) {
+  for (const { bridge, report } of selectReports("HALTED", reports)) {
     log({ event: "halted_to_skipped", bridge, halt_reason: report.halt_reason });
   }
   const run: CouncilRun = { input, endedAt: options.now(), reports, skippedRuntimes };
-  if (reportsWith("ABORTED", reports).length > 0) return abortedReport(run, "The council was stopped.");
-  const completed = reportsWith("COMPLETED", reports);
+  if (selectReports("ABORTED", reports).length > 0) return abortedReport(run, "The council was stopped.");
+  const completed = selectReports("COMPLETED", reports);
   if (completed.length === 0) return abortedReport(run, "No runtime completed its part of the council.");
 
   const merged = mergeReports(completed, log);

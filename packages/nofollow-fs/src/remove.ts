@@ -79,7 +79,7 @@ const NOT_EMPTY_CODES: ReadonlySet<unknown> = new Set(["ENOTEMPTY", "EEXIST"]);
 async function emptyTree(tree: HeldDirectory): Promise<unknown> {
   const prefix = `${randomUUID()}-`;
   const nameOf = (number: number) => Buffer.from(entryPath(tree, prefix + number));
-  let found = 0;
+  let movedCount = 0;
   let fault: unknown = null;
   let sliceStart = performance.now();
 
@@ -100,8 +100,8 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
     if (removeEmptyDirectory(pathname)) return;
     using directory = holdDirectory(pathname);
     if (directory !== null) permitChanges(directory);
-    renameSync(pathname, nameOf(found));
-    found += 1;
+    renameSync(pathname, nameOf(movedCount));
+    movedCount += 1;
   }
 
   async function removeEntries(directory: HeldDirectory): Promise<void> {
@@ -122,7 +122,7 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
 
   await attempt(() => permitChanges(tree));
   await attempt(() => removeEntries(tree));
-  for (let number = 0; number < found; number += 1) {
+  for (let number = 0; number < movedCount; number += 1) {
     await attempt(async () => {
       {
         using directory = holdDirectory(nameOf(number));
@@ -134,10 +134,10 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
   return fault;
 }
 
-const CHANGEABLE = 0o700;
+const OWNER_PERMISSIONS = 0o700;
 
 /** Grants the permissions that are needed to empty and move a directory. */
 function permitChanges(directory: HeldDirectory): void {
   // Most directories have these permissions already, and checking costs less than changing.
-  if ((statSync(directory.path).mode & CHANGEABLE) !== CHANGEABLE) chmodSync(directory.path, CHANGEABLE);
+  if ((statSync(directory.path).mode & OWNER_PERMISSIONS) !== OWNER_PERMISSIONS) chmodSync(directory.path, OWNER_PERMISSIONS);
 }

@@ -22,11 +22,11 @@ export async function writeFileInside(
       await using handle = await createFileInside(held, temporaryName, mode);
       await handle.writeFile(content);
     }
-    const put = () => rename(entryPath(held, temporaryName), entryPath(held, name));
-    await put().catch(async (error: unknown) => {
+    const replaceTarget = () => rename(entryPath(held, temporaryName), entryPath(held, name));
+    await replaceTarget().catch(async (error: unknown) => {
       if (obstacles === "refuse" || !DIRECTORY_CODES.has(codeOf(error))) throw error;
       await removeInside(held, name);
-      await put();
+      await replaceTarget();
     });
   } catch (error) {
     await unlink(entryPath(held, temporaryName)).catch(unlessCode("ENOENT"));

@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from "node:http";
 import type {} from "@fastify/sse";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AdapterLogger } from "#contract";
@@ -165,8 +166,19 @@ export function createEventStreams({
   };
 }
 
+/**
+ * Sends the headers of the stream. Node keeps headers that are set one by one, and the parts of a text that was not sent alone, which
+ * together would occupy 4 KiB while the stream is open.
+ */
 function sendHeaders(reply: FastifyReply): void {
-  reply.header("Cache-Control", "no-cache, no-transform").header("X-Accel-Buffering", "no");
+  const { raw } = reply;
   reply.sse.keepAlive();
-  reply.sse.sendHeaders();
+  raw.writeHead(200, {
+    ...(reply.getHeaders() as OutgoingHttpHeaders),
+    "content-type": "text/event-stream",
+    "cache-control": "no-cache, no-transform",
+    connection: "keep-alive",
+    "x-accel-buffering": "no",
+  });
+  raw.flushHeaders();
 }

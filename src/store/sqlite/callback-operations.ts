@@ -1,6 +1,7 @@
 import type { Task } from "../../task.ts";
 import { decodeGaps, encodeGaps, type GappedJson } from "../gapped-json.ts";
-import type { Callback, CallbackState, DueCallback, NewCallback, Store } from "../store.ts";
+import { type Callback, type CallbackState, callbackStates, type DueCallback, type NewCallback, type Store } from "../store.ts";
+import { insertResult, lacksResult, removeResult } from "./body-without-result.ts";
 import type { createEventOperations } from "./event-operations.ts";
 import { toTaskIdentity } from "./event-operations.ts";
 import type { createLongTextOperations } from "./long-text-operations.ts";
@@ -11,6 +12,12 @@ interface Dependencies {
   events: ReturnType<typeof createEventOperations>;
   longTexts: Pick<ReturnType<typeof createLongTextOperations>, "readGapped">;
   clock: () => number;
+}
+
+/** When a task ended, and its result as it is stored. */
+interface TaskEnd {
+  now: number;
+  resultJson: string;
 }
 
 /** The operations of the callback outbox. */
@@ -36,31 +43,6 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
 
   let announce: (callback: DueCallback) => void = () => {};
 
-  /** Stores a callback inside the operation that ends its task. `announce` it after the commit. */
-  function insert(task: Task, { url, origin, body, gaps = [], messageId }: NewCallback, now: number): DueCallback {
-    driver.run(
-      `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
-      task.seq,
-      task.tenant,
-      url,
-      origin,
-      body,
-      encodeGaps(gaps),
-      messageId ?? null,
-      now,
-      now,
-    );
-    const { seq, tenant, taskId, parentTaskId, agentId, provider, traceparent } = task;
-    return {
-      task: { seq, tenant, taskId, parentTaskId, agentId, provider },
-      ...{ url, origin, state: "pending", attempts: 0, roundAttempts: 0, lastStatus: null, lastError: null },
-      ...{ nextAttemptAt: now, updatedAt: now, finishedAt: now, traceparent },
-      ...toBody(seq, { json: body, gaps }, longTexts),
-      ...(messageId !== undefined && { messageId }),
-    };
-  }
-
   const operations = {
     onCallback(listener) {
       announce = listener;
@@ -68,18 +50,12 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
     findCallback: async (taskSeq) => find(taskSeq),
     async listCallbacks(tenant, state, page) {
       const before = page.before ?? Number.MAX_SAFE_INTEGER;
-      const select = `SELECT ${callbackColumns} ${fromCallbacks}`;
-      const rows =
-        state === undefined
-          ? driver.all(`${select} WHERE c.tenant = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`, tenant, before, page.limit)
-          : driver.all(
-              `${select} WHERE c.tenant = ? AND c.state = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`,
-              tenant,
-              state,
-              before,
-              page.limit,
-            );
-      return rows.map(toCallback);
+      const select = `SELECT ${callbackColumns} ${fromCallbacks} WHERE c.tenant = ? AND c.state = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`;
+      // One index serves lists with and without a state: the newest callbacks are among the newest ones of each state.
+      const states = state === undefined ? callbackStates : [state];
+      const rows = states.flatMap((one) => driver.all(select, tenant, one, before, page.limit));
+      rows.sort((a, b) => Number(b["seq"]) - Number(a["seq"]));
+      return rows.slice(0, page.limit).map(toCallback);
     },
     /** Jumps from queue to queue along the index, so the cost depends on the number of queues and not of callbacks. */
     async listDueCallbackQueues() {
@@ -151,7 +127,42 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
       }),
   } satisfies Partial<Store>;
 
-  return { insert, announce: (callback: DueCallback) => announce(callback), operations };
+  return {
+    insert: (task: Task, callback: NewCallback, end: TaskEnd) => insertCallback({ driver, longTexts }, task, callback, end),
+    announce: (callback: DueCallback) => announce(callback),
+    operations,
+  };
+}
+
+/** Stores a callback inside the operation that ends its task. Call `announce` with the result after the commit. */
+function insertCallback(
+  { driver, longTexts }: { driver: SqliteDriver; longTexts: Dependencies["longTexts"] },
+  task: Task,
+  { url, origin, body, resultAt, gaps = [], messageId }: NewCallback,
+  { now, resultJson }: TaskEnd,
+): DueCallback {
+  const stored = resultAt === undefined ? { body, gaps: encodeGaps(gaps) } : removeResult(body, resultAt, resultJson);
+  driver.run(
+    `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
+    task.seq,
+    task.tenant,
+    url,
+    origin,
+    stored.body,
+    stored.gaps,
+    messageId ?? null,
+    now,
+    now,
+  );
+  const { seq, tenant, taskId, parentTaskId, agentId, provider, traceparent } = task;
+  return {
+    task: { seq, tenant, taskId, parentTaskId, agentId, provider },
+    ...{ url, origin, state: "pending", attempts: 0, roundAttempts: 0, lastStatus: null, lastError: null },
+    ...{ nextAttemptAt: now, updatedAt: now, finishedAt: now, traceparent },
+    ...toBody(seq, { json: body, gaps }, longTexts),
+    ...(messageId !== undefined && { messageId }),
+  };
 }
 
 /** Every pair of origin and tenant that has a pending callback; rows with a NULL end each list and match nothing. */
@@ -169,7 +180,8 @@ const pendingOfQueue = "FROM callback c WHERE c.state = 'pending' AND c.origin =
 const fromCallbacks = "FROM callback c CROSS JOIN task t ON t.seq = c.task";
 const callbackColumns = `c.url, c.state, c.attempts, c.next_at, c.last_status, c.last_error, c.updated_at,
     t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider`;
-const dueColumns = `${callbackColumns}, c.origin, c.body, c.body_gaps, c.message_id, c.round_start, t.traceparent, t.finished_at`;
+const dueColumns = `${callbackColumns}, c.origin, c.body, c.body_gaps, CASE WHEN c.body_gaps LIKE '{"result":%' THEN t.result END AS result,
+    c.message_id, c.round_start, t.traceparent, t.finished_at`;
 
 function toCallback(row: Row): Callback {
   return {
@@ -185,10 +197,14 @@ function toCallback(row: Row): Callback {
 }
 
 function toDueCallback(row: Row, longTexts: Dependencies["longTexts"]): DueCallback {
+  const [stored, gaps] = [String(row["body"]), row["body_gaps"]];
+  const body = lacksResult(gaps)
+    ? { json: insertResult(stored, gaps, String(row["result"])), gaps: [] }
+    : { json: stored, gaps: decodeGaps(gaps) };
   return {
     ...toCallback(row),
     origin: String(row["origin"]),
-    ...toBody(Number(row["seq"]), { json: String(row["body"]), gaps: decodeGaps(row["body_gaps"]) }, longTexts),
+    ...toBody(Number(row["seq"]), body, longTexts),
     ...(row["message_id"] !== null && { messageId: String(row["message_id"]) }),
     roundAttempts: Number(row["attempts"]) - Number(row["round_start"]),
     traceparent: row["traceparent"] as string | null,

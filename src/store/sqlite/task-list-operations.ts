@@ -7,6 +7,8 @@ import { listedColumns, toListedTask } from "./task-rows.ts";
 
 /** Index look-ups of one read, about 3 ms. The event loop is free after each read. */
 const MAX_HOPS = 1000;
+/** Tasks that are compared with a filter for each task of a page, before matches are looked up. */
+const EXAMINED_PER_TASK = 10;
 
 /** A condition on tasks, with its parameters. */
 interface Condition {
@@ -14,24 +16,30 @@ interface Condition {
   parameters: readonly string[];
 }
 
+type Conditions = readonly [Condition, ...Condition[]];
+
 /** The operations that list tasks. */
 export function createTaskListOperations(driver: SqliteDriver) {
-  /** Reads one index in the order of the list, and compares its rows with the other conditions. */
-  const readInOrder = (conditions: readonly Condition[], { before, limit }: Page): Row[] =>
+  /** Reads the index of one condition, and compares its newest tasks with the other conditions. */
+  function readNewest([first, ...others]: Conditions, { before, limit }: Page, enough: (row: Row) => boolean): void {
+    const examined = others.length === 0 ? limit : EXAMINED_PER_TASK * limit;
     driver.allUntil(
-      createLengthLimit("metadata"),
-      `SELECT ${listedColumns} FROM task WHERE ${conditions.map(({ sql }) => sql).join(" AND ")} AND seq < ? ORDER BY seq DESC LIMIT ?`,
-      ...conditions.flatMap(({ parameters }) => parameters),
+      enough,
+      `SELECT ${listedColumns} FROM (SELECT seq AS listed FROM task WHERE ${first.sql} AND seq < ? ORDER BY seq DESC LIMIT ?)
+         CROSS JOIN task ON seq = listed ${others.map(({ sql }) => `AND ${sql}`).join(" ")} ORDER BY listed DESC`,
+      ...first.parameters,
       before ?? Number.MAX_SAFE_INTEGER,
-      limit,
+      examined,
+      ...others.flatMap(({ parameters }) => parameters),
     );
+  }
 
   /**
    * Finds the tasks that match several conditions, each of which has an index in the order of the list. Looks up the newest match of one
    * condition, from there the newest match of the next condition, and so on, which passes over all tasks between them. Reading one index
    * instead would read a million rows if its tasks do not match another condition.
    */
-  async function findMatches(conditions: readonly Condition[], { before, limit }: Page): Promise<number[]> {
+  async function findMatches(conditions: Conditions, { before, limit }: Page): Promise<number[]> {
     const parameters = conditions.toReversed().flatMap((condition) => condition.parameters);
     const newestUpTo = (seq: string): string =>
       conditions.reduce((upTo, { sql }) => `(SELECT max(seq) FROM task WHERE ${sql} AND seq <= ${upTo})`, seq);
@@ -57,34 +65,41 @@ export function createTaskListOperations(driver: SqliteDriver) {
   return {
     async listTasks(filter, page) {
       const conditions = conditionsOf(filter);
-      // Unfinished tasks are few, and no index has them in the order of the list.
-      const isUnfinished = filter.state !== undefined && !isFinal(filter.state);
-      if (conditions.length < 2 || isUnfinished) return readInOrder(conditions, page).map(toListedTask);
-      const found = await findMatches(conditions, page);
       const isLongEnough = createLengthLimit("metadata");
       const tasks: ListedTask[] = [];
-      for (const seq of found) {
-        const row = driver.get(`SELECT ${listedColumns} FROM task WHERE seq = ? AND tenant = ?`, seq, filter.tenant);
-        if (row === undefined) continue;
+      let isFull = false;
+      const add = (row: Row): boolean => {
         tasks.push(toListedTask(row));
-        if (isLongEnough(row)) break;
+        isFull = isLongEnough(row) || tasks.length === page.limit;
+        return isFull;
+      };
+      // For filters that many tasks match, this is five times as fast as `findMatches`.
+      readNewest(conditions, page, add);
+      if (isFull || conditions.length === 1) return tasks;
+      const rest = { before: tasks.at(-1)?.seq ?? page.before, limit: page.limit - tasks.length };
+      for (const seq of await findMatches(conditions, rest)) {
+        const row = driver.get(`SELECT ${listedColumns} FROM task WHERE seq = ? AND tenant = ?`, seq, filter.tenant);
+        if (row !== undefined && add(row)) break;
       }
       return tasks;
     },
   } satisfies Partial<Store>;
 }
 
-/** The conditions of a filter; without any, the tenant alone. */
-function conditionsOf({ tenant, state, provider, agentId, parentTaskId }: TaskFilter): Condition[] {
-  const columns = { provider, agent_id: agentId, parent_id: parentTaskId };
+/** The conditions of a filter, each of which has an index in the order of the list. */
+function conditionsOf({ tenant, state, provider, agentId, parentTaskId }: TaskFilter): Conditions {
+  const columns = { parent_id: parentTaskId, agent_id: agentId, provider };
   const used = Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const conditions = used.map(([column, value]): Condition => ({ sql: `tenant = ? AND ${column} = ?`, parameters: [tenant, value] }));
   // Written as a literal, because SQLite finds a partial index by the text of its condition. The state is from a closed list.
-  if (state !== undefined) {
-    const isInState = isFinal(state)
-      ? `state = '${state}' AND finished_at IS NOT NULL`
-      : `seq IN (SELECT seq FROM task WHERE state = '${state}')`;
-    conditions.push({ sql: `tenant = ? AND ${isInState}`, parameters: [tenant] });
+  if (state !== undefined && isFinal(state))
+    conditions.unshift({ sql: `tenant = ? AND state = '${state}' AND finished_at IS NOT NULL`, parameters: [tenant] });
+  // Unfinished tasks are few, and no index has them in the order of the list, so that all conditions are compared at once.
+  if (state !== undefined && !isFinal(state)) {
+    const isInState = { sql: `tenant = ? AND seq IN (SELECT seq FROM task WHERE state = '${state}')`, parameters: [tenant] };
+    const all = [...conditions, isInState];
+    return [{ sql: all.map(({ sql }) => sql).join(" AND "), parameters: all.flatMap(({ parameters }) => parameters) }];
   }
-  return conditions.length === 0 ? [{ sql: "tenant = ?", parameters: [tenant] }] : conditions;
+  const [first = { sql: "tenant = ?", parameters: [tenant] }, ...others] = conditions;
+  return [first, ...others];
 }

@@ -45,7 +45,7 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
     if (state === "queued" && task.restarts === 0) appendStart(task, now);
     approvals.rejectAll(task, finish.result.error ?? "The task has ended.", now);
     events.append(task, finish.event, now);
-    const callback = finish.callback === null ? null : callbacks.insert(task, finish.callback(now), now);
+    const callback = finish.callback === null ? null : callbacks.insert(task, finish.callback(now), { now, resultJson: json });
     if (finish.result.resumeToken !== undefined) insertResumeToken(driver, task, finish.result.resumeToken, now);
     return { task: { ...task, state: finish.state, finishedAt: now, result: finish.result }, callback };
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { acpUsage, explainAcpEnd, geminiAcpProfile, toolInput } from "../../../adapters/gemini/acp.ts";
+import { explainAcpEnd, geminiAcpProfile, readAcpUsage, readToolInput } from "../../../adapters/gemini/acp.ts";
 import { requestIn, server } from "./gemini-task.ts";
 
 describe("over acp", () => {
@@ -11,13 +11,13 @@ describe("over acp", () => {
     ],
     [{ toolCallId: "read_file__1", title: "a.md" }, undefined],
   ])("the input of %j is %j", (call, input) => {
-    expect(toolInput(call)).toEqual(input);
+    expect(readToolInput(call)).toEqual(input);
   });
 
   test("the usage has no thinking tokens, because Gemini does not report them", () => {
     const _meta = { quota: { token_count: { input_tokens: 130, output_tokens: 30 }, model_usage: [] } };
-    expect(acpUsage({ _meta })).toEqual({ inputTokens: 130, outputTokens: 30 });
-    expect(acpUsage({})).toBeUndefined();
+    expect(readAcpUsage({ _meta })).toEqual({ inputTokens: 130, outputTokens: 30 });
+    expect(readAcpUsage({})).toBeUndefined();
   });
 
   test("a turn without a complete model call fails, although its stop reason reports success", () => {

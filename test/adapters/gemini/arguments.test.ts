@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cliArguments } from "../../../adapters/gemini/arguments.ts";
+import { createCliArguments } from "../../../adapters/gemini/arguments.ts";
 
 describe("the arguments of gemini", () => {
   test.each([
@@ -9,7 +9,7 @@ describe("the arguments of gemini", () => {
     ["modify", "deny", "auto_edit"],
     ["modify", "ask", "auto_edit"],
   ] as const)("select for profile %s with approvals %s the mode %s", (profile, approvals, mode) => {
-    const given = cliArguments({ profile, approvals }, { policyFile: "/p.toml", trusted: false });
+    const given = createCliArguments({ profile, approvals }, { policyFile: "/p.toml", isTrusted: false });
     expect(given).toContain(`--approval-mode=${mode}`);
     expect(given).toContain("--admin-policy=/p.toml");
     expect(given).not.toContain("--skip-trust");
@@ -17,7 +17,7 @@ describe("the arguments of gemini", () => {
 
   test("keep values that look like options as values", () => {
     const request = { profile: "inspect", approvals: "deny", model: "--yolo", resumeToken: "--yolo" } as const;
-    expect(cliArguments(request, { policyFile: "/p.toml", trusted: true })).toEqual(
+    expect(createCliArguments(request, { policyFile: "/p.toml", isTrusted: true })).toEqual(
       expect.arrayContaining(["--model=--yolo", "--resume=--yolo", "--skip-trust"]),
     );
   });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
-import { policyOf } from "../../../adapters/gemini/policy.ts";
+import { createPolicy } from "../../../adapters/gemini/policy.ts";
 
 describe("the policy", () => {
   const rules = (profile: "inspect" | "modify", approvals: ExecutionRequest["approvals"]) =>
-    policyOf({ profile, approvals }).split("[[rule]]").slice(1);
+    createPolicy({ profile, approvals }).split("[[rule]]").slice(1);
 
   // The setting `tools.core` allows the tools that it lists, and the mode `plan` writes files, so only a deny rule enforces inspect.
   test("of inspect denies everything except read-only tools, with any approvals", () => {
-    expect(policyOf({ profile: "inspect", approvals: "allow" })).toBe(policyOf({ profile: "inspect", approvals: "deny" }));
+    expect(createPolicy({ profile: "inspect", approvals: "allow" })).toBe(createPolicy({ profile: "inspect", approvals: "deny" }));
     const [denyAll = "", ...allowed] = rules("inspect", "deny");
     expect(denyAll).toMatch(/toolName = \["\*"\]\ndecision = "deny"\npriority = 100/);
     for (const rule of allowed) expect(rule).toMatch(/decision = "allow"\npriority = 200/);
@@ -20,7 +20,7 @@ describe("the policy", () => {
   });
 
   test("of modify with approvals deny allows edits inside the workspace and no commands", () => {
-    const policy = policyOf({ profile: "modify", approvals: "deny" });
+    const policy = createPolicy({ profile: "modify", approvals: "deny" });
     expect(policy).toMatch(/"write_file","replace"/);
     expect(policy).not.toContain("run_shell_command");
     expect(policy.match(/name = "allowed-path"/g)).toHaveLength(2);
@@ -35,7 +35,7 @@ describe("the policy", () => {
     expect(asked.slice(4)).toEqual(denied.slice(1));
     for (const [index, helper] of ["generalist", "codebase_investigator", "cli_help"].entries())
       expect(asked[index + 1]).toBe(`${denied[0]?.replace("priority = 100\n", `priority = 150\nsubagent = "${helper}"\n`)}`);
-    expect(policyOf({ profile: "inspect", approvals: "ask" })).toBe(policyOf({ profile: "inspect", approvals: "deny" }));
+    expect(createPolicy({ profile: "inspect", approvals: "ask" })).toBe(createPolicy({ profile: "inspect", approvals: "deny" }));
   });
 
   test("of modify with approvals allow allows everything", () => {

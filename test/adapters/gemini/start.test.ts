@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSy
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
-import { policyOf } from "../../../adapters/gemini/policy.ts";
+import { createPolicy } from "../../../adapters/gemini/policy.ts";
 import { prepareStart } from "../../../adapters/gemini/start.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { contextOf, requestIn, server } from "./gemini-task.ts";
@@ -20,7 +20,7 @@ describe("a start", () => {
     const home = env["GEMINI_CLI_HOME"] ?? "";
     expect(home.startsWith(request.directories.tmp)).toBe(true);
     for (const file of [policyFile, path.join(home, ".gemini", "settings.json")]) expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(readFileSync(policyFile, "utf8")).toBe(policyOf(request));
+    expect(readFileSync(policyFile, "utf8")).toBe(createPolicy(request));
     for (const kept of ["tmp", "history"])
       expect(readlinkSync(path.join(home, ".gemini", kept))).toBe(path.join(request.directories.home, ".gemini", kept));
   });
@@ -57,7 +57,7 @@ describe("a start", () => {
     }
     await prepareStart({ request, context: contextOf() });
     for (const name of readdirSync(outside)) expect(readFileSync(path.join(outside, name), "utf8")).toBe("kept");
-    expect(readFileSync(path.join(own, "policy.toml"), "utf8")).toBe(policyOf(request));
+    expect(readFileSync(path.join(own, "policy.toml"), "utf8")).toBe(createPolicy(request));
   });
 
   test("uses the operator's configuration under the task's policy with home: user", async () => {
@@ -65,6 +65,6 @@ describe("a start", () => {
     const { env, policyFile } = await prepareStart({ request, context: contextOf({ home: "user" }) });
     expect(env).not.toHaveProperty("GEMINI_CLI_HOME");
     expect(existsSync(path.join(request.directories.home, ".gemini"))).toBe(false);
-    expect(readFileSync(policyFile, "utf8")).toBe(policyOf(request));
+    expect(readFileSync(policyFile, "utf8")).toBe(createPolicy(request));
   });
 });

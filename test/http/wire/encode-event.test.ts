@@ -111,10 +111,20 @@ test("a control event has no id, so that it does not move a client's cursor", ()
   expect(encodeSseFrame({ event: "stream.gap", data: '{"oldestId":"e-5"}' })).toBe('event: stream.gap\ndata: {"oldestId":"e-5"}\n\n');
 });
 
-test("an event is encoded once for all streams", () => {
-  let count = 0;
-  const encode = createEventEncoder((number) => `epoch-${number}-${++count}`);
+test("several events are encoded as their frames, one after the other", () => {
+  const encode = createEventEncoder((number) => `epoch-${number}`);
   const events = fc.sample(storedEvent, 3);
   expect(encode(events)).toEqual(Buffer.concat(events.map((event) => encode([event]))));
-  expect(count).toBe(3);
 });
+
+test.each(["", "a\nb", "a\u0085"])(
+  "an encoder rejects the id and the type %j of a stored event, as well as data with line breaks",
+  (line) => {
+    const [event] = fc.sample(storedEvent, 1) as [StoredEvent];
+    expect(() => createEventEncoder((number) => (line === "" ? "" : `${line}-${number}`))).toThrow(TypeError);
+    const encode = createEventEncoder((number) => `epoch-${number}`);
+    for (let time = 0; time < 2; time += 1) expect(() => encode([{ ...event, type: line as StoredEvent["type"] }])).toThrow(TypeError);
+    expect(() => encode([event, { ...event, data: '{}\n\ndata: "forged"' }])).toThrow(TypeError);
+    expect(() => encode([{ ...event, data: "{}\r" }])).toThrow(TypeError);
+  },
+);

@@ -99,7 +99,7 @@ describe("an answer", () => {
     ]);
     expect(answer.notes).toEqual([]);
     debate.applyAnswer(expert, answer);
-    expect(debate.standing()).toMatchObject([
+    expect(debate.listStanding()).toMatchObject([
       { id: "X001", status: "revised", type: "compliance-gap", severity: "CRITICAL", title: "No log" },
       { id: "X002", status: "revised", severity: "LOW", title: "No key", description: "All about: No key." },
     ]);
@@ -115,7 +115,7 @@ describe("an answer", () => {
     debate.applyOpeningAnswer(security, answerOf([say("HIGH", "Tokens never expire")]));
     debate.beginRound(2, []);
     debate.applyAnswer(auth, answerOf([{ id: "X001", status: "withdrawn" }]));
-    expect(debate.standing()).toMatchObject([{ id: "X001", status: "confirmed" }]);
+    expect(debate.listStanding()).toMatchObject([{ id: "X001", status: "confirmed" }]);
   });
 
   test("may request domains, but cannot add sentences to the prompt of their experts", () => {

@@ -6,7 +6,7 @@ import { domainsOf, findExpert } from "../../../packages/council/src/domains/fin
 import { domains } from "../../../packages/council/src/domains/index.ts";
 import { estimateTimeoutSeconds, intensityMultipliers, measureScope, type Size } from "../../../packages/council/src/estimate-timeout.ts";
 import { createIds, prefixOf } from "../../../packages/council/src/ids.ts";
-import { connectionWord, modelFamilyOf, statusOf } from "../../../packages/council/src/panel/panel-report.ts";
+import { modelFamilyOf, nameConnection, statusOf } from "../../../packages/council/src/panel/panel-report.ts";
 import { resolveProfile, taskTypeProperties } from "../../../packages/council/src/profile.ts";
 import { judge } from "../../../packages/council/src/reports/verdict.ts";
 import type { Intensity, Output, OutputType, Severity, TaskType, Verdict } from "../../../packages/council/src/types.ts";
@@ -224,7 +224,7 @@ test.each([
   ["mcp", "mcp"],
   [undefined, null],
 ])("the connection %s is reported as %s", (connection, word) => {
-  expect(connectionWord(connection)).toBe(word);
+  expect(nameConnection(connection)).toBe(word);
 });
 
 describe("the registry", () => {

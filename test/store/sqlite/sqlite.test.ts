@@ -107,6 +107,25 @@ test("a large write takes several event-loop turns and commits, and becomes visi
   expect((await small).inserted).toBe(true);
 });
 
+test("a callback is passed to its listener only after the commit that stores it", async () => {
+  const file = await fileIn();
+  const store = openStore({ file });
+  onTestFinished(() => store.close());
+  const reader = new SqliteDatabase(file, { readonly: true });
+  onTestFinished(() => void reader.close());
+  const committed: unknown[] = [];
+  store.onCallback(() => committed.push(reader.prepare("SELECT task FROM callback ORDER BY task").pluck().all()));
+  const tasks = await Promise.all(["a", "b"].map((taskId) => store.insertTaskIfAbsent(newTask({ taskId }))));
+  const cancelled = newFinish({ state: "cancelled" }, "https://example.com/");
+  // The second end violates a constraint, so its transaction is rolled back, and the first one is committed alone.
+  const ends = await Promise.allSettled([
+    store.finishTaskIfQueued((tasks[0] as (typeof tasks)[number]).task, cancelled),
+    store.finishTaskIfQueued((tasks[1] as (typeof tasks)[number]).task, { ...cancelled, state: "completed" }),
+  ]);
+  expect(ends.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
+  expect(committed).toEqual([[1]]);
+});
+
 test("a large commit leaves no large write-ahead log", async () => {
   const file = await fileIn();
   const store = openStore({ file });

@@ -18,20 +18,20 @@ export const applyOpeningAnswer = (state: DebateState, speaker: Speaker, answer:
 export function applyAnswer(state: DebateState, speaker: Speaker, answer: Answer): Output[] {
   const { findings, judge } = state;
   const isJudge = judge !== null && keyOf(judge) === keyOf(speaker);
-  const fresh: AnsweredOutput[] = [];
+  const newOutputs: AnsweredOutput[] = [];
   for (const output of answer.outputs) {
     const known = output.ref === null ? undefined : findings.find(output.ref);
     const mayDecide = known !== undefined && known.status !== "withdrawn" && (known.owner === keyOf(speaker) || isJudge);
     if (mayDecide) decide(state, known, output, isJudge);
     // A role may not change the output of another role; its text becomes a finding of the role itself.
-    else if (output.title !== "" && output.decision !== "withdrawn") fresh.push(output);
+    else if (output.title !== "" && output.decision !== "withdrawn") newOutputs.push(output);
   }
-  const standing = findings.standing();
+  const standing = findings.listStanding();
   return addOutputs(
     state,
     speaker,
     answer,
-    fresh.filter((output) => !standing.some((known) => repeats(output, known, speaker))),
+    newOutputs.filter((output) => !standing.some((known) => repeats(output, known, speaker))),
   );
 }
 
@@ -46,7 +46,7 @@ function addOutputs(
   const idOf = (ref: string): string | undefined => added[outputs.findIndex((output) => output.ref === ref)]?.id ?? findings.find(ref)?.id;
   for (const signal of signals) {
     const findingId = signal.findingId === null ? undefined : idOf(signal.findingId);
-    domains.signal(speaker, signal, findingId ?? added[0]?.id ?? null);
+    domains.recordSignal(speaker, signal, findingId ?? added[0]?.id ?? null);
   }
   changes.discovered += added.length;
   return added;
@@ -62,7 +62,7 @@ function decide({ challenges, changes }: DebateState, finding: Finding, answered
     finding.status = "withdrawn";
     changes.withdrawn += 1;
   }
-  const raised = challenges.against(finding);
+  const raised = challenges.listAgainst(finding);
   if (decision === "disputed" && isJudge) {
     if (raised.length === 0) {
       challenges.raise(finding, response || UNDECIDED);
@@ -93,8 +93,8 @@ function revise(finding: Finding, { decision, evidence, action, ...answered }: A
   const severity = answered.severity ?? finding.severity;
   const differs = title !== finding.title || description !== finding.description || severity !== finding.severity;
   // Without a revision only a higher severity is a change; different words may be a repetition.
-  const isGraver = (decision === null || decision === "confirmed") && severityRank(severity) < severityRank(finding.severity);
-  const isRevision = isGraver || (decision === "revised" && differs);
+  const isMoreSevere = (decision === null || decision === "confirmed") && severityRank(severity) < severityRank(finding.severity);
+  const isRevision = isMoreSevere || (decision === "revised" && differs);
   if (isRevision)
     Object.assign(finding, {
       title,

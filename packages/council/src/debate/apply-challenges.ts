@@ -12,7 +12,7 @@ export function applyChallenges(state: DebateState, speaker: Speaker, answer: An
   for (const { ref, targetId, text, decision } of answer.challenges) {
     const target = findings.find(targetId);
     if (target === undefined || target.status === "withdrawn" || target.owner === keyOf(speaker)) continue;
-    const earlier = challenges.against(target);
+    const earlier = challenges.listAgainst(target);
     const repeated = earlier.find(({ id }) => id === ref) ?? earlier.find(({ isInherited }) => !isInherited);
     if (repeated === undefined) {
       if (decision === "withdrawn") continue;

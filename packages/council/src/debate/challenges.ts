@@ -12,8 +12,8 @@ export type Challenges = ReturnType<typeof createChallenges>;
 export function createChallenges(findings: Findings) {
   const nextId = createIds("CH");
   const challenges: Challenge[] = [];
-  /** Challenges to findings that were not withdrawn. */
-  const relevant = (): Challenge[] => challenges.filter(({ targetId }) => findings.find(targetId)?.status !== "withdrawn");
+  /** Returns the challenges to findings that were not withdrawn. */
+  const listRelevant = (): Challenge[] => challenges.filter(({ targetId }) => findings.find(targetId)?.status !== "withdrawn");
 
   return {
     all: challenges as readonly Challenge[],
@@ -25,12 +25,13 @@ export function createChallenges(findings: Findings) {
       return challenge;
     },
     /** Returns the challenges to a finding, without those that the Challenger withdrew. */
-    against: ({ id }: Finding): Challenge[] => challenges.filter(({ targetId, state }) => targetId === id && state !== "withdrawn"),
-    open: (): Challenge[] => challenges.filter(({ state }) => state === "open"),
+    listAgainst: ({ id }: Finding): Challenge[] => challenges.filter(({ targetId, state }) => targetId === id && state !== "withdrawn"),
+    listOpen: (): Challenge[] => challenges.filter(({ state }) => state === "open"),
     /** Returns the challenges that wait for an expert, or for the Challenger's reply to a defense. */
-    unsettled: (): Challenge[] => relevant().filter(({ state }) => state === "open" || state === "defended"),
+    listUnsettled: (): Challenge[] => listRelevant().filter(({ state }) => state === "open" || state === "defended"),
     /** Returns the challenges on which the debate did not agree. */
-    unresolved: (): Challenge[] => relevant().filter(({ state, maintained }) => state === "open" || (state === "defended" && maintained)),
+    listUnresolved: (): Challenge[] =>
+      listRelevant().filter(({ state, maintained }) => state === "open" || (state === "defended" && maintained)),
     /** Directs the challenges to a merged finding at the finding that was kept. */
     redirect(dropped: Finding, kept: Finding): void {
       for (const challenge of challenges) if (challenge.targetId === dropped.id) challenge.targetId = kept.id;

@@ -3,7 +3,7 @@ import type { AnsweredOutput } from "../prompts/read-answer.ts";
 import { CONSOLIDATION, CROSS_DOMAIN, type Output } from "../types.ts";
 import { findAlike } from "./deduplicate.ts";
 
-/** Outputs of different domains that report the same at different severities. */
+/** Returns pairs of outputs of different domains that report the same at different severities. */
 export function findConflicts(outputs: readonly Output[]): { finding_ids: [string, string]; about: string }[] {
   // An observation about a finding contains the words of the finding, so it would always be a match.
   const findings = outputs.filter(({ agent }) => agent !== CONSOLIDATION);
@@ -15,15 +15,15 @@ export function findConflicts(outputs: readonly Output[]): { finding_ids: [strin
 }
 
 /** Maximum number of gaps that a packet lists individually. */
-const MOST_GAPS = 10;
+const MAX_GAPS = 10;
 
 /** Describes findings that belong to no domain, and requested domains without an expert. */
 export function findGaps(outputs: readonly Output[], wanted: readonly AddedDomain[]): string[] {
-  const nobodys = outputs
+  const uncovered = outputs
     .filter(({ domain }) => domain === CROSS_DOMAIN)
     .map(({ id, title }) => `${id} (${title}) is looked after by no domain`);
-  const gaps = [...wanted.map(({ domain }) => `${domain} was called for and has no expert`), ...nobodys];
-  return gaps.length <= MOST_GAPS ? gaps : [...gaps.slice(0, MOST_GAPS), `${gaps.length - MOST_GAPS} more`];
+  const gaps = [...wanted.map(({ domain }) => `${domain} was called for and has no expert`), ...uncovered];
+  return gaps.length <= MAX_GAPS ? gaps : [...gaps.slice(0, MAX_GAPS), `${gaps.length - MAX_GAPS} more`];
 }
 
 /** Creates observations about conflicting severities and about requested domains without an expert. */

@@ -16,13 +16,13 @@ export function createDebateDomains(initial: readonly string[]) {
     /** Domains with an expert, in the order in which they joined. */
     active: active as readonly string[],
     /** Returns the domains that the latest round added. */
-    latest: (): readonly AddedDomain[] => latest,
+    listLatest: (): readonly AddedDomain[] => latest,
     /** Returns the requested domains without an expert. */
-    wanted: (): AddedDomain[] => [...wanted.values()],
+    listWanted: (): AddedDomain[] => [...wanted.values()],
     /** Returns the requests that an active expert has not received yet. */
-    openRequests: (): DomainRequest[] => requests.filter(({ domain }) => active.includes(domain)),
+    listOpenRequests: (): DomainRequest[] => requests.filter(({ domain }) => active.includes(domain)),
     /** Records a signal of a role: as a request if its domain has an expert or is wanted, otherwise as a wanted domain. */
-    signal(from: Speaker, { domain, reason }: CrossDomainSignal, findingId: string | null): void {
+    recordSignal(from: Speaker, { domain, reason }: CrossDomainSignal, findingId: string | null): void {
       if (domain === from.domain || domain === CROSS_DOMAIN) return;
       if (active.includes(domain) || wanted.has(domain)) requests.push({ domain, from: from.agent, finding_id: findingId, reason });
       else wanted.set(domain, { domain, trigger_finding_id: findingId, reason });

@@ -43,28 +43,29 @@ export function createDebate(initialDomains: readonly string[], prefix: string, 
     challenges: challenges.all,
     /** Requested domains without an expert. */
     get wantedDomains(): readonly AddedDomain[] {
-      return domains.wanted();
+      return domains.listWanted();
     },
     get changes(): RoundChanges {
       return state.changes;
     },
     /** True while a challenge waits for the expert, or a defense waits for the Challenger. */
     get hasUnsettled(): boolean {
-      return challenges.unsettled().length > 0;
+      return challenges.listUnsettled().length > 0;
     },
     /** Requests that an active expert has not received yet. */
     get openRequests(): readonly DomainRequest[] {
-      return domains.openRequests();
+      return domains.listOpenRequests();
     },
     /** Returns the outputs that were not withdrawn. */
-    standing: (): Output[] => findings.standing().map(toOutput),
-    outputsOf: (domain: string): Output[] =>
+    listStanding: (): Output[] => findings.listStanding().map(toOutput),
+    /** Returns the outputs of a domain that were not withdrawn. */
+    listOutputs: (domain: string): Output[] =>
       findings
-        .standing()
+        .listStanding()
         .filter((finding) => finding.domain === domain)
         .map(toOutput),
     /** Returns the open challenges that the expert of a domain must answer. */
-    challengesFor: (domain: string): Challenge[] => challenges.open().filter((challenge) => challenge.domain === domain),
+    listOpenChallenges: (domain: string): Challenge[] => challenges.listOpen().filter((challenge) => challenge.domain === domain),
     findOutput: (id: string): Output | undefined => findings.find(id),
     /** Returns the requests of other roles to the expert of a domain. Each is returned once. */
     takeRequests: (domain: string): DomainRequest[] => domains.takeRequests(domain),
@@ -119,7 +120,7 @@ function importOutputs({ findings, challenges, round }: DebateState, outputs: re
 }
 
 function mergeDuplicates({ findings, challenges, changes, round }: DebateState): Merge[] {
-  const { merges } = deduplicate(findings.standing().filter(({ owner }) => owner !== null));
+  const { merges } = deduplicate(findings.listStanding().filter(({ owner }) => owner !== null));
   for (const { keptId, droppedId } of merges) {
     const [kept, dropped] = [findings.find(keptId), findings.find(droppedId)];
     if (kept === undefined || dropped === undefined) continue;
@@ -138,19 +139,20 @@ function mergeDuplicates({ findings, challenges, changes, round }: DebateState):
 function conclude(state: DebateState): DebateResult {
   const { findings, challenges, domains } = state;
   state.round += 1;
-  for (const observation of consolidate(findings.standing(), domains.wanted())) findings.add(consolidation, observation, state.round);
+  for (const observation of consolidate(findings.listStanding(), domains.listWanted()))
+    findings.add(consolidation, observation, state.round);
   const unresolved = new Map<string, string>();
-  for (const { targetId, text } of challenges.unresolved()) {
+  for (const { targetId, text } of challenges.listUnresolved()) {
     const earlier = unresolved.get(targetId);
     unresolved.set(targetId, earlier === undefined ? text : `${earlier}\n${text}`);
   }
-  const outputs: Output[] = findings.standing().map((finding) => {
+  const outputs: Output[] = findings.listStanding().map((finding) => {
     const output = toOutput(finding);
     return unresolved.has(output.id) ? { ...output, status: "disputed" } : output;
   });
   return {
     outputs,
-    withdrawn: findings.withdrawn().map(toOutput),
+    withdrawn: findings.listWithdrawn().map(toOutput),
     disputed: outputs.flatMap((output) => {
       const unresolved_challenge = unresolved.get(output.id);
       return unresolved_challenge === undefined ? [] : [{ output, unresolved_challenge }];

@@ -7,29 +7,29 @@ export interface Merge {
   droppedId: string;
 }
 
-type Worded = Pick<Output, "title" | "description">;
+type OutputText = Pick<Output, "title" | "description">;
 
 /** Returns whether two outputs are similar, regardless of their domains. */
-export const areAlike = (left: Worded, right: Worded): boolean =>
-  shareOf(knownWords(left), knownWords(right), SIMILARITY_THRESHOLD) > SIMILARITY_THRESHOLD;
+export const areAlike = (left: OutputText, right: OutputText): boolean =>
+  shareOf(findWords(left), findWords(right), SIMILARITY_THRESHOLD) > SIMILARITY_THRESHOLD;
 
 /**
  * Finds the earlier similar outputs of each output. Counts shared words with an index, so that texts without common
  * words are never compared.
  */
-export function findAlike<T extends Worded>(outputs: readonly T[]): ReadonlyMap<T, readonly T[]> {
-  const sets = outputs.map(knownWords);
-  const holders = new Map<string, number[]>();
+export function findAlike<T extends OutputText>(outputs: readonly T[]): ReadonlyMap<T, readonly T[]> {
+  const sets = outputs.map(findWords);
+  const indexesByWord = new Map<string, number[]>();
   const shared = new Uint16Array(outputs.length);
   return new Map(
     outputs.map((output, index) => {
       const words = sets[index] ?? new Set();
       shared.fill(0, 0, index);
       for (const word of words) {
-        const earlier = holders.get(word);
-        if (earlier === undefined) holders.set(word, [index]);
+        const earlier = indexesByWord.get(word);
+        if (earlier === undefined) indexesByWord.set(word, [index]);
         else {
-          for (const holder of earlier) shared[holder] = (shared[holder] ?? 0) + 1;
+          for (const other of earlier) shared[other] = (shared[other] ?? 0) + 1;
           earlier.push(index);
         }
       }
@@ -41,14 +41,14 @@ export function findAlike<T extends Worded>(outputs: readonly T[]): ReadonlyMap<
 }
 
 /** Cache of word sets, because each output is compared with many others and rarely changes. */
-const known = new WeakMap<Worded, Worded & { words: ReadonlySet<string> }>();
+const wordCache = new WeakMap<OutputText, OutputText & { words: ReadonlySet<string> }>();
 
-function knownWords(output: Worded): ReadonlySet<string> {
+function findWords(output: OutputText): ReadonlySet<string> {
   const { title, description } = output;
-  const found = known.get(output);
-  if (found?.title === title && found.description === description) return found.words;
+  const cached = wordCache.get(output);
+  if (cached?.title === title && cached.description === description) return cached.words;
   const words = wordsOf(`${title} ${description}`);
-  known.set(output, { title, description, words });
+  wordCache.set(output, { title, description, words });
   return words;
 }
 
@@ -57,8 +57,8 @@ export function deduplicate<T extends Output>(outputs: readonly T[]): { kept: T[
   const kept = new Set<T>();
   const merges: Merge[] = [];
   // Most severe first, so that a kept output is never dropped later.
-  const worstFirst = outputs.toSorted((left, right) => severityRank(left.severity) - severityRank(right.severity));
-  for (const [output, alike] of findAlike(worstFirst)) {
+  const mostSevereFirst = outputs.toSorted((left, right) => severityRank(left.severity) - severityRank(right.severity));
+  for (const [output, alike] of findAlike(mostSevereFirst)) {
     const known = alike.find((candidate) => kept.has(candidate) && candidate.domain === output.domain);
     if (known === undefined) kept.add(output);
     else merges.push({ keptId: known.id, droppedId: output.id });

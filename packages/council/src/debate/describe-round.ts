@@ -4,11 +4,11 @@ import type { DebateState } from "./debate-state.ts";
 
 /** Returns the packet of the current round without its findings. */
 export function describeRound({ findings, challenges, domains, round }: DebateState): Omit<ContextPacket, "previous_findings"> {
-  const standing = findings.standing();
-  const open = challenges.open();
-  const added = domains.latest();
+  const standing = findings.listStanding();
+  const open = challenges.listOpen();
+  const added = domains.listLatest();
   const conflicts = findConflicts(standing);
-  const gaps = findGaps(standing, domains.wanted());
+  const gaps = findGaps(standing, domains.listWanted());
   const sentences = [
     `Round ${round - 1}: ${standing.length} findings stand.`,
     `${open.length} challenges are open.`,

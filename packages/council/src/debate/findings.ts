@@ -58,8 +58,8 @@ export function createFindings(prefix: string) {
     /** Returns a finding by its id, or by the id of a finding that was merged into it. */
     find,
     /** Returns the findings that were not withdrawn. */
-    standing: (): Finding[] => [...findings.values()].filter(({ status }) => status !== "withdrawn"),
-    withdrawn: (): Finding[] => [...findings.values()].filter(({ status }) => status === "withdrawn"),
+    listStanding: (): Finding[] => [...findings.values()].filter(({ status }) => status !== "withdrawn"),
+    listWithdrawn: (): Finding[] => [...findings.values()].filter(({ status }) => status === "withdrawn"),
     /** Removes a finding. Its id refers to the kept finding from then on. */
     replace(dropped: Finding, kept: Finding): void {
       findings.delete(dropped.id);

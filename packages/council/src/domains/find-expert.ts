@@ -9,30 +9,32 @@ export interface Expert {
   standards: readonly string[];
   /** Instructions of the role, with a placeholder for the scope; null for a virtual expert. */
   template: string | null;
-  /** Origin: an entry of the registry, an entry with another focus, or created for this session. */
+  /** Origin: a known domain, a known domain with another focus, or created for this session. */
   tier: "exact" | "adapted" | "virtual";
-  /** Registry entries that it is based on; empty for none. */
+  /** Known domains that it is based on; empty for none. */
   from: readonly string[];
 }
 
 /** Returns the expert of a domain, never one of an unrelated field. */
 export function findExpert(name: string): Expert {
   const exact = domains.find((entry) => entry.name === name) ?? domains.find(({ trigger_signals }) => trigger_signals.includes(name));
-  if (exact !== undefined) return fromRegistry(name, exact, "exact");
+  if (exact !== undefined) return createExpert(name, exact, "exact");
   const words = name.split(/[\s_/+.-]+/).filter((word) => word.length > 2);
-  const near = domains.filter((entry) => words.some((word) => signalsWord(entry, word)));
-  const [only, ...others] = near;
-  // If one entry covers the domain, its expert gets this focus. If several cover a part each, a new expert combines them.
-  if (only !== undefined && others.length === 0) return adapt(name, only);
+  const related = domains.filter((entry) => words.some((word) => matchesWord(entry, word)));
+  const [first, ...others] = related;
+  // If one known domain covers the name, its expert gets this focus. If several cover a part each, a new expert combines them.
+  if (first !== undefined && others.length === 0) return adaptExpert(name, first);
   return {
     domain: name,
     title: `${titleCase(name)} Specialist`,
     focusAreas:
-      near.length > 0 ? near.flatMap(({ focus_areas }) => focus_areas.slice(0, 2)) : [name, `risks of ${name}`, `good practice in ${name}`],
-    standards: near.length > 0 ? near.flatMap(({ standards }) => standards.slice(0, 1)) : [`recognised practice in ${name}`],
+      related.length > 0
+        ? related.flatMap(({ focus_areas }) => focus_areas.slice(0, 2))
+        : [name, `risks of ${name}`, `good practice in ${name}`],
+    standards: related.length > 0 ? related.flatMap(({ standards }) => standards.slice(0, 1)) : [`recognised practice in ${name}`],
     template: null,
     tier: "virtual",
-    from: near.map((entry) => entry.name),
+    from: related.map((entry) => entry.name),
   };
 }
 
@@ -51,10 +53,10 @@ export function domainsOf(text: string, limit: number): string[] {
 const mentions = (lowerText: string, signal: string): boolean =>
   new RegExp(`(?<![\\p{L}\\p{N}])${signal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}`, "u").test(lowerText);
 
-const signalsWord = ({ name, trigger_signals }: Domain, word: string): boolean =>
+const matchesWord = ({ name, trigger_signals }: Domain, word: string): boolean =>
   name.split("-").includes(word) || trigger_signals.some((signal) => signal === word || (signal.length > 4 && word.startsWith(signal)));
 
-const fromRegistry = (domain: string, { name, expert_role, focus_areas, standards }: Domain, tier: Expert["tier"]): Expert => ({
+const createExpert = (domain: string, { name, expert_role, focus_areas, standards }: Domain, tier: Expert["tier"]): Expert => ({
   domain,
   title: expert_role.title,
   focusAreas: focus_areas,
@@ -64,8 +66,8 @@ const fromRegistry = (domain: string, { name, expert_role, focus_areas, standard
   from: [name],
 });
 
-function adapt(domain: string, base: Domain): Expert {
-  const expert = fromRegistry(domain, base, "adapted");
+function adaptExpert(domain: string, base: Domain): Expert {
+  const expert = createExpert(domain, base, "adapted");
   return { ...expert, title: `${expert.title} (${titleCase(domain)})`, focusAreas: [domain, ...expert.focusAreas] };
 }
 

@@ -27,7 +27,7 @@ export type RolesOptions = Pick<
   "input" | "profile" | "execute" | "resumesSessions" | "secondsLeft" | "spending" | "log" | "takeTurn"
 > & {
   /** The runtime of a role. */
-  runtimeOf(who: Seat): Runtime;
+  runtimeOf(seat: Seat): Runtime;
 };
 
 /** A role that did not answer. */
@@ -48,7 +48,7 @@ interface Turn {
 /** Asks the roles of one council and records the answers. */
 export interface Roles {
   /** Asks one role, and a second time if its answer cannot be parsed. Null when there is no valid answer. */
-  ask(who: Seat, prompt: string, turn: Turn): Promise<Answer | null>;
+  ask(seat: Seat, prompt: string, turn: Turn): Promise<Answer | null>;
   readonly records: RoleRecord[];
   readonly failures: Failure[];
   /** Notes about the parts of answers that were omitted. */
@@ -60,7 +60,7 @@ export interface Roles {
 }
 
 /** Creates the state of a role in a council. */
-export const seat = <R extends Pick<Role, "title" | "domain">>(role: R): Seat & { role: R } => ({
+export const createSeat = <R extends Pick<Role, "title" | "domain">>(role: R): Seat & { role: R } => ({
   role,
   speaker: { domain: role.domain, agent: role.title },
   confidence: null,
@@ -76,43 +76,43 @@ export function createRoles(options: RolesOptions, callSeconds: number): Roles {
   const promptSizes: number[] = [];
   let connection: string | undefined;
 
-  async function ask(who: Seat, prompt: string, turn: Turn): Promise<Answer | null> {
+  async function ask(seat: Seat, prompt: string, turn: Turn): Promise<Answer | null> {
     const { round } = turn;
-    const { title: role, domain } = who.role;
-    const lost = (reason: string): null => {
+    const { title: role, domain } = seat.role;
+    const recordLoss = (reason: string): null => {
       records.push({ round, role, domain, answered: false, reason, summary: null });
       log({ event: "role_lost", round, role, domain, reason });
       return null;
     };
-    const unreadable = (reason: string): null => {
+    const recordUnreadable = (reason: string): null => {
       failures.push({ errorCode: "output_invalid", error: undefined, reason: `output_invalid: ${reason}` });
-      return lost(reason);
+      return recordLoss(reason);
     };
-    const first = await put(who, prompt, turn);
-    if ("refused" in first) return lost(first.refused);
-    if (who.isReached) promptSizes[round - 1] = Math.max(promptSizes[round - 1] ?? 0, prompt.length);
+    const first = await sendPrompt(seat, prompt, turn);
+    if ("refused" in first) return recordLoss(first.refused);
+    if (seat.isReached) promptSizes[round - 1] = Math.max(promptSizes[round - 1] ?? 0, prompt.length);
     if (first.result.status === "error") {
       const { errorCode, error } = first.result;
       const reason = reasonOf(first.result, first.timeoutSeconds);
       failures.push({ errorCode, error, reason });
-      return lost(reason);
+      return recordLoss(reason);
     }
     let answer = readAnswer(first.result.output ?? "", input.taskType);
     if (answer === null) {
-      const repaired = await put(who, repairPrompt(who.session === undefined ? (first.result.output ?? "") : null), turn);
-      if ("refused" in repaired) return unreadable(`unreadable answer; ${repaired.refused}`);
+      const repaired = await sendPrompt(seat, repairPrompt(seat.session === undefined ? (first.result.output ?? "") : null), turn);
+      if ("refused" in repaired) return recordUnreadable(`unreadable answer; ${repaired.refused}`);
       answer = repaired.result.status === "ok" ? readAnswer(repaired.result.output ?? "", input.taskType) : null;
-      if (answer === null) return unreadable("unreadable answer, twice");
+      if (answer === null) return recordUnreadable("unreadable answer, twice");
     }
     notes.push(...answer.notes.map((note) => `${role}, round ${round}: ${note}`));
-    who.confidence = answer.confidence ?? who.confidence;
+    seat.confidence = answer.confidence ?? seat.confidence;
     records.push({ round, role, domain, answered: true, reason: null, summary: answer.summary });
     for (const signal of answer.signals) log({ event: "signal", from: role, domain: signal.domain, reason: signal.reason, round });
     return answer;
   }
 
-  const put = (
-    who: Seat,
+  const sendPrompt = (
+    seat: Seat,
     message: string,
     { round, isLastPhase }: Turn,
   ): Promise<{ result: RoleResult; timeoutSeconds: number } | { refused: string }> =>
@@ -123,21 +123,21 @@ export function createRoles(options: RolesOptions, callSeconds: number): Roles {
       if (timeoutSeconds < 1) return { refused: "no time left" };
       if (!spending.take()) return { refused: "no further run is allowed" };
       const result = await options.execute({
-        ...options.runtimeOf(who),
+        ...options.runtimeOf(seat),
         message,
         timeoutSeconds,
-        ...(who.session === undefined ? {} : { resumeToken: who.session }),
+        ...(seat.session === undefined ? {} : { resumeToken: seat.session }),
         profile: options.profile,
-        role: who.role.title,
-        domain: who.role.domain,
+        role: seat.role.title,
+        domain: seat.role.domain,
         round,
       });
       spending.add(result);
       if (result.status === "ok" || !isUnreached(result)) {
-        who.isReached = true;
+        seat.isReached = true;
         connection ??= result.connection;
       }
-      if (options.resumesSessions && result.resumeToken !== undefined) who.session = result.resumeToken;
+      if (options.resumesSessions && result.resumeToken !== undefined) seat.session = result.resumeToken;
       return { result, timeoutSeconds };
     });
 
@@ -153,7 +153,7 @@ export function createRoles(options: RolesOptions, callSeconds: number): Roles {
   };
 }
 
-/** True if the prompt never reached the runtime, because it is offline or did not start. */
+/** Returns whether the prompt never reached the runtime, because it is offline or did not start. */
 const isUnreached = ({ errorCode }: RoleResult): boolean => errorCode === "adapter_offline" || errorCode === "spawn_failed";
 
 const reasonOf = ({ errorCode, error }: RoleResult, timeoutSeconds: number): string =>

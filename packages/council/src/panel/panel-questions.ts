@@ -15,7 +15,7 @@ import { type Panel, seatsOf } from "./panel.ts";
 
 /** A prompt for one role. */
 export interface Question {
-  who: Seat;
+  seat: Seat;
   prompt: string;
   /** Applies the answer to the debate, and returns the new findings. */
   apply(answer: Answer): Output[];
@@ -24,10 +24,10 @@ export interface Question {
 /** Returns the questions of the first round, in which every role works independently. */
 export function openingQuestions(panel: Panel): Question[] {
   const { debate, options } = panel;
-  return seatsOf(panel).map((who) => ({
-    who,
-    prompt: openingPrompt(who.role, options.input),
-    apply: (answer) => debate.applyOpeningAnswer(who.speaker, answer),
+  return seatsOf(panel).map((seat) => ({
+    seat,
+    prompt: openingPrompt(seat.role, options.input),
+    apply: (answer) => debate.applyOpeningAnswer(seat.speaker, answer),
   }));
 }
 
@@ -36,11 +36,11 @@ export function challengeQuestions({ debate, challenger, integration, options }:
   const { input, log } = options;
   const history = describeHistory(debate.challenges);
   const fitToPrompt = preparePacket(debate);
-  const own = debate.standing().filter(({ agent }) => agent === integrationRole.title);
+  const own = debate.listStanding().filter(({ agent }) => agent === integrationRole.title);
   const challenges = debate.challenges.filter(({ state, targetId }) => state === "open" && own.some(({ id }) => id === targetId));
   return [
     {
-      who: challenger,
+      seat: challenger,
       prompt: challengerPrompt(input, {
         packet: fitToPrompt(JSON.stringify(history).length),
         history,
@@ -53,7 +53,7 @@ export function challengeQuestions({ debate, challenger, integration, options }:
       },
     },
     {
-      who: integration,
+      seat: integration,
       prompt: integrationPrompt(input, { packet: fitToPrompt(0), own, challenges, hasSession: integration.session !== undefined }),
       apply: (answer) => debate.applyAnswer(integration.speaker, answer),
     },
@@ -64,22 +64,22 @@ export function challengeQuestions({ debate, challenger, integration, options }:
 export function responseQuestions({ debate, experts, options }: Panel, added: readonly AddedDomain[]): Question[] {
   const { input } = options;
   const fitToPrompt = preparePacket(debate);
-  return [...experts.values()].map((who) => {
-    const { domain } = who.role;
+  return [...experts.values()].map((seat) => {
+    const { domain } = seat.role;
     const requests = describeRequests(debate.takeRequests(domain));
     const packet = fitToPrompt(requests.length === 0 ? 0 : JSON.stringify(requests).length);
     const joined = added.find((entry) => entry.domain === domain);
     const prompt =
       joined === undefined
-        ? expertPrompt(who.role, input, {
+        ? expertPrompt(seat.role, input, {
             packet,
-            own: debate.outputsOf(domain),
-            challenges: debate.challengesFor(domain),
+            own: debate.listOutputs(domain),
+            challenges: debate.listOpenChallenges(domain),
             requests,
-            hasSession: who.session !== undefined,
+            hasSession: seat.session !== undefined,
           })
-        : newcomerPrompt(who.role, input, { added: joined, trigger: findTrigger(debate, joined), requests, packet });
-    return { who, prompt, apply: (answer) => debate.applyAnswer(who.speaker, answer) };
+        : newcomerPrompt(seat.role, input, { added: joined, trigger: findTrigger(debate, joined), requests, packet });
+    return { seat, prompt, apply: (answer) => debate.applyAnswer(seat.speaker, answer) };
   });
 }
 
@@ -92,7 +92,7 @@ const findTrigger = (debate: Debate, { trigger_finding_id: id }: AddedDomain): O
  * contains a number of characters from earlier rounds.
  */
 function preparePacket(debate: Debate): (takenCharacters: number) => FittedPacket {
-  const [described, standing] = [debate.describeRound(), debate.standing()];
+  const [described, standing] = [debate.describeRound(), debate.listStanding()];
   const whole = fitPacket(described, standing, CONTEXT_LIMIT_CHARACTERS);
   return (takenCharacters) => (takenCharacters === 0 ? whole : fitPacket(described, standing, CONTEXT_LIMIT_CHARACTERS - takenCharacters));
 }

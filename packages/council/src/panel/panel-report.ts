@@ -53,7 +53,7 @@ function emptyReport(panel: Panel): BridgeReport {
   return {
     bridge,
     model_family: modelFamilyOf(bridge),
-    connection_used: connectionWord(roles.connection),
+    connection_used: nameConnection(roles.connection),
     session_id: input.sessionId,
     task_type: input.taskType,
     capability_profile: options.profile,
@@ -91,7 +91,7 @@ const families: ReadonlyMap<string, string> = new Map([
 export const modelFamilyOf = (bridge: string): string => families.get(bridge) ?? "multi-provider";
 
 /** Returns the name of a connection in the report. Other connections are reported as part of the runtime. */
-export const connectionWord = (connection: string | undefined): string | null =>
+export const nameConnection = (connection: string | undefined): string | null =>
   connection === undefined ? null : connection === "acp" || connection === "in-process" ? "native-dispatch" : connection;
 
 /** Returns the report status for an error code: the user must act, the council was canceled, or the runtime is skipped. */

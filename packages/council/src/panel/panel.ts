@@ -5,7 +5,7 @@ import { estimateTimeoutSeconds, measureScope } from "../estimate-timeout.ts";
 import { prefixOf } from "../ids.ts";
 import { challengerRole, integrationRole, type Role } from "../prompts/prompts.ts";
 import type { Intensity } from "../types.ts";
-import { createRoles, type Roles, type Seat, seat } from "./ask-roles.ts";
+import { createRoles, createSeat, type Roles, type Seat } from "./ask-roles.ts";
 
 /** The state of a role for which this package has the prompts. */
 export interface PanelSeat extends Seat {
@@ -40,9 +40,9 @@ export function createPanel(options: BridgeOptions): Panel {
   return {
     options,
     debate: createDebate(input.domains, options.idPrefix ?? prefixOf(bridge)),
-    experts: new Map(input.domains.map((domain) => [domain, seat(findExpert(domain))])),
-    challenger: seat(challengerRole),
-    integration: seat(integrationRole),
+    experts: new Map(input.domains.map((domain) => [domain, createSeat(findExpert(domain))])),
+    challenger: createSeat(challengerRole),
+    integration: createSeat(integrationRole),
     roles: createRoles({ ...options, runtimeOf: () => runtime }, callSeconds),
     callSeconds,
     maxDebateRounds: MAX_DEBATE_ROUNDS[input.intensity],

@@ -4,23 +4,23 @@ import { findExpert } from "../domains/find-expert.ts";
 import { type CouncilInput, MAX_DOMAINS } from "../input.ts";
 import type { AddedDomain } from "../prompts/packet.ts";
 import type { BridgeReport } from "../reports/report.ts";
-import { seat } from "./ask-roles.ts";
+import { createSeat } from "./ask-roles.ts";
 import { createPanel, hasAnswers, isCanceled, MAX_DEBATE_ROUNDS, type Panel } from "./panel.ts";
 import { challengeQuestions, openingQuestions, type Question, responseQuestions } from "./panel-questions.ts";
 import { createPanelReport } from "./panel-report.ts";
 
 /** Returns the number of prompts of a council on one runtime if no domain is added and every answer is valid. */
-export const plannedRuns = ({ domains, intensity }: Pick<CouncilInput, "domains" | "intensity">): number =>
+export const countPlannedRuns = ({ domains, intensity }: Pick<CouncilInput, "domains" | "intensity">): number =>
   (domains.length + 2) * (1 + MAX_DEBATE_ROUNDS[intensity]);
 
-/** Runs a council on one runtime: experts report findings, challenge and defend them. Returns the report. */
+/** Runs a council on one runtime: roles report findings, challenge them and defend them. Returns the report. */
 export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
   const panel = createPanel(options);
   if (options.skipReason === undefined) {
     options.log({ event: "preflight", step: "timeout_estimate", value_seconds: panel.callSeconds });
     options.log({ event: "dispatch", mode: "multi-agent", domains: options.input.domains });
     await ask(panel, { round: 1, phase: "analysis", isLast: panel.maxDebateRounds === 0 }, openingQuestions(panel));
-    if (panel.debate.standing().length > 0) await holdDebate(panel);
+    if (panel.debate.listStanding().length > 0) await holdDebate(panel);
   }
   return createPanelReport(panel);
 }
@@ -50,7 +50,7 @@ function beginRound({ debate, experts, options }: Panel, round: number): readonl
   const added = wantedDomains.slice(0, Math.max(0, room));
   debate.beginRound(round, added);
   for (const { domain, reason } of added) {
-    experts.set(domain, seat(findExpert(domain)));
+    experts.set(domain, createSeat(findExpert(domain)));
     options.log({ event: "domain_added", domain, reason, round });
   }
   return added;
@@ -68,12 +68,12 @@ async function ask({ debate, roles, options }: Panel, { round, phase, isLast }: 
   const { provider, log, onProgress } = options;
   let done = 0;
   await Promise.all(
-    questions.map(async ({ who, prompt, apply }) => {
-      const answer = await roles.ask(who, prompt, { round, isLastPhase: isLast });
+    questions.map(async ({ seat, prompt, apply }) => {
+      const answer = await roles.ask(seat, prompt, { round, isLastPhase: isLast });
       const found = answer === null ? [] : apply(answer);
       done += 1;
       for (const { id, severity, title, domain } of found) log({ event: "output", id, severity, title, domain, round });
-      onProgress({ phase, provider, round, role: who.role.title, domain: who.role.domain, done, of: questions.length });
+      onProgress({ phase, provider, round, role: seat.role.title, domain: seat.role.domain, done, of: questions.length });
       for (const { id, severity, title, domain } of found) onProgress({ phase: "finding", provider, round, id, severity, title, domain });
     }),
   );

@@ -19,26 +19,26 @@ export interface CrossRound {
   challenges: readonly Challenge[];
 }
 
-/** Prompt of the Devil's Advocate, who questions whether agreement is a shared bias. */
+/** Returns the prompt of the Devil's Advocate, who questions whether agreement is a shared bias. */
 export const advocatePrompt = (input: CouncilInput, round: CrossRound): string =>
-  prompt(input, round, [
+  composePrompt(input, round, [
     `You are the ${crossRoles.advocate.agent} of a council of several agents.`,
     "The agents may agree because they are right, or because they were asked in the same words and share the same habits. Doubt first what several of them report, then what only one of them reports.",
     "Challenge every CRITICAL and HIGH finding. Withdraw a challenge that was refuted, and repeat one that was not, with more evidence.",
     'Answer with one JSON object in a ```json block: {"challenges": [{"challenge_id": "", "target_finding_id": "…", "challenge_text": "…", "status": "raised | escalated | withdrawn"}], "outputs": [], "summary": "…", "confidence": "high | medium | low"}',
   ]);
 
-/** Prompt of the Integration Checker, who looks for problems between the findings. */
+/** Returns the prompt of the Integration Checker, who looks for problems between the findings. */
 export const crossIntegrationPrompt = (input: CouncilInput, round: CrossRound): string =>
-  prompt(input, round, [
+  composePrompt(input, round, [
     `You are the ${crossRoles.integration.agent} of a council of several agents.`,
     "Which findings of different agents mean more together than each by itself? Which problem between two components has none of them reported?",
     `Answer with one JSON object in a \`\`\`json block: ${outputForm}. Report only what is new.`,
   ]);
 
-/** Prompt of the Coordinator, who decides each challenged finding. */
+/** Returns the prompt of the Coordinator, who decides each challenged finding. */
 export const coordinatorPrompt = (input: CouncilInput, round: CrossRound): string =>
-  prompt(input, round, [
+  composePrompt(input, round, [
     `You are the ${crossRoles.coordinator.agent} of a council of several agents. You weigh each open challenge against the evidence of the finding.`,
     "For each challenged finding give one output with its id and a status: confirmed (the challenge fails), downgraded (with its new, lower severity), withdrawn (the challenge holds) or disputed (neither side has shown it).",
     `Answer with one JSON object in a \`\`\`json block: ${outputForm}.`,
@@ -47,7 +47,7 @@ export const coordinatorPrompt = (input: CouncilInput, round: CrossRound): strin
 const outputForm =
   '{"outputs": [{"id": "", "status": "", "type": "finding", "severity": "CRITICAL | HIGH | MEDIUM | LOW | INFO", "title": "…", "description": "…", "evidence": "…", "action": "…"}], "summary": "…", "confidence": "high | medium | low"}';
 
-function prompt(input: CouncilInput, { round, findings, merged, challenges }: CrossRound, role: readonly string[]): string {
+function composePrompt(input: CouncilInput, { round, findings, merged, challenges }: CrossRound, role: readonly string[]): string {
   const sourcesOf = new Map(merged.map(({ id, sources }) => [id, sources]));
   const open = challenges.filter(({ state }) => state === "open");
   const fitted: FittedPacket = fitPacket(

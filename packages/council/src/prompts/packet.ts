@@ -60,20 +60,20 @@ export function fitPacket(
   const whole = withFindings([...findings]);
   if (fits(whole)) return { packet: whole, note: null };
 
-  const brief = ({ id, title, severity, description }: Output) => ({ id, title, severity, description });
-  const line = ({ id, title, severity }: Output): string => `${id}: ${title} (${severity ?? "no severity"})`;
-  const isGrave = ({ severity }: Output): boolean => severity !== null && severityRank(severity) <= severityRank("HIGH");
+  const omitDetails = ({ id, title, severity, description }: Output) => ({ id, title, severity, description });
+  const toLine = ({ id, title, severity }: Output): string => `${id}: ${title} (${severity ?? "no severity"})`;
+  const isSevere = ({ severity }: Output): boolean => severity !== null && severityRank(severity) <= severityRank("HIGH");
 
-  const briefly = withFindings(findings.map(brief));
-  if (fits(briefly)) return { packet: briefly, note: SUMMARIZED_NOTE };
-  const inLines = withFindings(findings.map((finding) => (isGrave(finding) ? brief(finding) : line(finding))));
-  if (fits(inLines)) return { packet: inLines, note: SUMMARIZED_NOTE };
+  const withoutDetails = withFindings(findings.map(omitDetails));
+  if (fits(withoutDetails)) return { packet: withoutDetails, note: SUMMARIZED_NOTE };
+  const withLines = withFindings(findings.map((finding) => (isSevere(finding) ? omitDetails(finding) : toLine(finding))));
+  if (fits(withLines)) return { packet: withLines, note: SUMMARIZED_NOTE };
 
-  const grave = findings.filter(isGrave);
-  const left = findings.length - grave.length;
+  const severe = findings.filter(isSevere);
+  const left = findings.length - severe.length;
   // The oldest first, because the debate is about the latest findings.
-  const shortened = (byId: number) => withFindings(grave.map((finding, index) => (index < byId ? finding.id : brief(finding))));
-  const byId = firstThat(grave.length, (count) => fits(shortened(count)));
+  const shortened = (byId: number) => withFindings(severe.map((finding, index) => (index < byId ? finding.id : omitDetails(finding))));
+  const byId = findSmallest(severe.length, (count) => fits(shortened(count)));
   const short = shortened(byId);
   const words = [
     ...(left > 0 ? [`${left} findings of MEDIUM or lower are left out.`] : []),
@@ -84,13 +84,13 @@ export function fitPacket(
     ...short,
     open_challenges: packet.open_challenges.map((challenge) => ({ ...challenge, challenge_text: cut(challenge.challenge_text, length) })),
   });
-  const halvings = firstThat(16, (count) => fits(withTexts(limit >> count)));
+  const halvings = findSmallest(16, (count) => fits(withTexts(limit >> count)));
   return { packet: withTexts(limit >> halvings), note: [SUMMARIZED_NOTE, ...words, "Texts of challenges are cut."].join(" ") };
 }
 
-/** Binary search: returns the smallest sufficient count up to `most`; `most` if none is sufficient. */
-function firstThat(most: number, isEnough: (count: number) => boolean): number {
-  let [low, high] = [0, most];
+/** Binary search: returns the smallest sufficient count up to `limit`; `limit` if none is sufficient. */
+function findSmallest(limit: number, isEnough: (count: number) => boolean): number {
+  let [low, high] = [0, limit];
   while (low < high) {
     const middle = (low + high) >> 1;
     if (isEnough(middle)) high = middle;
@@ -99,26 +99,26 @@ function firstThat(most: number, isEnough: (count: number) => boolean): number {
   return low;
 }
 
-/** Removes the parts of a packet that the prompt of a role contains under separate headings. */
+/** Removes the parts of a packet that the prompt of a role contains under separate headings, and returns them separately. */
 export function omitOwnParts(
   { packet, note }: FittedPacket,
   { findings = [], challenges = [] }: { findings?: readonly Pick<Output, "id">[]; challenges?: readonly Pick<Challenge, "id">[] },
 ): { rest: FittedPacket; findings: unknown[]; challenges: ContextPacket["open_challenges"] } {
   const [ids, challengeIds] = [findings, challenges].map((items) => new Set(items.map(({ id }) => id)));
-  const isMeant = (finding: unknown): boolean => ids?.has(idOf(finding)) === true;
-  const isDirected = ({ challenge_id }: { challenge_id: string }): boolean => challengeIds?.has(challenge_id) === true;
+  const isOwnFinding = (finding: unknown): boolean => ids?.has(idOf(finding)) === true;
+  const isOwnChallenge = ({ challenge_id }: { challenge_id: string }): boolean => challengeIds?.has(challenge_id) === true;
   const { previous_findings, open_challenges } = packet;
   return {
     rest: {
       packet: {
         ...packet,
-        previous_findings: previous_findings.filter((finding) => !isMeant(finding)),
-        open_challenges: open_challenges.filter((challenge) => !isDirected(challenge)),
+        previous_findings: previous_findings.filter((finding) => !isOwnFinding(finding)),
+        open_challenges: open_challenges.filter((challenge) => !isOwnChallenge(challenge)),
       },
       note,
     },
-    findings: previous_findings.filter(isMeant),
-    challenges: open_challenges.filter(isDirected),
+    findings: previous_findings.filter(isOwnFinding),
+    challenges: open_challenges.filter(isOwnChallenge),
   };
 }
 

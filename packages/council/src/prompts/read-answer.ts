@@ -62,7 +62,7 @@ function readObject(object: Record<string, unknown>, taskType: TaskType): Answer
   const listOf = (field: string, limit: number): Record<string, unknown>[] => {
     const items = Array.isArray(object[field]) ? object[field].filter(isRecord) : [];
     if (items.length > limit)
-      notes.push(`${items.length - limit} of ${items.length} ${field} were left out: ${limit} are taken of one answer.`);
+      notes.push(`${items.length - limit} of ${items.length} ${field} were left out: the limit for one answer is ${limit}.`);
     return items.slice(0, limit);
   };
   const confidence = textOf(object["confidence"], 20)?.toLowerCase();
@@ -110,12 +110,12 @@ function readType(given: unknown, taskType: TaskType): OutputType {
 export const defaultSeverity = (type: OutputType): Severity | null =>
   type === "plan-item" || type === "implementation-note" || type === "observation" ? null : "MEDIUM";
 
-/** Without `notes` the item is about an earlier output, which keeps its severity if none is given. */
+/** `notes` is null for an item about an earlier output, which keeps its severity if none is given. */
 function readSeverity(given: unknown, type: OutputType, notes: string[] | null, title: string | null): Severity | null {
   if (type === "plan-item" || type === "implementation-note") return null;
   const severity = severities.find((known) => known === textOf(given, 20)?.toUpperCase());
   if (severity !== undefined || notes === null || defaultSeverity(type) === null) return severity ?? null;
-  notes.push(`"${title}" has no severity that is known; it counts as MEDIUM.`);
+  notes.push(`"${title}" has no known severity; it counts as MEDIUM.`);
   return defaultSeverity(type);
 }
 
@@ -137,8 +137,8 @@ function readSignal(item: Record<string, unknown>): CrossDomainSignal | null {
 }
 
 /**
- * Returns plain text without control characters other than line breaks and tabs, marked as cut if it is too long. Null
- * if empty or not a string.
+ * Replaces control characters, except line breaks and tabs, by spaces. Cuts a text above the limit and appends a mark. Null if the value is
+ * empty or not a string.
  */
 function textOf(value: unknown, limit: number): string | null {
   if (typeof value !== "string") return null;

@@ -5,7 +5,7 @@ import { createFileInside, makeDirectoryInside, NotADirectory } from "@hak2i/nof
 export const BRIDGE_OUTPUTS = ".outputs/bridges";
 export const COUNCIL_OUTPUTS = ".outputs/council";
 
-/** Maximum number of files with the same name and second. */
+/** Maximum number of event logs of one session that begin in the same second. */
 const MAX_COPIES = 100;
 
 /** The files of one council. */
@@ -104,4 +104,4 @@ export async function openArtifacts({ workspace, directory, name, hasLog }: Arti
 }
 
 /** Formats a time in UTC for a file name: `20261121-193905`. */
-export const fileTime = (time: Date): string => time.toISOString().replaceAll(/[-:]/g, "").replace("T", "-").slice(0, 15);
+export const formatFileTime = (time: Date): string => time.toISOString().replaceAll(/[-:]/g, "").replace("T", "-").slice(0, 15);

@@ -25,7 +25,7 @@ export interface CouncilRun {
 }
 
 /** Returns the reports with a status. */
-export const reportsWith = (status: ReportStatus, reports: readonly MemberReport[]): MemberReport[] =>
+export const selectReports = (status: ReportStatus, reports: readonly MemberReport[]): MemberReport[] =>
   reports.filter(({ report }) => report.status === status);
 
 /** Returns the report of a council without findings. */
@@ -50,12 +50,12 @@ export function abortedReport(run: CouncilRun, reason: string): CouncilReport {
 
 /** Returns the report of a council whose bridges' findings were merged and debated. */
 export function completedReport(run: CouncilRun, merged: readonly MergedOutput[], debated: CrossDebateResult): CouncilReport {
-  const completed = reportsWith("COMPLETED", run.reports);
+  const completed = selectReports("COMPLETED", run.reports);
   const { lists, weighed } = listFindings({
     merged,
     debated,
-    deep: new Set(completed.filter(({ report }) => isDeep(report)).map(({ bridge }) => bridge)),
-    stateless: new Set(completed.filter(({ report }) => report.connection_used === "cli").map(({ bridge }) => bridge)),
+    deepBridges: new Set(completed.filter(({ report }) => isDeep(report)).map(({ bridge }) => bridge)),
+    statelessBridges: new Set(completed.filter(({ report }) => report.connection_used === "cli").map(({ bridge }) => bridge)),
   });
   const lost = debated.roles.filter(({ answered }) => !answered);
   return {
@@ -77,11 +77,11 @@ export function completedReport(run: CouncilRun, merged: readonly MergedOutput[]
 }
 
 function describeBridges({ input, endedAt, reports, skippedRuntimes }: CouncilRun) {
-  const completed = reportsWith("COMPLETED", reports);
-  const halted = reportsWith("HALTED", reports);
+  const completed = selectReports("COMPLETED", reports);
+  const halted = selectReports("HALTED", reports);
   const skipped: SkippedBridge[] = [
     ...skippedRuntimes,
-    ...reportsWith("SKIPPED", reports).map(({ bridge, report }) => ({ bridge, reason: report.skip_reason ?? "no reason" })),
+    ...selectReports("SKIPPED", reports).map(({ bridge, report }) => ({ bridge, reason: report.skip_reason ?? "no reason" })),
     ...halted.map(({ bridge, report }) => ({ bridge, reason: report.halt_reason ?? "halted" })),
   ];
   return {
@@ -106,9 +106,9 @@ function describeBridges({ input, endedAt, reports, skippedRuntimes }: CouncilRu
 
 const listAttempts = ({ reports }: CouncilRun) => ({
   bridges_attempted: reports.map(({ bridge }) => bridge),
-  bridges_halted: reportsWith("HALTED", reports).map(({ bridge }) => bridge),
+  bridges_halted: selectReports("HALTED", reports).map(({ bridge }) => bridge),
 });
 
-/** Whether the roles of a bridge debated or it ran several models, so that its findings have more weight. */
+/** Returns whether the findings of a bridge have more weight, because its roles debated or it ran several models. */
 const isDeep = (report: BridgeReport | ModelsReport): boolean =>
   (report.debate_rounds ?? 0) >= 1 || ("instances_completed" in report && report.instances_completed >= 2);

@@ -5,17 +5,20 @@ import type { MergedOutput } from "./merge-sources.ts";
 import type { WeighedOutput } from "./verdict.ts";
 
 /** The options of `listFindings`. */
-export interface FoundFindings {
+export interface ListFindingsOptions {
   merged: readonly MergedOutput[];
   debated: Pick<CrossDebateResult, "outputs" | "withdrawn" | "disputed">;
   /** Bridges with a debate or with several models. */
-  deep: ReadonlySet<string>;
+  deepBridges: ReadonlySet<string>;
   /** Bridges whose runtime cannot continue sessions. */
-  stateless: ReadonlySet<string>;
+  statelessBridges: ReadonlySet<string>;
 }
 
 /** Assigns each finding of a council to exactly one list of its report, and returns the findings that count for the verdict. */
-export function listFindings({ merged, debated, deep, stateless }: FoundFindings): { lists: FindingLists; weighed: WeighedOutput[] } {
+export function listFindings({ merged, debated, deepBridges, statelessBridges }: ListFindingsOptions): {
+  lists: FindingLists;
+  weighed: WeighedOutput[];
+} {
   const mergedById = new Map(merged.map((output) => [output.id, output]));
   const sourcesOf = ({ id }: Output): string[] => mergedById.get(id)?.sources ?? [];
   const challenges = new Map(debated.disputed.map(({ output, unresolved_challenge }) => [output.id, unresolved_challenge]));
@@ -53,7 +56,7 @@ export function listFindings({ merged, debated, deep, stateless }: FoundFindings
         ...finding,
         confirmed_by: sources,
         escalated: mergedById.get(output.id)?.escalated ?? false,
-        shared_cli_path: sources.filter((source) => stateless.has(source)).length >= 2,
+        shared_cli_path: sources.filter((source) => statelessBridges.has(source)).length >= 2,
       });
     }
   }
@@ -62,7 +65,7 @@ export function listFindings({ merged, debated, deep, stateless }: FoundFindings
     type: output.type,
     status: output.status,
     sources: sourcesOf(output).length,
-    isDeep: sourcesOf(output).some((source) => deep.has(source)),
+    isDeep: sourcesOf(output).some((source) => deepBridges.has(source)),
   }));
   return { lists, weighed };
 }

@@ -9,4 +9,4 @@ export const section = (title: string, items: readonly string[]): string[] => (i
 export const inline = (text: string): string => text.replaceAll(/\s+/g, " ");
 
 /** Renders the text of a model as a quotation. */
-export const quoted = (text: string): string => text.replaceAll(/^/gm, "> ");
+export const quote = (text: string): string => text.replaceAll(/^/gm, "> ");

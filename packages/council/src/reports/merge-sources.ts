@@ -48,22 +48,22 @@ export function mergeSources(sources: readonly Source[], nextId: () => string): 
     groupOf.set(version.output, group);
   }
   return groups
-    .map((versions) => ({ versions, named: [...new Set(versions.map(({ source }) => source))] }))
-    .sort((left, right) => right.named.length - left.named.length || rankOf(left.versions) - rankOf(right.versions))
-    .flatMap(({ versions, named }) => {
-      const [worst] = versions.toSorted(
+    .map((versions) => ({ versions, sourceNames: [...new Set(versions.map(({ source }) => source))] }))
+    .sort((left, right) => right.sourceNames.length - left.sourceNames.length || rankOf(left.versions) - rankOf(right.versions))
+    .flatMap(({ versions, sourceNames }) => {
+      const [mostSevere] = versions.toSorted(
         (left, right) => rankOf([left]) - rankOf([right]) || Number(isDisputed(left)) - Number(isDisputed(right)),
       );
-      if (worst === undefined) return [];
-      const grave = versions.filter((version) => rankOf([version]) <= severityRank("HIGH"));
+      if (mostSevere === undefined) return [];
+      const severe = versions.filter((version) => rankOf([version]) <= severityRank("HIGH"));
       return {
-        ...worst.output,
+        ...mostSevere.output,
         id: nextId(),
-        sources: named,
-        domains: [...new Set([worst, ...versions].map(({ output }) => output.domain))],
+        sources: sourceNames,
+        domains: [...new Set([mostSevere, ...versions].map(({ output }) => output.domain))],
         positions: versions.map(({ source, output }) => ({ source, id: output.id, severity: output.severity, position: output.title })),
-        escalated: new Set(grave.map(({ source }) => source)).size >= 2,
-        unresolved_challenge: isDisputed(worst) ? worst.unresolved_challenge : null,
+        escalated: new Set(severe.map(({ source }) => source)).size >= 2,
+        unresolved_challenge: isDisputed(mostSevere) ? mostSevere.unresolved_challenge : null,
       };
     });
 }

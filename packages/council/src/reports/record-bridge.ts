@@ -1,10 +1,10 @@
 import type { BridgeOptions } from "../bridge-options.ts";
 import { type ModelsReport, runModels } from "../run-models.ts";
-import { BRIDGE_OUTPUTS, fileTime, openArtifacts } from "./artifacts.ts";
+import { BRIDGE_OUTPUTS, formatFileTime, openArtifacts } from "./artifacts.ts";
 import { renderReport } from "./render-report.ts";
 
 /** Options of a council on one runtime that writes files to a workspace. */
-export interface RecordedBridgeOptions extends Omit<BridgeOptions, "log" | "model" | "idPrefix"> {
+export interface RecordBridgeOptions extends Omit<BridgeOptions, "log" | "model" | "idPrefix"> {
   /** Absolute path of the workspace. */
   workspace: string;
   /** Models to run separately; empty: the default of the runtime. */
@@ -15,13 +15,13 @@ export interface RecordedBridgeOptions extends Omit<BridgeOptions, "log" | "mode
 }
 
 /** Runs a council on one runtime. Writes the event log during the run and the summary at the end. */
-export async function recordBridge({ workspace, models, availability, now, ...options }: RecordedBridgeOptions): Promise<ModelsReport> {
+export async function recordBridge({ workspace, models, availability, now, ...options }: RecordBridgeOptions): Promise<ModelsReport> {
   const { bridge, input } = options;
   const timestamp = now().toISOString();
   const artifacts = await openArtifacts({
     workspace,
     directory: BRIDGE_OUTPUTS,
-    name: `${bridge.replaceAll(/[^A-Za-z0-9_.-]/g, "-")}-${fileTime(now())}-${input.sessionId}`,
+    name: `${bridge.replaceAll(/[^A-Za-z0-9_.-]/g, "-")}-${formatFileTime(now())}-${input.sessionId}`,
     hasLog: true,
   });
   artifacts.log({ event: "bridge_start", bridge, session_id: input.sessionId, timestamp });

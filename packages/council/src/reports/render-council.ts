@@ -1,5 +1,5 @@
 import type { CouncilFinding, CouncilReport } from "./council-report.ts";
-import { frontmatter, inline, quoted, section } from "./markdown.ts";
+import { frontmatter, inline, quote, section } from "./markdown.ts";
 
 /** Renders the report of a council over several runtimes as Markdown. */
 export function renderCouncil(report: CouncilReport, { scope }: { scope: string }): string {
@@ -28,7 +28,7 @@ export function renderCouncil(report: CouncilReport, { scope }: { scope: string 
     ...section(
       "Disputed",
       disputed_findings.map((finding) =>
-        [renderFinding(finding, namesOf(finding).join(", ") || "council"), `Challenge:\n\n${quoted(finding.unresolved_challenge)}`].join(
+        [renderFinding(finding, namesOf(finding).join(", ") || "council"), `Challenge:\n\n${quote(finding.unresolved_challenge)}`].join(
           "\n\n",
         ),
       ),
@@ -54,7 +54,7 @@ const renderFinding = (
   [
     `### ${id} ${severity ?? type}: ${inline(title)}`,
     `${status}, ${domains.join(", ")}, by ${inline(from)}`,
-    quoted(description),
-    ...(evidence === null ? [] : [`Evidence:\n\n${quoted(evidence)}`]),
-    ...(action === null ? [] : [`Action:\n\n${quoted(action)}`]),
+    quote(description),
+    ...(evidence === null ? [] : [`Evidence:\n\n${quote(evidence)}`]),
+    ...(action === null ? [] : [`Action:\n\n${quote(action)}`]),
   ].join("\n\n");

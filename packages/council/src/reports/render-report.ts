@@ -1,5 +1,5 @@
 import type { Output } from "../types.ts";
-import { frontmatter, inline, quoted, section } from "./markdown.ts";
+import { frontmatter, inline, quote, section } from "./markdown.ts";
 import type { BridgeReport, RoleRecord } from "./report.ts";
 
 /** Renders the report of a council on one runtime as Markdown. */
@@ -22,7 +22,7 @@ export function renderReport(report: BridgeReport, { scope, timestamp }: { scope
     ),
     ...section(
       "Summaries",
-      latestSummaries(report).map(({ role, domain, summary }) => `- **${inline(role)}** (${domain}): ${inline(summary ?? "")}`),
+      selectLatestSummaries(report).map(({ role, domain, summary }) => `- **${inline(role)}** (${domain}): ${inline(summary ?? "")}`),
     ),
     ...section(
       "Roles without an answer",
@@ -36,8 +36,8 @@ export function renderReport(report: BridgeReport, { scope, timestamp }: { scope
   ].join("\n\n");
 }
 
-/** The last summary of each role. */
-const latestSummaries = ({ roles }: BridgeReport): RoleRecord[] => [
+/** Returns the last summary of each role. */
+const selectLatestSummaries = ({ roles }: BridgeReport): RoleRecord[] => [
   ...new Map(
     roles.filter(({ summary }) => summary !== null).map((record) => [JSON.stringify([record.role, record.domain]), record] as const),
   ).values(),
@@ -47,7 +47,7 @@ const renderOutput = ({ id, severity, type, status, title, description, evidence
   [
     `### ${id} ${severity ?? type}: ${inline(title)}`,
     `${status}, ${domain}, ${inline(agent)}`,
-    quoted(description),
-    ...(evidence === null ? [] : [`Evidence:\n\n${quoted(evidence)}`]),
-    ...(action === null ? [] : [`Action:\n\n${quoted(action)}`]),
+    quote(description),
+    ...(evidence === null ? [] : [`Evidence:\n\n${quote(evidence)}`]),
+    ...(action === null ? [] : [`Action:\n\n${quote(action)}`]),
   ].join("\n\n");

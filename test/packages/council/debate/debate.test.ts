@@ -200,33 +200,33 @@ describe("a finding that is repeated with a higher severity in a debate round", 
     const { debate, merges } = repeat({});
     expect(merges).toEqual([{ keptId: "X003", droppedId: "X001" }]);
     expect(debate.changes).toMatchObject({ discovered: 0, revised: 1 });
-    expect(debate.standing()).toMatchObject([{ id: "X002" }, { id: "X003", severity: "CRITICAL", status: "revised" }]);
+    expect(debate.listStanding()).toMatchObject([{ id: "X002" }, { id: "X003", severity: "CRITICAL", status: "revised" }]);
   });
 
   test("with its id and without a status is revised to the higher severity", () => {
     const { debate, merges } = repeat({ ref: "X001" });
     expect(merges).toEqual([]);
-    expect(debate.standing()).toMatchObject([{ id: "X001", severity: "CRITICAL", status: "revised" }, { id: "X002" }]);
+    expect(debate.listStanding()).toMatchObject([{ id: "X001", severity: "CRITICAL", status: "revised" }, { id: "X002" }]);
   });
 
   test("with its id as confirmed is revised to the higher severity, and stays defended", () => {
     const debate = open();
     debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
     debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed", severity: "CRITICAL" })] }));
-    expect(debate.standing()).toMatchObject([{ id: "X001", severity: "CRITICAL", status: "revised" }, { id: "X002" }]);
+    expect(debate.listStanding()).toMatchObject([{ id: "X001", severity: "CRITICAL", status: "revised" }, { id: "X002" }]);
     expect(debate.challenges).toMatchObject([{ state: "defended" }]);
   });
 
   test("with its id as confirmed at a lower severity keeps its severity", () => {
     const debate = open();
     debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed", severity: "LOW" })] }));
-    expect(debate.standing()).toMatchObject([{ id: "X001", severity: "HIGH", status: "confirmed" }, { id: "X002" }]);
+    expect(debate.listStanding()).toMatchObject([{ id: "X001", severity: "HIGH", status: "confirmed" }, { id: "X002" }]);
   });
 
   test("keeps its first id", () => {
     const { debate } = repeat({});
     debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
-    expect(debate.challengesFor("security")).toMatchObject([{ targetId: "X003" }]);
+    expect(debate.listOpenChallenges("security")).toMatchObject([{ targetId: "X003" }]);
     debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "withdrawn" })] }));
     expect(debate.conclude().withdrawn).toMatchObject([{ id: "X003" }]);
   });
@@ -234,7 +234,7 @@ describe("a finding that is repeated with a higher severity in a debate round", 
   test.each(["HIGH", "LOW"] as const)("is unchanged when the repetition has the severity %s", (severity) => {
     const { debate, merges } = repeat({ severity });
     expect([merges, debate.changes.discovered]).toEqual([[], 0]);
-    expect(debate.standing()).toMatchObject([{ id: "X001", severity: "HIGH" }, { id: "X002" }]);
+    expect(debate.listStanding()).toMatchObject([{ id: "X001", severity: "HIGH" }, { id: "X002" }]);
   });
 });
 
@@ -266,9 +266,9 @@ describe("findings that are imported from other debates", () => {
     const debate = takeOver(output("D001"));
     for (const speaker of [security, integration])
       debate.applyAnswer(speaker, said({ outputs: [found("", { ref: "D001", decision: "withdrawn" })] }));
-    expect(debate.standing()).toHaveLength(1);
+    expect(debate.listStanding()).toHaveLength(1);
     debate.applyAnswer(judge, said({ outputs: [found("", { ref: "D001", decision: "withdrawn" })] }));
-    expect(debate.standing()).toEqual([]);
+    expect(debate.listStanding()).toEqual([]);
   });
 
   test("stay disputed with their challenge until the judge decides", () => {
@@ -286,7 +286,7 @@ describe("findings that are imported from other debates", () => {
     const debate = takeOver(output("D001", alike), output("D002", { ...alike, severity: "LOW" }));
     expect(debate.applyAnswer(integration, said({ outputs: [found("Tokens never expire", { description: "About tokens" })] }))).toEqual([]);
     expect(debate.mergeDuplicates()).toEqual([]);
-    expect(debate.standing()).toHaveLength(2);
+    expect(debate.listStanding()).toHaveLength(2);
   });
 
   test("keep both challenges when the Challenger adds one", () => {
@@ -407,7 +407,7 @@ test("no answer loses a finding, changes its owner or causes an unknown state", 
   fc.assert(
     fc.property(fc.array(turn, { maxLength: 12 }), (turns) => {
       const debate = open();
-      const authors = new Map(debate.standing().map(({ id, agent, domain }) => [id, `${agent} ${domain}`]));
+      const authors = new Map(debate.listStanding().map(({ id, agent, domain }) => [id, `${agent} ${domain}`]));
       const dropped = new Set<string>();
       for (const [index, { who, outputs, challenges }] of turns.entries()) {
         const speaker = speakers[who] ?? security;

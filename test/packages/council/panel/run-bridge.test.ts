@@ -1,5 +1,5 @@
 import { createTurns } from "@hak2i/async-kit";
-import { type CouncilInput, createSpending, plannedRuns, readInput, runBridge, type Spending } from "bridge-council";
+import { type CouncilInput, countPlannedRuns, createSpending, readInput, runBridge, type Spending } from "bridge-council";
 import { describe, expect, test } from "vitest";
 import { createIds } from "../../../../packages/council/src/ids.ts";
 import { createRolePlayer, type Script, say } from "../role-player.ts";
@@ -69,7 +69,7 @@ describe("a quick council", () => {
     );
     expect(rounds(player, 1)).toEqual([security, api, "Challenger", "Integration Checker"]);
     expect(player.mostAtOnce).toBe(4);
-    expect(player.requests).toHaveLength(plannedRuns(inputOf({ intensity: "quick" })));
+    expect(player.requests).toHaveLength(countPlannedRuns(inputOf({ intensity: "quick" })));
     expect(player.requests[0]).toMatchObject({ timeoutSeconds: 90, profile: "inspect", domain: "security" });
     expect(report).toEqual({
       bridge: "codex",
@@ -452,7 +452,7 @@ test("without time for a debate the report contains the first round", async () =
 });
 
 test("no more prompts are sent than allowed, and no expert is added without remaining prompts", async () => {
-  const spending = createSpending(plannedRuns(inputOf()));
+  const spending = createSpending(countPlannedRuns(inputOf()));
   const { report, player } = await run(
     {
       [`${security} 1`]: { outputs: [say("HIGH", "Tokens never expire")], cross_domain_signals: [{ domain: "database", reason: "rows" }] },

@@ -102,7 +102,7 @@ describe("an output", () => {
     const outputs = Array.from({ length: 130 }, (_, index) => ({ severity: "LOW", title: `T${index}` }));
     const read = readAnswer(JSON.stringify({ outputs }), "review");
     expect(read?.outputs).toHaveLength(100);
-    expect(read?.notes).toEqual(["30 of 130 outputs were left out: 100 are taken of one answer."]);
+    expect(read?.notes).toEqual(["30 of 130 outputs were left out: the limit for one answer is 100."]);
   });
 });
 

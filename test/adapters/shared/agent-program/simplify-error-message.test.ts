@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readableError } from "../../../../adapters/shared/agent-program/readable-error.ts";
+import { simplifyErrorMessage } from "../../../../adapters/shared/agent-program/simplify-error-message.ts";
 
 test.each([
   ["The model is gone.", "The model is gone."],
@@ -18,5 +18,5 @@ test.each([
   ["half {of an object", "half {of an object"],
   ["a set {1, 2} of numbers", "a set {1, 2} of numbers"],
 ])("%s", (words, expected) => {
-  expect(readableError(words)).toBe(expected);
+  expect(simplifyErrorMessage(words)).toBe(expected);
 });

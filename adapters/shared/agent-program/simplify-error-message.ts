@@ -8,7 +8,7 @@ const MESSAGE_FIELDS = ["message", "details", "detail", "description", "reason"]
  * Replaces a JSON object in an error message by the message that the object contains: `Internal error {"details":"no
  * key"}` becomes `Internal error: no key`.
  */
-export function readableError(message: string): string {
+export function simplifyErrorMessage(message: string): string {
   const start = message.indexOf("{");
   const end = message.lastIndexOf("}");
   const value = start < 0 ? undefined : parseObject(message.slice(start, end + 1));
@@ -36,7 +36,7 @@ function describe(object: Record<string, unknown>, depth: number): Description {
   const fields = Object.entries(object).flatMap(([name, value]) =>
     name === messageField || value === null || value === "" ? [] : [`${name}: ${formatValue(value, depth)}`],
   );
-  return { text: messageField === undefined ? "" : readableError(object[messageField] as string), fields };
+  return { text: messageField === undefined ? "" : simplifyErrorMessage(object[messageField] as string), fields };
 }
 
 function formatValue(value: unknown, depth: number): string {
