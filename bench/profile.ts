@@ -5,13 +5,15 @@ import { parseArgs } from "node:util";
 import type { SliceResult } from "./driver.ts";
 import { explainAbsence, type ServerName, serverNames, startDriver, startServer } from "./servers.ts";
 
-/** Where the time of a server under load goes: `node bench/profile.ts [--server floor] [--in-flight 32] [--seconds 6] [--top 40]`. */
+/** Where the time of a server under load goes: `node bench/profile.ts [--server floor] [--in-flight 32] [--seconds 6] [--top 40] [--accept-only]`. */
 const { values } = parseArgs({
   options: {
     server: { type: "string", default: "bridge" },
     "in-flight": { type: "string", default: "256" },
     seconds: { type: "string", default: "6" },
     top: { type: "string", default: "40" },
+    /** The server stores tasks and runs none. */
+    "accept-only": { type: "boolean", default: false },
   },
 });
 const name = values.server as ServerName;
@@ -34,7 +36,7 @@ try {
   const nodeOptions = ["--cpu-prof", `--cpu-prof-dir=${directory}`, "--cpu-prof-interval=500"];
   const inFlight = Number(values["in-flight"]);
   const driver = startDriver();
-  const server = await startServer(name, { nodeOptions });
+  const server = await startServer(name, { nodeOptions, acceptOnly: values["accept-only"] });
   const run = (leastTasks: number, leastMs: number) =>
     driver.request<SliceResult>({ target: server.target, slice: { inFlight, leastTasks, leastMs } });
   await run(WARM_UP_TASKS, 0);

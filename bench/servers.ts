@@ -32,10 +32,14 @@ export function explainAbsence(name: ServerName): string | null {
   return isInstalled ? null : "BullMQ is missing: npm ci --prefix bench/peers";
 }
 
-/** Starts a server on an empty directory. With `counts`, it is instrumented and slower. */
+/** Starts a server on an empty directory. With `counts`, it is instrumented and slower. With `acceptOnly`, it stores tasks and runs none. */
 export async function startServer(
   name: ServerName,
-  { nodeOptions = [], counts = false }: { nodeOptions?: readonly string[]; counts?: boolean } = {},
+  {
+    nodeOptions = [],
+    counts = false,
+    acceptOnly = false,
+  }: { nodeOptions?: readonly string[]; counts?: boolean; acceptOnly?: boolean } = {},
 ) {
   const directory = mkdtempSync(path.join(tmpdir(), "bridge-bench-"));
   const token = randomBytes(24).toString("hex");
@@ -56,8 +60,10 @@ export async function startServer(
     const programs = checkout === undefined ? import.meta.dirname : path.join(checkout, "bench");
     const program = path.join(programs, kind.startsWith("bullmq") ? "peers/bullmq.ts" : `${kind}.ts`);
     const preload = counts ? ["--import", path.join(programs, "count-preload.ts")] : [];
-    const environment =
-      kind === "bridge" ? bridgeEnvironment(directory, token) : { BENCH_DATA_DIR: directory, BENCH_REDIS_SOCKET: redisSocket };
+    const environment = {
+      ...(kind === "bridge" ? bridgeEnvironment(directory, token) : { BENCH_DATA_DIR: directory, BENCH_REDIS_SOCKET: redisSocket }),
+      ...(acceptOnly && { BENCH_ACCEPT_ONLY: "1" }),
+    };
     const server = startPinned(SERVER_CORE, [process.execPath, ...nodeOptions, ...preload, program], environment);
     processes.push(server);
     const { address } = await server.readFirstLine();
@@ -65,7 +71,7 @@ export async function startServer(
       address: String(address),
       token,
       pids: processes.map(({ pid }) => pid),
-      kind: name === "bare" ? "requests" : "tasks",
+      kind: name === "bare" || acceptOnly ? "requests" : "tasks",
     };
     return {
       target,
@@ -128,6 +134,7 @@ function bridgeEnvironment(directory: string, token: string): Record<string, str
     BRIDGE_DATA_DIR: directory,
     BRIDGE_GATEWAY_TOKEN_HASH: createHash("sha256").update(token).digest("hex"),
     BRIDGE_MAX_CONCURRENT: String(MAX_IN_FLIGHT),
+    BRIDGE_QUEUE_LIMIT: "10000000",
     BRIDGE_CALLBACK_ALLOW: "127.0.0.1",
     BRIDGE_CALLBACK_SECRETS: `whsec_${randomBytes(32).toString("base64")}`,
     BRIDGE_LOG_LEVEL: "warn",
