@@ -32,14 +32,21 @@ export function explainAbsence(name: ServerName): string | null {
   return isInstalled ? null : "BullMQ is missing: npm ci --prefix bench/peers";
 }
 
-/** Starts a server on an empty directory. With `counts`, it is instrumented and slower. With `acceptOnly`, it stores tasks and runs none. */
+/** How a server is started. */
+interface StartOptions {
+  nodeOptions?: readonly string[];
+  /** Instruments the server, which makes it slower. */
+  counts?: boolean;
+  /** The server stores tasks and runs none. */
+  acceptOnly?: boolean;
+  /** Starts Bridge as an operator does, with its own adapters. */
+  asOperator?: boolean;
+}
+
+/** Starts a server on an empty directory. */
 export async function startServer(
   name: ServerName,
-  {
-    nodeOptions = [],
-    counts = false,
-    acceptOnly = false,
-  }: { nodeOptions?: readonly string[]; counts?: boolean; acceptOnly?: boolean } = {},
+  { nodeOptions = [], counts = false, acceptOnly = false, asOperator = false }: StartOptions = {},
 ) {
   const directory = mkdtempSync(path.join(tmpdir(), "bridge-bench-"));
   const token = randomBytes(24).toString("hex");
@@ -58,11 +65,14 @@ export async function startServer(
     }
     const [kind = name, checkout] = name.split("@");
     const programs = checkout === undefined ? import.meta.dirname : path.join(checkout, "bench");
-    const program = path.join(programs, kind.startsWith("bullmq") ? "peers/bullmq.ts" : `${kind}.ts`);
+    const bridge = asOperator ? "../src/start.js" : "bridge.ts";
+    const program = path.join(programs, kind.startsWith("bullmq") ? "peers/bullmq.ts" : kind === "bridge" ? bridge : `${kind}.ts`);
     const preload = counts ? ["--import", path.join(programs, "count-preload.ts")] : [];
     const environment = {
       ...(kind === "bridge" ? bridgeEnvironment(directory, token) : { BENCH_DATA_DIR: directory, BENCH_REDIS_SOCKET: redisSocket }),
       ...(acceptOnly && { BENCH_ACCEPT_ONLY: "1" }),
+      // The first line of the log contains the address.
+      ...(asOperator && { BRIDGE_LOG_LEVEL: "info" }),
     };
     const server = startPinned(SERVER_CORE, [process.execPath, ...nodeOptions, ...preload, program], environment);
     processes.push(server);
