@@ -16,11 +16,11 @@ import { findInstalledPrograms, type InstalledProgram, type ProgramSearch } from
 import { vercelAiSettings } from "./vercel-ai/settings.ts";
 
 export { reportIsolatedError } from "./shared/agent-program/isolate-errors.ts";
-export { processLabels } from "./shared/process/process-labels.ts";
+export { getProcessLabels } from "./shared/process/process-labels.ts";
 export { createSandbox } from "./shared/process/sandbox.ts";
 export { sweepLeftovers } from "./shared/process/sweep-processes.ts";
 
-/** The adapters that ship with Bridge. Importing the catalog loads their settings and no runtime. */
+/** The adapters that ship with Bridge. Importing the catalog loads their settings but no runtime. */
 export const catalog: Catalog = [
   { provider: "command", settings: commandSettings, load: () => import("./command/index.ts") },
   { provider: "claude", settings: claudeSettings, hasProgram: true, load: () => import("./claude/index.ts") },
@@ -31,11 +31,11 @@ export const catalog: Catalog = [
   { provider: "opencode", settings: openCodeSettings, hasProgram: true, load: () => import("./opencode/index.ts") },
   { provider: "gloo-ai", settings: glooAiSettings, load: () => import("./gloo-ai/index.ts") },
   { provider: "vercel-ai", settings: vercelAiSettings, load: () => import("./vercel-ai/index.ts") },
-  acpAgents(),
-  panelCouncil("claude"),
-  panelCouncil("codex"),
-  panelCouncil("gemini"),
-  panelCouncil("opencode"),
+  createAcpFamily(),
+  createPanelEntry("claude"),
+  createPanelEntry("codex"),
+  createPanelEntry("gemini"),
+  createPanelEntry("opencode"),
   {
     provider: "deep-council",
     settings: councilSettings,
@@ -45,8 +45,8 @@ export const catalog: Catalog = [
   { provider: "responder", settings: responderSettings, input: responderInput, load: () => import("./responder/index.ts") },
 ];
 
-/** The agents that the operator describes in BRIDGE_ACP_AGENTS. */
-function acpAgents(): AdapterFamily {
+/** Creates the family of the agents that the operator configures in BRIDGE_ACP_AGENTS. */
+function createAcpFamily(): AdapterFamily {
   return {
     prefix: "acp",
     settings: acpAgentSettings,
@@ -67,8 +67,8 @@ function acpAgents(): AdapterFamily {
   };
 }
 
-/** A council of roles on one runtime. */
-function panelCouncil(runtime: string): CatalogEntry {
+/** Creates the entry of a council whose roles all run on one runtime. */
+function createPanelEntry(runtime: string): CatalogEntry {
   return {
     provider: `bridge-${runtime}`,
     settings: councilSettings,
@@ -80,7 +80,7 @@ function panelCouncil(runtime: string): CatalogEntry {
   };
 }
 
-/** The installed programs that adapters of the catalog could run, without those of the enabled adapters. */
+/** Finds installed programs that an adapter of the catalog could run, but whose adapter is not enabled. */
 export const findUnusedPrograms = (enabled: ReadonlySet<string>, search: ProgramSearch): Promise<InstalledProgram[]> =>
   findInstalledPrograms(
     catalog.flatMap((entry) => ("provider" in entry && entry.hasProgram === true && !enabled.has(entry.provider) ? [entry.provider] : [])),

@@ -3,7 +3,7 @@ import { loadavg, tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { execa } from "execa";
-import { promptOpening } from "../adapters/shared/agent-program/prompt.ts";
+import { PROMPT_OPENING } from "../adapters/shared/agent-program/prompt.ts";
 import { findProgram } from "../adapters/shared/process/find-program.ts";
 import { createModelServer } from "../test/runtimes/model-server/server.ts";
 import { runtimesPath } from "../test/runtimes/programs.ts";
@@ -55,7 +55,7 @@ ${rows.map(({ runtime, directMs, bridgeMs }) => `| ${runtime} | ${directMs.toFix
 
 async function compare(runtime: Runtime, rounds: number): Promise<Row> {
   const root = mkdtempSync(path.join(tmpdir(), "bridge-bench-"));
-  const model = await createModelServer({ messagePrefix: promptOpening });
+  const model = await createModelServer({ messagePrefix: PROMPT_OPENING });
   const dataDir = path.join(root, "data");
   mkdirSync(dataDir);
   const name = runtime.toUpperCase();
@@ -91,7 +91,7 @@ async function compare(runtime: Runtime, rounds: number): Promise<Row> {
         cwd: command.cwd,
         env: command.env,
         extendEnv: false,
-        input: `${promptOpening}${message}`,
+        input: `${PROMPT_OPENING}${message}`,
         reject: false,
       });
       if (exitCode !== 0 || model.requests.length === asked)

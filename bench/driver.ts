@@ -7,13 +7,14 @@ import { Pool } from "undici";
 import { openEventCounter } from "./event-counter.ts";
 import { measureSlice, type Slice, type SliceTimes, type TaskTimes } from "./measure-slice.ts";
 import { EVENTS_PER_TASK } from "./noop-agent.ts";
-import { readCpuTimeMs } from "./process-use.ts";
+import { readCpuTimeMs, sumWithChildren } from "./process-use.ts";
+import { createStreamReaders } from "./stream-readers.ts";
 
 /** A server under load. */
 export interface Target {
   address: string;
   token: string;
-  /** Processes whose CPU time counts. */
+  /** Processes whose CPU time counts, and that of their children. */
   pids: readonly number[];
   /** `tasks`: a task is over when its callback has arrived. `requests`: when its dispatch is answered. */
   kind: "tasks" | "requests";
@@ -50,6 +51,7 @@ async function openLoad({ address, token, pids, kind }: Target) {
   let faults: string[] = [];
   const receivers = await openReceivers(receiveCallback);
   const events = kind === "tasks" ? await openEventCounter(address, token) : null;
+  const readers = createStreamReaders(address, token);
 
   async function receiveCallback(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = (await json(request)) as { status?: string };
@@ -84,7 +86,10 @@ async function openLoad({ address, token, pids, kind }: Target) {
     return { acceptMs, endToEndMs: performance.now() - startedAt };
   }
 
-  const measureUse = () => ({ atMs: performance.now(), cpuMs: pids.reduce((sum, pid) => sum + readCpuTimeMs(pid), 0) });
+  const measureUse = () => ({
+    atMs: performance.now(),
+    cpuMs: pids.reduce((sum, pid) => sum + sumWithChildren(pid, readCpuTimeMs), 0),
+  });
 
   async function checkCompleteness(): Promise<void> {
     if (events === null) return;
@@ -93,11 +98,13 @@ async function openLoad({ address, token, pids, kind }: Target) {
     while ((events.count < expected || totals.callbacks < totals.dispatched) && performance.now() < deadline) await delay(10);
     if (events.count !== expected) faults.push(`${events.count} events of ${expected}`);
     if (totals.callbacks !== totals.dispatched) faults.push(`${totals.callbacks} callbacks of ${totals.dispatched}`);
+    faults.push(...(await readers.check(COMPLETION_LIMIT_MS)));
   }
 
   return {
     async run(slice: Slice): Promise<SliceResult> {
       faults = [];
+      await readers.replace(slice.readers ?? { count: 0 });
       const dispatchedBefore = totals.dispatched;
       const result = await measureSlice(slice, { runTask, measureUse, reportFault: (fault) => void faults.push(fault) });
       await checkCompleteness();

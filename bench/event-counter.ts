@@ -18,12 +18,12 @@ export async function openEventCounter(address: string, token: string): Promise<
       if (response.statusCode === 200) opened.resolve();
       else opened.reject(new Error(`The event stream was answered ${response.statusCode}.`));
       response.setEncoding("latin1");
-      response.on("data", take);
+      response.on("data", countEvents);
     },
   );
   request.once("error", opened.reject);
 
-  function take(chunk: string): void {
+  function countEvents(chunk: string): void {
     const text = rest + chunk;
     let start = 0;
     for (let end = text.indexOf("\n\n"); end !== -1; end = text.indexOf("\n\n", start)) {

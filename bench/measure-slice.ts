@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { quantile } from "./statistics.ts";
+import type { ReadersOption } from "./stream-readers.ts";
 
 /** An uninterrupted measurement of one server. It ends when both minimums are reached. */
 export interface Slice {
@@ -9,6 +10,8 @@ export interface Slice {
   leastMs: number;
   /** Dispatches at this rate, also while earlier tasks are not over. Times then count from the moment at which a dispatch is due. */
   perSecond?: number;
+  /** Streams that are opened for the slice, and closed by the next slice. Default: none. */
+  readers?: ReadersOption;
 }
 
 /** The times of one task, in ms. */

@@ -23,14 +23,20 @@ export interface PinnedProcess {
   stop(): Promise<void>;
 }
 
-/** Starts a command on one core. `taskset` becomes the program, so the pid is the program's. */
-export function startPinned(core: number, command: readonly string[], environment: Readonly<Record<string, string>> = {}): PinnedProcess {
+/** Starts a command on one core, as another user if `uid` is set. `taskset` becomes the program, so the pid is the program's. */
+export function startPinned(
+  core: number,
+  command: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  uid?: number,
+): PinnedProcess {
   const child = spawn("taskset", ["-c", String(core), ...command], {
     cwd: import.meta.dirname,
     env: { PATH: process.env["PATH"] ?? "", ...environment },
     stdio: ["ignore", "pipe", "inherit", "ipc"],
     // JSON would turn NaN, the figure of an empty slice, into null.
     serialization: "advanced",
+    ...(uid !== undefined && { uid }),
   });
   running.add(child);
   child.once("exit", () => running.delete(child));

@@ -78,6 +78,6 @@ function rank({ nodes, samples, timeDeltas }: Profile, by: "self" | "total"): { 
 function nameOf(node: Profile["nodes"][number] | undefined): string {
   if (node === undefined) return "?";
   const { functionName, url, lineNumber } = node.callFrame;
-  const place = url.startsWith("file:") ? path.relative(path.resolve(import.meta.dirname, ".."), new URL(url).pathname) : url;
-  return place === "" ? functionName : `${functionName || "(anonymous)"} ${place}:${lineNumber + 1}`;
+  const source = url.startsWith("file:") ? path.relative(path.resolve(import.meta.dirname, ".."), new URL(url).pathname) : url;
+  return source === "" ? functionName : `${functionName || "(anonymous)"} ${source}:${lineNumber + 1}`;
 }

@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import type { SliceResult } from "./driver.ts";
 import { measureFsyncMs } from "./measure-fsync.ts";
 import type { Slice } from "./measure-slice.ts";
-import { readWrittenKiB } from "./process-use.ts";
+import { readWrittenKiB, sumWithChildren } from "./process-use.ts";
 import { type CountsPerTask, renderReport, type ServerResults } from "./report.ts";
 import { explainAbsence, MAX_IN_FLIGHT, type RunningServer, type ServerName, serverNames, startDriver, startServer } from "./servers.ts";
 
@@ -99,8 +99,8 @@ async function count(name: ServerName): Promise<CountsPerTask | null> {
   const server = await startServer(name, { counts: true });
   try {
     const read = async () => {
-      const written = server.target.pids.map(readWrittenKiB);
-      const sum = (kind: "all" | "disk") => written.reduce((total, one) => total + one[kind], 0);
+      const sum = (kind: "all" | "disk") =>
+        server.target.pids.reduce((total, pid) => total + sumWithChildren(pid, (one) => readWrittenKiB(one)[kind]), 0);
       return { ...(await server.readCounts()), writtenKiB: sum("all"), diskKiB: sum("disk") };
     };
     const slice = { inFlight: COUNT_IN_FLIGHT, leastTasks: plan.countedTasks, leastMs: 0 };

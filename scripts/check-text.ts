@@ -55,7 +55,7 @@ interface Exception {
 
 const EXCEPTIONS: readonly Exception[] = [
   { file: "docs/", text: /`nobody`/, because: "the name of a user" },
-  { file: "docs/adapters.md", text: /`speak`/, because: "a field of the conformance kit" },
+  { file: "docs/adapters.md", text: /\bspeak: /, because: "a field of the conformance kit" },
   { file: "examples/adapter/", text: /\bspeak: /, because: "a field of the conformance kit" },
   { file: "scripts/check-text.ts", text: /(pattern|text): |\?:un\|re|`tellStory`/, because: "the rules themselves" },
   {

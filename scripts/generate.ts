@@ -15,6 +15,7 @@ const pages: Record<string, Record<string, (openapi: string) => string>> = {
   "docs/settings.md": { settings: () => renderSettingsTable(allSettings) },
   "docs/routes.md": { routes: renderRoutes },
   "docs/metrics.md": { metrics: renderMetricsTable },
+  "docs/adapters.md": { "echo-adapter-test": () => codeBlock("examples/adapter/echo-adapter.test.js") },
   "docs/callbacks.md": { receiver: () => codeBlock("examples/receiver/receiver.js") },
   "docs/events.md": { "follow-events": () => codeBlock("examples/browser/follow-events.js") },
   "docs/websocket.md": { "open-bridge": () => codeBlock("examples/browser/open-bridge.js") },

@@ -7,7 +7,7 @@ const config = "^src/config/";
 
 /**
  * What each room of the source may import besides itself, the kits and the vocabulary, from the bottom to the top. A name is a
- * directory or a file in `src/`. A new arrow needs a decision record.
+ * directory or a file in `src/`. A new kind of import needs a decision record.
  */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   "metrics.ts": [],

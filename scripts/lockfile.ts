@@ -29,11 +29,11 @@ const processors = ["arm", "arm64", "ia32", "loong64", "mips64el", "ppc64", "ris
 export function completeLockfile(lockfile: Lockfile): string[] {
   const added: string[] = [];
   for (const { dependent, name, version } of missingPlatformPackages(lockfile)) {
-    const place = `node_modules/${name}`;
+    const key = `node_modules/${name}`;
     const dev = lockfile.packages[dependent]?.dev;
     const { os, cpu, libc } = platformOf(name);
     // In npm's order, so that its next write changes nothing.
-    lockfile.packages[place] = { version, cpu, ...(dev ? { dev } : {}), ...(libc === null ? {} : { libc }), optional: true, os };
+    lockfile.packages[key] = { version, cpu, ...(dev ? { dev } : {}), ...(libc === null ? {} : { libc }), optional: true, os };
     added.push(`${name}@${version}`);
   }
   lockfile.packages = Object.fromEntries(Object.entries(lockfile.packages).sort(([a], [b]) => a.localeCompare(b, "en")));
@@ -44,18 +44,18 @@ export function completeLockfile(lockfile: Lockfile): string[] {
 export function missingPlatformPackages({ packages }: Lockfile): { dependent: string; name: string; version: string }[] {
   return Object.entries(packages).flatMap(([dependent, { optionalDependencies = {} }]) =>
     Object.entries(optionalDependencies)
-      .filter(([name]) => !placesSeenFrom(dependent, name).some((place) => place in packages))
+      .filter(([name]) => !keysSeenFrom(dependent, name).some((key) => key in packages))
       .map(([name, version]) => ({ dependent, name, version })),
   );
 }
 
 /** The paths where Node looks for a package, innermost first. */
-function placesSeenFrom(dependent: string, name: string): string[] {
-  const places = [`node_modules/${name}`];
+function keysSeenFrom(dependent: string, name: string): string[] {
+  const keys = [`node_modules/${name}`];
   for (let at = dependent.length; at > 0; at = dependent.lastIndexOf("/node_modules/", at - 1)) {
-    places.push(`${dependent.slice(0, at)}/node_modules/${name}`);
+    keys.push(`${dependent.slice(0, at)}/node_modules/${name}`);
   }
-  return places;
+  return keys;
 }
 
 /** Reads the platform from a package's name, for example `cli-linux-x64-musl`. */

@@ -1,6 +1,7 @@
-import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { execa } from "execa";
+import { replaceLinks } from "./replace-links.ts";
 
 const repository = path.resolve(import.meta.dirname, "..");
 
@@ -8,7 +9,7 @@ const repository = path.resolve(import.meta.dirname, "..");
 export interface PackageParts {
   /** The tsconfig that lists its sources. */
   project: string;
-  /** Paths of other files, by their name in the package. */
+  /** Paths of other text files, by their name in the package. Links in Markdown to files outside of the package are replaced. */
   files: Readonly<Record<string, string>>;
   manifest: object;
 }
@@ -21,6 +22,11 @@ export async function writePackage(directory: string, { project, files, manifest
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   await execa("tsc", ["-p", project, "--outDir", directory], { cwd: repository, preferLocal: true, stdio: "inherit" });
-  for (const [name, source] of Object.entries(files)) cpSync(path.join(repository, source), path.join(directory, name));
+  const sources = Object.values(files).map((file) => path.join(repository, file));
+  for (const [name, file] of Object.entries(files)) {
+    const source = path.join(repository, file);
+    const text = readFileSync(source, "utf8");
+    writeFileSync(path.join(directory, name), name.endsWith(".md") ? replaceLinks(text, source, sources) : text);
+  }
   writeFileSync(path.join(directory, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 }

@@ -70,7 +70,7 @@ async function serve(): Promise<void> {
   // Unhandled rejections arrive here, too.
   const { emit }: NodeJS.EventEmitter = process;
   process.setUncaughtExceptionCaptureCallback((error) => {
-    if (!app.takeFault(error)) emit.call(process, "uncaughtException", error);
+    if (!app.reportIsolatedError(error)) emit.call(process, "uncaughtException", error);
   });
   await app.start();
   for (const warning of warnings) logger.warn(warning);
@@ -93,7 +93,7 @@ function openLog() {
 /** Returns a message for errors that the operator can correct, and the error with its stack otherwise. */
 function explain(error: unknown): unknown {
   if (error instanceof StartError) return error.message;
-  // For example, a read at the start met a damaged page.
+  // For example, a read at the start found a damaged page of the database.
   if (error instanceof BridgeError) return `Bridge cannot start: ${error.message}`;
   const remedy = error instanceof Error && "code" in error ? remedies[String(error.code)] : undefined;
   return remedy === undefined ? error : `Bridge cannot start: ${(error as Error).message}. ${remedy}`;

@@ -78,7 +78,7 @@ export function createMetrics(version: string) {
     }),
     websocketCutOffs: new Counter({
       name: "bridge_websocket_cut_off_total",
-      help: "WebSocket clients disconnected because they read too slowly or did not respond to pings.",
+      help: "WebSocket clients disconnected because they read too slowly, did not respond to pings, or occupied too much memory.",
       registers,
     }),
     tokens: new Counter({
@@ -89,7 +89,7 @@ export function createMetrics(version: string) {
     }),
     cost: new Counter({
       name: "bridge_cost_usd_total",
-      help: "Cost of ended tasks in US dollars, as reported by their runtimes.",
+      help: "Cost of ended tasks in US dollars, reported by their runtimes or computed from BRIDGE_MODEL_PRICES.",
       labelNames: ["provider"],
       registers,
     }),

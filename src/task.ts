@@ -29,7 +29,7 @@ export const legalMoves: Readonly<Record<TaskState, readonly TaskState[]>> = {
 /** Whether a task in this state has ended. */
 export const isFinal = (state: TaskState): state is FinalState => legalMoves[state].length === 0;
 
-/** The quota of a tenant; null is no limit. Child tasks do not count, because their parent is already counted. */
+/** The quota of a tenant; null means no limit. Child tasks do not count, because their parent is already counted. */
 export interface TenantQuota {
   /** The tenant's share of the slots and of a full queue, relative to other tenants. */
   weight: number;

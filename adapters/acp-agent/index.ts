@@ -3,25 +3,25 @@ import type { ExecutionAdapter, ExecutionRequest, GatewayCapabilities } from "#c
 import { AcpFailure } from "../shared/acp/acp-failure.ts";
 import type { AcpProfile } from "../shared/acp/acp-profile.ts";
 import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
-import { resumeMethods } from "../shared/acp/open-session.ts";
+import { listResumeMethods } from "../shared/acp/open-session.ts";
 import type { AgentProgram, Credentials, ProgramConnection, ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { createProgramAdapter } from "../shared/agent-program/create-program-adapter.ts";
-import { programEnvironment } from "../shared/agent-program/program-environment.ts";
-import { promptOf } from "../shared/agent-program/prompt.ts";
+import { createProgramEnvironment } from "../shared/agent-program/program-environment.ts";
+import { formatPrompt } from "../shared/agent-program/prompt.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import type { AcpAgent } from "./settings.ts";
-import { toolName } from "./tool-name.ts";
+import { findToolName } from "./tool-name.ts";
 import { readUsage } from "./usage.ts";
 
 /**
- * Creates the adapter for an agent that implements the Agent Client Protocol. `name` is the name that the operator gave it; `probeSeconds`
- * limits its probe.
+ * Creates the adapter for an agent that implements the Agent Client Protocol. `name` is the name of the agent in a dispatch.
+ * `probeSeconds` limits the time of its probe.
  */
 export function createAcpAgentAdapter(name: string, agent: AcpAgent, probeSeconds?: number): Required<ExecutionAdapter> {
   const program: AgentProgram = {
     provider: name,
-    connections: [hideProgramPath(createAcpConnection(profileOf(agent)), agent)],
+    connections: [hideProgramPath(createAcpConnection(createProfile(agent)), agent)],
     findCredentials: async (_connection, _argv, context) => describeCredentials(agent, context),
     multiAgent: "depends on the agent; any sub-agents run in the task's process with the task's permissions",
     timeoutMultiplier: 1,
@@ -34,7 +34,7 @@ export function createAcpAgentAdapter(name: string, agent: AcpAgent, probeSecond
   };
 }
 
-function profileOf({ command: [program = "", ...args], modes, authMethod }: AcpAgent): AcpProfile {
+function createProfile({ command: [program = "", ...args], modes, authMethod }: AcpAgent): AcpProfile {
   const capabilities: GatewayCapabilities = {
     ...programCapabilities,
     // Bridge cannot prevent actions that the agent takes without asking for permission.
@@ -46,8 +46,8 @@ function profileOf({ command: [program = "", ...args], modes, authMethod }: AcpA
     capabilities,
     // Before the agent answers `initialize`, Bridge assumes that it can resume sessions.
     onAnswer({ agentCapabilities }) {
-      capabilities.sessionResume = resumeMethods(agentCapabilities, { loadsSessions: true }).length > 0;
-      // The results of a call come with the next task of its session.
+      capabilities.sessionResume = listResumeMethods(agentCapabilities, { loadsSessions: true }).length > 0;
+      // The caller sends the results of a call in the next task of the session.
       capabilities.tools = capabilities.sessionResume;
     },
     find({ env }) {
@@ -55,18 +55,18 @@ function profileOf({ command: [program = "", ...args], modes, authMethod }: AcpA
       if (file !== null) return { argv: [file, ...args] };
       return { missing: `${program} was not found on PATH. Install it, or set its path in BRIDGE_ACP_AGENTS.` };
     },
-    launch: (argv, { context }) => ({ argv, env: programEnvironment(context, []) }),
-    launchProbe: (argv, context) => ({ argv, env: programEnvironment(context, []) }),
+    launch: (argv, { context }) => ({ argv, env: createProgramEnvironment(context, []) }),
+    launchProbe: (argv, context) => ({ argv, env: createProgramEnvironment(context, []) }),
     ...(authMethod !== undefined && { authMethod }),
     loadsSessions: true,
     mode: ({ profile }) => modes[profile],
     configOptions: chooseModel,
-    prompt: (request) => promptOf(request, request.systemPrompt),
-    toolName,
+    prompt: (request) => formatPrompt(request, request.systemPrompt),
+    toolName: findToolName,
     mayInspect: (kind) => kind === "read" || kind === "search",
     // In a resumed session, some agents count the turn and others the whole session, so the usage is unknown.
     usageOf: (response, _tools, { resumeToken }) => (resumeToken === undefined ? readUsage(response) : undefined),
-    costCounts: "session",
+    costScope: "session",
   };
 }
 
@@ -88,7 +88,7 @@ function hideProgramPath(connection: ProgramConnection, { command: [name = ""] }
   };
 }
 
-/** Sets the requested model through the session option for models; throws an AcpFailure if the agent offers no such option. */
+/** Returns the session option that selects the requested model. Throws an `AcpFailure` if the agent offers no such option. */
 function chooseModel({ model }: ExecutionRequest, options: readonly SessionConfigOption[]): Record<string, string> {
   if (model === undefined) return {};
   const option = options.find(({ category }) => category === "model") ?? options.find(({ id }) => id === "model");

@@ -5,7 +5,7 @@ import { probeSeconds } from "../shared/agent-program/settings.ts";
 const commandMessage = 'must be an array of strings, for example ["goose","acp"]';
 const modeOrMethodId = z.string().min(1);
 const agentSchema = z.preprocess(
-  (given) => (Array.isArray(given) ? { command: given } : given),
+  (value) => (Array.isArray(value) ? { command: value } : value),
   z.strictObject({
     /** The program and its arguments. It implements the Agent Client Protocol on stdin and stdout. */
     command: z.array(z.string(commandMessage).min(1, commandMessage), commandMessage).min(1, commandMessage),
@@ -20,7 +20,7 @@ const agentSchema = z.preprocess(
   }),
 );
 
-/** The operator's description of an agent. */
+/** The operator's configuration of an agent. */
 export type AcpAgent = z.output<typeof agentSchema>;
 
 const agentsSchema = z.record(
@@ -35,8 +35,8 @@ export const acpAgentSettings = {
     read: readJson,
     schema: z
       .unknown()
-      .transform((given, context): Record<string, AcpAgent> => {
-        const { data, error } = agentsSchema.safeParse(given);
+      .transform((value, context): Record<string, AcpAgent> => {
+        const { data, error } = agentsSchema.safeParse(value);
         if (error === undefined) return data;
         context.addIssue(
           `must be a JSON object of agents and their commands, for example {"goose":["goose","acp"]}${describeFault(error)}`,
@@ -53,7 +53,7 @@ export const acpAgentSettings = {
 
 export const acpAgentSettingsSchema = settingsSchema(acpAgentSettings);
 
-/** Describes the first invalid entry. Empty if the text is not JSON. */
+/** Describes the first invalid entry. Empty if the value is not an object. */
 function describeFault({ issues: [fault] }: z.ZodError): string {
   if (fault === undefined || fault.path.length === 0) return "";
   const message = fault.code === "invalid_key" ? fault.issues[0]?.message : fault.message;

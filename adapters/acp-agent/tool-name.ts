@@ -1,21 +1,21 @@
 import { z } from "zod";
 import type { AcpToolCall } from "../shared/acp/read-update.ts";
 
-const name = z
+const nameSchema = z
   .string()
   .regex(/^[A-Za-z_][\w.:/-]{0,127}$/)
   .optional()
   .catch(undefined);
 /** Agents report the tool name as a field of `_meta`, or of an object inside `_meta`. */
-const metaSchema = z.looseObject({ toolName: name, tool_name: name });
-const inputSchema = z.object({ server: name, tool: name });
+const metaSchema = z.looseObject({ toolName: nameSchema, tool_name: nameSchema });
+const inputSchema = z.object({ server: nameSchema, tool: nameSchema });
 
 /** Finds the tool name of a call; undefined if the agent reports only the kind of the call. */
-export function toolName({ name: own, title, kind, rawInput, _meta }: AcpToolCall): string | undefined {
+export function findToolName({ name: reportedName, title, kind, rawInput, _meta }: AcpToolCall): string | undefined {
   // A model can add `server` and `tool` to the input of a command, which would make it look like an MCP call.
   const { server, tool } = (kind === "execute" ? undefined : inputSchema.safeParse(rawInput).data) ?? {};
-  const ofServer = server !== undefined && tool !== undefined ? `mcp__${server}__${tool}` : undefined;
-  return own ?? findInMeta(_meta) ?? ofServer ?? parseTitle(title);
+  const mcpToolName = server !== undefined && tool !== undefined ? `mcp__${server}__${tool}` : undefined;
+  return reportedName ?? findInMeta(_meta) ?? mcpToolName ?? parseTitle(title);
 }
 
 function findInMeta(meta: AcpToolCall["_meta"]): string | undefined {

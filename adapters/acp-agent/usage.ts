@@ -34,11 +34,12 @@ export function readUsage(response: unknown): NormalizedUsage | undefined {
   return {
     inputTokens: reading.input,
     outputTokens: reading.output,
-    ...present("thinkingTokens", usage.thoughtTokens),
-    ...present("cacheReadTokens", usage.cachedReadTokens),
-    ...present("cacheWriteTokens", usage.cachedWriteTokens),
+    ...createField("thinkingTokens", usage.thoughtTokens),
+    ...createField("cacheReadTokens", usage.cachedReadTokens),
+    ...createField("cacheWriteTokens", usage.cachedWriteTokens),
   };
 }
 
-const present = (name: keyof NormalizedUsage, tokens: number | null | undefined): Partial<NormalizedUsage> =>
+/** Creates a field of the usage; no field if the agent does not report the number. */
+const createField = (name: keyof NormalizedUsage, tokens: number | null | undefined): Partial<NormalizedUsage> =>
   tokens === null || tokens === undefined ? {} : { [name]: tokens };

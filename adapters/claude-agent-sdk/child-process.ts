@@ -13,13 +13,13 @@ export interface ChildProcess {
   /** Kills the process and its descendants. */
   stop(): void;
   /** Resolves when the process and its descendants have exited; null if the SDK started none. */
-  end(): Promise<ProcessEnd | null>;
+  waitForEnd(): Promise<ProcessEnd | null>;
 }
 
 /** Creates the process launcher of one task. The process gets the same sandbox, limits and markers as every other process of Bridge. */
 export function createChildProcess(
   { request, context }: Pick<ProgramTask, "request" | "context">,
-  given: Readonly<Record<string, string>>,
+  allowedEnv: Readonly<Record<string, string>>,
 ): ChildProcess {
   const stop = new AbortController();
   const exited = new AbortController();
@@ -37,7 +37,7 @@ export function createChildProcess(
       const { cwd, workspace, home, tmp } = request.directories;
       end = runProcess({
         argv: [command, ...args],
-        env: removeBridgeVariables(env, given),
+        env: removeBridgeVariables(env, allowedEnv),
         cwd,
         workspace,
         home,
@@ -92,15 +92,15 @@ export function createChildProcess(
       stop.abort();
       if (end === null) exited.abort();
     },
-    end: async () => await end,
+    waitForEnd: async () => await end,
   };
 }
 
-/** Removes variables that the SDK copied from Bridge's environment; it may add its own variables to those in `given`. */
-function removeBridgeVariables(env: ProgramStart["env"], given: Readonly<Record<string, string>>): Record<string, string> {
+/** Removes variables that the SDK copied from Bridge's environment. Keeps those in `allowedEnv`, and those that the SDK added itself. */
+function removeBridgeVariables(env: ProgramStart["env"], allowedEnv: Readonly<Record<string, string>>): Record<string, string> {
   const isAllowed = (entry: [string, string | undefined]): entry is [string, string] => {
     const [name, value] = entry;
-    return value !== undefined && (value === given[name] || value !== process.env[name]);
+    return value !== undefined && (value === allowedEnv[name] || value !== process.env[name]);
   };
   return Object.fromEntries(Object.entries(env).filter(isAllowed));
 }

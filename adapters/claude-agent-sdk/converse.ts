@@ -1,16 +1,16 @@
 import { nullIfAborted } from "@hak2i/async-kit";
 import type { ConnectionResult, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { isolateErrors } from "../shared/agent-program/isolate-errors.ts";
-import { promptOf } from "../shared/agent-program/prompt.ts";
+import { formatPrompt } from "../shared/agent-program/prompt.ts";
 import { applyStep, type Outcome, reportOrphans, type Step } from "../shared/agent-program/run-program.ts";
-import { claudeEnvironment } from "../shared/claude-code/environment.ts";
+import { createClaudeEnvironment } from "../shared/claude-code/environment.ts";
 import { createClaudeReader } from "../shared/claude-code/events.ts";
 import { failure } from "../shared/process/failure.ts";
 import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
 import { JSON_OUTPUT_LIMITS, type ProcessEnd } from "../shared/process/run-process.ts";
 import { createPermissionHandler } from "./answer-permission.ts";
 import { createChildProcess } from "./child-process.ts";
-import { optionsFor } from "./options.ts";
+import { createOptions } from "./options.ts";
 import { type ClaudeAgentSdk, createFaultLog, type Query, type UserMessage } from "./sdk.ts";
 import { homeSetting } from "./settings.ts";
 
@@ -21,6 +21,7 @@ const EXIT_LIMIT_MS = 5_000;
 /** Time for the SDK to deliver remaining messages after its program has exited. */
 const LAST_MESSAGES_MS = 1_000;
 
+/** What a conversation with the program uses. */
 export interface Conversation {
   sdk: ClaudeAgentSdk;
   /** The Claude Code executable. */
@@ -32,9 +33,9 @@ export interface Conversation {
 /** Runs one task on the SDK until its process exits. A stopped task is interrupted first, so that Claude Code still reports its cost. */
 export async function converse(task: ProgramTask, { sdk, program, schema }: Conversation): Promise<ConnectionResult> {
   const { request, context, timeline, signal } = task;
-  const env = claudeEnvironment(context, { CLAUDE_CODE_TMPDIR: request.directories.tmp });
+  const env = createClaudeEnvironment(context, { CLAUDE_CODE_TMPDIR: request.directories.tmp });
   const child = createChildProcess(task, env);
-  const prompted = Promise.withResolvers<void>();
+  const inputEnd = Promise.withResolvers<void>();
   const read = createClaudeReader({ homeSetting });
   let facts: Omit<Partial<ConnectionResult>, "status"> = {};
   let reported: Outcome | null = null;
@@ -42,37 +43,37 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
   let hasStarted = false;
   let timer: NodeJS.Timeout | undefined;
 
-  const stopIn = (limitMs: number): void => {
+  const scheduleStop = (limitMs: number): void => {
     clearTimeout(timer);
     timer = setTimeout(child.stop, limitMs);
   };
-  const take = (step: Step): void => {
+  const applyProgramStep = (step: Step): void => {
     if (step.kind === "facts") facts = { ...facts, ...step.facts };
     else if (step.kind !== "ended") applyStep(timeline, step);
     else {
       if (!signal.aborted) reported ??= step.outcome;
       // The program exits when its input ends.
-      prompted.resolve();
-      stopIn(EXIT_LIMIT_MS);
+      inputEnd.resolve();
+      scheduleStop(EXIT_LIMIT_MS);
     }
   };
 
   const options = {
-    ...optionsFor(request, schema),
+    ...createOptions(request, schema),
     pathToClaudeCodeExecutable: program,
     env,
     spawnClaudeCodeProcess: child.spawn,
     ...(request.profile === "inspect" ? { permissionPrompts: "none" } : { canUseTool: createPermissionHandler(task, child.exited) }),
   };
   const startQuery = (): Query => {
-    query = sdk.query({ prompt: streamPrompt(promptOf(request), prompted.promise), options });
+    query = sdk.query({ prompt: streamPrompt(formatPrompt(request), inputEnd.promise), options });
     return query;
   };
   const onFault = createFaultLog(context.logger, { taskId: request.taskId });
   const interrupt = async (): Promise<unknown> => await isolateErrors(onFault, () => query?.interrupt());
   const stop = (): void => {
     // Before its first message the program has no cost to report.
-    stopIn(hasStarted ? INTERRUPT_LIMIT_MS : 0);
+    scheduleStop(hasStarted ? INTERRUPT_LIMIT_MS : 0);
     if (hasStarted) interrupt().catch(() => {});
   };
   signal.addEventListener("abort", stop, { once: true });
@@ -86,25 +87,25 @@ export async function converse(task: ProgramTask, { sdk, program, schema }: Conv
     for await (const message of readMessages(startQuery, child.exited, { onQueryError, onFault })) {
       hasStarted = true;
       task.offeredTools?.noteOutput();
-      for (const step of read(message as Record<string, unknown>)) take(step);
+      for (const step of read(message as Record<string, unknown>)) applyProgramStep(step);
     }
   } finally {
     signal.removeEventListener("abort", stop);
-    prompted.resolve();
-    stopIn(EXIT_LIMIT_MS);
-    await child.end().finally(() => clearTimeout(timer));
+    inputEnd.resolve();
+    scheduleStop(EXIT_LIMIT_MS);
+    await child.waitForEnd().finally(() => clearTimeout(timer));
     // The SDK may not start a process after this point.
     child.stop();
   }
-  const end = await child.end();
+  const end = await child.waitForEnd();
   if (end !== null) reportOrphans(task, end);
   return { ...facts, ...decideOutcome(task, end, reported, queryError) };
 }
 
-/** Yields one message and then keeps the input open until `ended` resolves, because the program needs it for permission requests. */
-async function* streamPrompt(text: string, ended: Promise<void>): AsyncGenerator<UserMessage, void, undefined> {
+/** Yields one message and then keeps the input open until `inputEnd` resolves, because the program needs it for permission requests. */
+async function* streamPrompt(text: string, inputEnd: Promise<void>): AsyncGenerator<UserMessage, void, undefined> {
   yield { type: "user", message: { role: "user", content: [{ type: "text", text }] }, parent_tool_use_id: null };
-  await ended;
+  await inputEnd;
 }
 
 /**
@@ -138,13 +139,13 @@ async function* readMessages(
 }
 
 /** The outcome of a stopped task. */
-export const cancelled: Outcome = failure("cancelled", "The task was canceled.");
+export const CANCELED: Outcome = failure("cancelled", "The task was canceled.");
 
 /** Chooses the outcome. Precedence: an exceeded limit, the result that the program reported, its exit. */
 function decideOutcome({ signal }: ProgramTask, end: ProcessEnd | null, reported: Outcome | null, queryError: Error | null): Outcome {
   const decided = (end === null ? null : stopFailure(end, JSON_OUTPUT_LIMITS)) ?? reported;
   if (decided !== null) return decided;
-  if (signal.aborted) return cancelled;
+  if (signal.aborted) return CANCELED;
   if (end !== null && end.exitCode !== 0) return exitFailure({ ...end, aborted: false });
   return failure("adapter_error", `The Claude Agent SDK ended without a result. ${queryError?.message ?? ""}`.trim());
 }

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import type { ProgramContext, ProgramLookup } from "../shared/agent-program/agent-program.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { findInstalledSdk, packageName } from "./sdk.ts";
-import { packageDirectory } from "./settings.ts";
+import { readPackageDirectory } from "./settings.ts";
 
 /** The version that Bridge is tested with. */
 const TESTED_VERSION = "0.3.328";
@@ -12,7 +12,7 @@ const TESTED_VERSION = "0.3.328";
  * platform.
  */
 export function findSdk({ settings, env }: Pick<ProgramContext, "settings" | "env">): ProgramLookup {
-  const directory = packageDirectory(settings);
+  const directory = readPackageDirectory(settings);
   const sdk = findInstalledSdk(directory ?? import.meta.dirname);
   if (sdk === null) {
     const where = directory === undefined ? "with Bridge" : "in the directory of BRIDGE_CLAUDE_AGENT_SDK_PACKAGE";

@@ -2,12 +2,12 @@ import path from "node:path";
 import { nullIfAborted } from "@hak2i/async-kit";
 import type { ConnectionResult, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
-import { isSchemaRefused, nativeSchema } from "../shared/claude-code/native-schema.ts";
+import { getNativeSchema, isSchemaRefused } from "../shared/claude-code/native-schema.ts";
 import { probeClaude } from "../shared/claude-code/probe-claude.ts";
 import { checkSessionId } from "../shared/claude-code/session-id.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
 import { failure } from "../shared/process/failure.ts";
-import { cancelled, converse } from "./converse.ts";
+import { CANCELED, converse } from "./converse.ts";
 import { findSdk } from "./find-sdk.ts";
 import { findInstalledSdk, loadSdk, packageName } from "./sdk.ts";
 
@@ -26,7 +26,10 @@ const LOAD_LIMIT_MS = 10_000;
 const REQUIRED_FLAGS = ["--restricted", "--setting-sources", "--settings", "--strict-mcp-config", "--system-prompt-snapshot", "--tools"];
 
 async function probe([program = "", module = ""]: readonly string[], context: ProgramContext): Promise<Probe> {
-  const limit = AbortSignal.any([AbortSignal.timeout(LOAD_LIMIT_MS), ...(context.closed === undefined ? [] : [context.closed])]);
+  const limit = AbortSignal.any([
+    AbortSignal.timeout(LOAD_LIMIT_MS),
+    ...(context.shutdownSignal === undefined ? [] : [context.shutdownSignal]),
+  ]);
   if ((await nullIfAborted(loadSdk(module, context.logger), limit)) === null)
     throw new Error(`${packageName} did not load within ${LOAD_LIMIT_MS / 1000} s.`);
   const version = findInstalledSdk(path.dirname(module))?.version ?? null;
@@ -37,16 +40,16 @@ async function probe([program = "", module = ""]: readonly string[], context: Pr
 
 async function execute(task: ProgramTask, [program = "", module = ""]: readonly string[]): Promise<ConnectionResult> {
   const { request, context } = task;
-  const refused = checkSessionId(request.resumeToken);
-  if (refused !== null) return refused;
+  const tokenFailure = checkSessionId(request.resumeToken);
+  if (tokenFailure !== null) return tokenFailure;
   const sdk = await nullIfAborted(
     loadSdk(module, context.logger).catch(() => loadFailure),
     task.signal,
   );
-  if (sdk === null) return cancelled;
+  if (sdk === null) return CANCELED;
   if ("status" in sdk) return sdk;
   await writeFiles(request);
-  const schema = nativeSchema(request);
+  const schema = getNativeSchema(request);
   const result = await converse(task, { sdk, program, schema });
   if (schema === null || !isSchemaRefused(result.error)) return result;
   return await converse(task, { sdk, program, schema: null });

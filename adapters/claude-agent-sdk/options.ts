@@ -1,12 +1,12 @@
 import type { ExecutionRequest } from "#contract";
-import { sdkOptions } from "../shared/claude-code/sdk-options.ts";
+import { createSdkOptions } from "../shared/claude-code/sdk-options.ts";
 
 /**
  * Builds the SDK options of a task, except for callbacks. They grant the same permissions as the arguments of `claude`. The only secrets in
  * them are those that the SDK passes to the program through stdin.
  */
-export function optionsFor(request: ExecutionRequest, schema: string | null): Record<string, unknown> {
-  const { allowedTools, extraArgs, ...options } = sdkOptions(request);
+export function createOptions(request: ExecutionRequest, schema: string | null): Record<string, unknown> {
+  const { allowedTools, extraArgs, ...options } = createSdkOptions(request);
   const { model, resumeToken, systemPrompt, profile, directories } = request;
   return {
     ...options,

@@ -22,7 +22,7 @@ export interface UserMessage {
   parent_tool_use_id: null;
 }
 
-/** A running conversation, as the messages of the program. */
+/** A running conversation. Iterating over it yields the messages of the program. */
 export interface Query extends AsyncIterable<unknown> {
   /** Stops the turn; the program then reports its result. */
   interrupt(): Promise<unknown>;
@@ -35,7 +35,7 @@ export interface QueryOptions extends Record<string, unknown> {
 }
 
 /** Decides whether a tool call may run. `signal` is aborted when the program no longer waits for the decision. */
-export type CanUseTool = (toolName: string, input: unknown, asked: { signal: AbortSignal; toolUseID: string }) => Promise<Permission>;
+export type CanUseTool = (toolName: string, input: unknown, options: { signal: AbortSignal; toolUseID: string }) => Promise<Permission>;
 export type Permission = { behavior: "allow"; updatedInput: unknown } | { behavior: "deny"; message: string };
 
 /** The command that the SDK wants to start. */

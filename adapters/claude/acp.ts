@@ -4,10 +4,10 @@ import type { AcpNotice } from "../shared/acp/acp-profile.ts";
 import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
 import type { ProgramContext, ProgramLookup } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
-import { claudeEnvironment } from "../shared/claude-code/environment.ts";
+import { createClaudeEnvironment } from "../shared/claude-code/environment.ts";
 import { retryReason } from "../shared/claude-code/events.ts";
-import { resultSchema, unauthorized } from "../shared/claude-code/result-line.ts";
-import { sdkOptions } from "../shared/claude-code/sdk-options.ts";
+import { createUnauthorizedOutcome, resultSchema } from "../shared/claude-code/result-line.ts";
+import { createSdkOptions } from "../shared/claude-code/sdk-options.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { homeSetting } from "./settings.ts";
@@ -27,9 +27,9 @@ export const acpConnection = createAcpConnection({
   async launch(argv, { request, context }) {
     await writeFiles(request);
     const model = request.model === undefined ? {} : { ANTHROPIC_MODEL: request.model };
-    return { argv, env: claudeEnvironment(context, { ...model, CLAUDE_CODE_TMPDIR: request.directories.tmp }) };
+    return { argv, env: createClaudeEnvironment(context, { ...model, CLAUDE_CODE_TMPDIR: request.directories.tmp }) };
   },
-  launchProbe: (argv, context) => ({ argv, env: claudeEnvironment(context) }),
+  launchProbe: (argv, context) => ({ argv, env: createClaudeEnvironment(context) }),
   sessionFields,
   readsMcpServers: true,
   // A resumed session would otherwise keep the mode of its previous task.
@@ -39,8 +39,8 @@ export const acpConnection = createAcpConnection({
   toolName: ({ _meta }) => nameSchema.safeParse(_meta).data?.claudeCode.toolName,
   usageOf: (response) => readTurnUsage(response).usage,
   modelOf: (response) => readTurnUsage(response).model,
-  costCounts: "session",
-  explainError: ({ code, message }) => (code === AUTHENTICATION_REQUIRED ? unauthorized(message, homeSetting) : undefined),
+  costScope: "session",
+  explainError: ({ code, message }) => (code === AUTHENTICATION_REQUIRED ? createUnauthorizedOutcome(message, homeSetting) : undefined),
 });
 
 function find({ settings, env }: ProgramContext): ProgramLookup {
@@ -56,7 +56,10 @@ function sessionFields(request: ExecutionRequest): Record<string, unknown> {
   const { systemPrompt } = request;
   return {
     _meta: {
-      claudeCode: { options: sdkOptions(request), emitRawSDKMessages: [{ type: "system", subtype: "api_retry" }, { type: "result" }] },
+      claudeCode: {
+        options: createSdkOptions(request),
+        emitRawSDKMessages: [{ type: "system", subtype: "api_retry" }, { type: "result" }],
+      },
     },
     ...(systemPrompt === undefined ? {} : { systemPrompt: { mode: "append", content: [{ type: "text", text: systemPrompt }] } }),
   };
@@ -65,7 +68,7 @@ function sessionFields(request: ExecutionRequest): Record<string, unknown> {
 const textSchema = z.object({ text: z.string() });
 
 /**
- * Reads a message without an id, which comes from the program and not from the model. One of them reports that a refused answer was
+ * Reads a message without an id. Such a message comes from the program, not from the model. It can report that a refused answer was
  * discarded and retried.
  */
 export function readNotice({ sessionUpdate, messageId, content }: Readonly<Record<string, unknown>>): AcpNotice | null {

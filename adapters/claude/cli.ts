@@ -7,16 +7,16 @@ import type {
   ProgramTask,
 } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
-import { promptOf } from "../shared/agent-program/prompt.ts";
+import { formatPrompt } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
-import { claudeEnvironment } from "../shared/claude-code/environment.ts";
+import { createClaudeEnvironment } from "../shared/claude-code/environment.ts";
 import { createClaudeReader } from "../shared/claude-code/events.ts";
-import { isSchemaRefused, nativeSchema } from "../shared/claude-code/native-schema.ts";
+import { getNativeSchema, isSchemaRefused } from "../shared/claude-code/native-schema.ts";
 import { probeClaude } from "../shared/claude-code/probe-claude.ts";
 import { checkSessionId } from "../shared/claude-code/session-id.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
 import { findProgram } from "../shared/process/find-program.ts";
-import { claudeArguments } from "./arguments.ts";
+import { createClaudeArguments } from "./arguments.ts";
 import { homeSetting } from "./settings.ts";
 
 /** Runs one `claude` process per task and reads its output as JSON lines. */
@@ -55,12 +55,12 @@ async function probe(argv: readonly string[], context: ProgramContext): Promise<
 
 async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const { request } = task;
-  const refused = checkSessionId(request.resumeToken);
-  if (refused !== null) return refused;
+  const tokenFailure = checkSessionId(request.resumeToken);
+  if (tokenFailure !== null) return tokenFailure;
   const files = await writeFiles(request);
-  const result = await run(task, [...argv, ...claudeArguments(request, files)]);
-  if (nativeSchema(request) === null || !isSchemaRefused(result.error)) return result;
-  return await run(task, [...argv, ...claudeArguments(request, files, null)]);
+  const result = await run(task, [...argv, ...createClaudeArguments(request, files)]);
+  if (getNativeSchema(request) === null || !isSchemaRefused(result.error)) return result;
+  return await run(task, [...argv, ...createClaudeArguments(request, files, null)]);
 }
 
 async function run(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
@@ -68,8 +68,8 @@ async function run(task: ProgramTask, argv: readonly string[]): Promise<Connecti
   let sessionCostUsd: number | undefined;
   const result = await runProgram(task, {
     argv,
-    env: claudeEnvironment(context, { CLAUDE_CODE_TMPDIR: request.directories.tmp }),
-    input: promptOf(request),
+    env: createClaudeEnvironment(context, { CLAUDE_CODE_TMPDIR: request.directories.tmp }),
+    input: formatPrompt(request),
     read: createClaudeReader({
       homeSetting,
       onSessionCost(costUsd) {
@@ -77,8 +77,8 @@ async function run(task: ProgramTask, argv: readonly string[]): Promise<Connecti
       },
     }),
   });
-  // The `acp` connection, which may resume this session, reports only the total cost of a session, so the total is stored. It is unknown
-  // after a stopped task.
+  // The `acp` connection may resume this session and reports only the total cost of a session, so the total is stored. After a stopped
+  // task, the total is unknown.
   if (result.resumeToken !== undefined)
     await totals.write(request.directories.home, result.resumeToken, sessionCostUsd === undefined ? {} : { costUsd: sessionCostUsd });
   return result;

@@ -1,9 +1,7 @@
 import type { Connection } from "#contract";
 import type { Credentials, ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { checkLogin } from "../shared/claude-code/login.ts";
-
-/** The setting that error messages about missing credentials refer to. */
-const homeSetting = "BRIDGE_CLAUDE_HOME";
+import { homeSetting } from "./settings.ts";
 
 /** Checks whether Claude Code has credentials. */
 export const findCredentials = (connection: Connection, argv: readonly string[], context: ProgramContext): Promise<Credentials> =>

@@ -3,7 +3,7 @@ import type { NormalizedUsage } from "#contract";
 
 const count = z.number().nonnegative();
 const usageSchema = z.object({ inputTokens: count, outputTokens: count, cachedReadTokens: count, cachedWriteTokens: count });
-/** Counts per model name one field differently. */
+/** In the counts of one model, one field has another name. */
 const rowSchema = z
   .object({ inputTokens: count, outputTokens: count, cachedInputTokens: count, cachedWriteTokens: count })
   .transform(({ cachedInputTokens, ...rest }) => ({ ...rest, cachedReadTokens: cachedInputTokens }));

@@ -8,11 +8,11 @@ import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
 import type { AcpToolCall } from "../shared/acp/read-update.ts";
 import type { ConnectionResult, Probe, ProgramConnection, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
-import { promptOf } from "../shared/agent-program/prompt.ts";
+import { formatPrompt } from "../shared/agent-program/prompt.ts";
 import { makeHomeWithSettings, modes } from "./codex-home.ts";
-import { codexEnvironment, providerId, taskConfiguration } from "./configuration.ts";
+import { createCodexEnvironment, createTaskConfiguration, providerId } from "./configuration.ts";
 import { findCodexAcp } from "./find-codex.ts";
-import { mcpServersOf } from "./mcp-servers.ts";
+import { configureMcpServers } from "./mcp-servers.ts";
 import { checkAgentVersion, probeSandbox } from "./probe-codex.ts";
 import { combineUsage, normalizeUsage, readPreviousUsage, readTurnUsage, SUB_AGENT_TOOLS, writeTotalUsage } from "./usage.ts";
 import { validateTask } from "./validate-task.ts";
@@ -25,13 +25,16 @@ const agent = createAcpConnection({
   find: findCodexAcp,
   async launch(argv, task) {
     const { request, context } = task;
-    const own = { ...(await makeHomeWithSettings(task)), ...mcpServersOf(request).env, MODEL_PROVIDER: providerId };
-    return launchOptions(argv, context, { ...own, CODEX_CONFIG: JSON.stringify(taskConfiguration(request, context)) });
+    const variables = { ...(await makeHomeWithSettings(task)), ...configureMcpServers(request).env, MODEL_PROVIDER: providerId };
+    return createLaunch(argv, context, { ...variables, CODEX_CONFIG: JSON.stringify(createTaskConfiguration(request, context)) });
   },
-  launchProbe: (argv, context) => launchOptions(argv, context),
+  launchProbe: (argv, context) => createLaunch(argv, context),
   unsupportedReason: ({ directories }) =>
-    hasOwnSettings(directories) ? "it would load the settings in .codex in the workspace. Remove them, or use the cli connection." : null,
-  // Codex gets the servers through its configuration, as over cli, so that no secret is in an argument and their tools need no approval.
+    hasWorkspaceSettings(directories)
+      ? "it would load the settings in .codex in the workspace. Remove them, or use the cli connection."
+      : null,
+  // Codex gets the servers through its configuration, as over cli. So no secret is in an argument, and tools of the servers need no
+  // approval.
   readsMcpServers: true,
   sessionFields: ({ resumeToken, systemPrompt, directories: { cwd, workspace } }) => ({
     ...(cwd === workspace ? {} : { additionalDirectories: [workspace] }),
@@ -41,10 +44,10 @@ const agent = createAcpConnection({
   sessionTitle: "Bridge",
   mode: ({ profile }) => modes[profile],
   // A resumed session keeps its first instructions, so later instructions are part of the message.
-  prompt: (request) => promptOf(request, request.resumeToken === undefined ? undefined : request.systemPrompt),
+  prompt: (request) => formatPrompt(request, request.resumeToken === undefined ? undefined : request.systemPrompt),
   readNotice,
-  toolName,
-  // After its stdin closes, codex-acp waits two seconds for nothing; the session is already stored.
+  toolName: findToolName,
+  // After its stdin closes, codex-acp waits two seconds, although it has stored the session already.
   exitLimitMs: 300,
   usageOf,
   modelOf,
@@ -54,11 +57,11 @@ const agent = createAcpConnection({
 export const acpConnection: ProgramConnection = { ...agent, probe, execute };
 
 async function probe(argv: readonly string[], context: ProgramContext): Promise<Probe> {
-  const launch = launchOptions(argv, context);
+  const launch = createLaunch(argv, context);
   const codex = launch.env["CODEX_PATH"] ? [launch.env["CODEX_PATH"]] : [...launch.argv, "cli"];
-  const [found] = await Promise.all([agent.probe(argv, context), probeSandbox(codex, context)]);
-  checkAgentVersion(found.version);
-  return { ...found, detail: `${found.detail}; the sandbox of Codex works` };
+  const [agentProbe] = await Promise.all([agent.probe(argv, context), probeSandbox(codex, context)]);
+  checkAgentVersion(agentProbe.version);
+  return { ...agentProbe, detail: `${agentProbe.detail}; the sandbox of Codex works` };
 }
 
 async function execute(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
@@ -71,8 +74,8 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Conn
   return result;
 }
 
-function launchOptions([program = "", codex]: readonly string[], context: ProgramContext, own: Readonly<Record<string, string>> = {}) {
-  const env = codexEnvironment(context, { ...own, NO_BROWSER: "1", ...(codex !== undefined && { CODEX_PATH: codex }) });
+function createLaunch([program = "", codex]: readonly string[], context: ProgramContext, variables: Readonly<Record<string, string>> = {}) {
+  const env = createCodexEnvironment(context, { ...variables, NO_BROWSER: "1", ...(codex !== undefined && { CODEX_PATH: codex }) });
   return { argv: [program], env };
 }
 
@@ -80,7 +83,7 @@ function launchOptions([program = "", codex]: readonly string[], context: Progra
  * Checks for Codex settings in the directory of a task. Over ACP, Codex loads them, and they can start MCP servers outside the sandbox.
  * Over cli, Codex ignores them.
  */
-function hasOwnSettings({ cwd, workspace }: ExecutionRequest["directories"]): boolean {
+function hasWorkspaceSettings({ cwd, workspace }: ExecutionRequest["directories"]): boolean {
   for (let directory = cwd; ; directory = path.dirname(directory)) {
     if (!isEmpty(path.join(directory, ".codex"))) return true;
     if (directory === workspace || directory === path.dirname(directory)) return false;
@@ -101,7 +104,9 @@ const textSchema = z.object({ text: z.string() });
 const retrySchema = z.object({ codex: z.object({ error: z.object({ willRetry: z.literal(true), message: z.string().default("") }) }) });
 const statusSchema = z.object({ codex: z.object({ threadStatus: z.object({ type: z.literal("systemError") }) }) });
 
-/** Reads messages of Codex itself, which have no id: warnings, and the reason of a failed turn, whose stop reason reports success. */
+/**
+ * Reads messages that Codex writes itself, which have no id: warnings, and the reason of a failed turn. Its stop reason reports a success.
+ */
 export function readNotice({ sessionUpdate, messageId, content, _meta }: Readonly<Record<string, unknown>>): AcpNotice | null {
   if (sessionUpdate === "agent_message_chunk" && (messageId ?? null) === null)
     return { text: textSchema.safeParse(content).data?.text ?? "" };
@@ -111,7 +116,7 @@ export function readNotice({ sessionUpdate, messageId, content, _meta }: Readonl
 }
 
 /** Returns the tool name that the cli connection reports for the same call. */
-export function toolName({ kind, title, rawInput, _meta }: AcpToolCall): string | undefined {
+export function findToolName({ kind, title, rawInput, _meta }: AcpToolCall): string | undefined {
   const { server, tool, command, senderThreadId } = (rawInput ?? {}) as Record<string, unknown>;
   if (_meta?.["is_mcp_tool_call"] === true && typeof server === "string" && typeof tool === "string") return `mcp__${server}__${tool}`;
   if (command !== undefined) return "shell";

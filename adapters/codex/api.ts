@@ -2,10 +2,10 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { defaultSettingsMiddleware, wrapLanguageModel } from "ai";
 import { chatCapabilities, createModelConnection } from "../shared/model-api/create-model-connection.ts";
 import type { FindEndpoint } from "../shared/model-api/model-endpoint.ts";
-import { modelSettingsOf } from "../shared/model-api/settings.ts";
+import { parseModelSettings } from "../shared/model-api/settings.ts";
 
 /** Disables storage at OpenAI. Each answer then contains everything that the next request needs, including reasoning. */
-const stateless = defaultSettingsMiddleware({ settings: { providerOptions: { openai: { store: false } } } });
+const disableStorage = defaultSettingsMiddleware({ settings: { providerOptions: { openai: { store: false } } } });
 
 /** Finds OpenAI's Responses API, with the credentials that Codex would use. */
 const findEndpoint: FindEndpoint = ({ settings, env }) => {
@@ -19,10 +19,13 @@ const findEndpoint: FindEndpoint = ({ settings, env }) => {
   };
   return {
     baseUrl,
-    defaultModel: modelSettingsOf(settings).apiModel ?? null,
+    defaultModel: parseModelSettings(settings).apiModel ?? null,
     secrets: [apiKey],
     createModel: (modelId, fetch) =>
-      wrapLanguageModel({ model: createOpenAI({ apiKey, baseURL: baseUrl, headers, fetch }).responses(modelId), middleware: stateless }),
+      wrapLanguageModel({
+        model: createOpenAI({ apiKey, baseURL: baseUrl, headers, fetch }).responses(modelId),
+        middleware: disableStorage,
+      }),
     probe: (fetch, signal) => fetch(`${baseUrl}/models`, { headers: { ...headers, authorization: `Bearer ${apiKey}` }, signal }),
   };
 };

@@ -2,16 +2,16 @@ import path from "node:path";
 import { makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ConnectionResult, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
-import { promptOf } from "../shared/agent-program/prompt.ts";
+import { formatPrompt } from "../shared/agent-program/prompt.ts";
 import { type Outcome, runProgram } from "../shared/agent-program/run-program.ts";
 import { failure } from "../shared/process/failure.ts";
 import type { ProcessEnd } from "../shared/process/run-process.ts";
-import { codexArguments } from "./arguments.ts";
+import { createCodexArguments } from "./arguments.ts";
 import { makeHome } from "./codex-home.ts";
-import { codexEnvironment } from "./configuration.ts";
+import { createCodexEnvironment } from "./configuration.ts";
 import { createCodexReader } from "./events.ts";
 import { findCodex } from "./find-codex.ts";
-import { mcpServersOf } from "./mcp-servers.ts";
+import { configureMcpServers } from "./mcp-servers.ts";
 import { probeCodex } from "./probe-codex.ts";
 import { isStrictSchema } from "./strict-schema.ts";
 import { combineUsage, normalizeUsage, readPreviousUsage, readSessionUsage, writeTotalUsage } from "./usage.ts";
@@ -36,10 +36,10 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Conn
   const before = await readPreviousUsage(task);
   const reader = createCodexReader();
   const result = await runProgram(task, {
-    argv: [...argv, ...codexArguments(request, context, await writeSchema(task))],
-    env: codexEnvironment(context, { ...(await makeHome(task)), ...mcpServersOf(request).env }),
+    argv: [...argv, ...createCodexArguments(request, context, await writeSchema(task))],
+    env: createCodexEnvironment(context, { ...(await makeHome(task)), ...configureMcpServers(request).env }),
     // Codex also accepts instructions as an argument, but other users of the host can read arguments.
-    input: promptOf(request, request.systemPrompt),
+    input: formatPrompt(request, request.systemPrompt),
     read: reader.read,
     explainExit,
   });

@@ -22,13 +22,17 @@ const acpConfiguration = {
 /** Directory of Codex in an agent's home. A task can replace it with a link, which Bridge removes. */
 const CODEX_DIRECTORY = ".codex";
 
-/** Creates CODEX_HOME, without which Codex does not start, and returns the variable. Changes nothing in the operator's home directory. */
+/**
+ * Creates the directory CODEX_HOME, without which Codex does not start, and returns the variable. Changes nothing in the operator's home.
+ */
 export async function makeHome(task: Pick<ProgramTask, "request" | "context">): Promise<Record<string, string>> {
   using home = await openHome(task);
-  return home === null ? {} : environmentOf(task);
+  return home === null ? {} : createHomeVariable(task);
 }
 
-/** Creates CODEX_HOME with the settings that Codex reads only from there, and returns the variable. Concurrent tasks may share one home. */
+/**
+ * Creates CODEX_HOME with the settings that Codex reads only from a file, and returns the variable. Concurrent tasks may share one home.
+ */
 export async function makeHomeWithSettings(task: Pick<ProgramTask, "request" | "context">): Promise<Record<string, string>> {
   using home = await openHome(task);
   if (home === null) return {};
@@ -36,7 +40,7 @@ export async function makeHomeWithSettings(task: Pick<ProgramTask, "request" | "
   await removeInside(home, "rules");
   const lines = Object.entries(acpConfiguration).map(([key, value]) => `${key} = ${toToml(value)}\n`);
   await writeFileInside(home, "config.toml", lines.join(""), { obstacles: "remove" });
-  return environmentOf(task);
+  return createHomeVariable(task);
 }
 
 async function openHome({ request, context }: Pick<ProgramTask, "request" | "context">): Promise<HeldDirectory | null> {
@@ -44,6 +48,6 @@ async function openHome({ request, context }: Pick<ProgramTask, "request" | "con
   return await makeDirectoryInside(request.directories.home, [CODEX_DIRECTORY], { obstacles: "remove" });
 }
 
-const environmentOf = ({ request }: Pick<ProgramTask, "request">): Record<string, string> => ({
+const createHomeVariable = ({ request }: Pick<ProgramTask, "request">): Record<string, string> => ({
   CODEX_HOME: path.join(request.directories.home, CODEX_DIRECTORY),
 });

@@ -1,12 +1,12 @@
 import type { ExecutionRequest } from "#contract";
 import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
-import { programEnvironment } from "../shared/agent-program/program-environment.ts";
-import { mcpServersOf, secretPrefix } from "./mcp-servers.ts";
+import { createProgramEnvironment } from "../shared/agent-program/program-environment.ts";
+import { configureMcpServers, SECRET_PREFIX } from "./mcp-servers.ts";
 
 /** Name of the model provider in Bridge's configuration of Codex. */
 export const providerId = "bridge";
 
-const keyNames = ["CODEX_API_KEY", "OPENAI_API_KEY"] as const;
+const KEY_NAMES = ["CODEX_API_KEY", "OPENAI_API_KEY"] as const;
 
 /** Configuration of every task, over every connection. Codex never asks for approval; its sandbox enforces the profile. */
 export const fixedConfiguration = {
@@ -24,15 +24,15 @@ export const fixedConfiguration = {
   // Each task has its own temporary directory. /tmp is shared, and a stopped sandbox leaves directories such as /tmp/.git there.
   sandbox_workspace_write: { exclude_slash_tmp: true },
   // Codex needs these secrets, but the commands of the model must not see them.
-  shell_environment_policy: { exclude: [...keyNames, "CODEX_CONFIG", `${secretPrefix}*`] },
+  shell_environment_policy: { exclude: [...KEY_NAMES, "CODEX_CONFIG", `${SECRET_PREFIX}*`] },
 } as const;
 
 /** Builds the configuration that depends on the task. */
-export function taskConfiguration(request: ExecutionRequest, context: ProgramContext): Record<string, unknown> {
+export function createTaskConfiguration(request: ExecutionRequest, context: ProgramContext): Record<string, unknown> {
   const { model, reasoningLevel } = request;
-  const { config: servers } = mcpServersOf(request);
+  const { config: servers } = configureMcpServers(request);
   return {
-    ...providerConfiguration(context),
+    ...createProviderConfiguration(context),
     ...(model !== undefined && { model }),
     ...(reasoningLevel !== undefined && { model_reasoning_effort: reasoningLevel }),
     ...(Object.keys(servers).length > 0 && { mcp_servers: servers }),
@@ -40,10 +40,10 @@ export function taskConfiguration(request: ExecutionRequest, context: ProgramCon
 }
 
 /** Returns the name of the variable that holds the API key; undefined if none is set. */
-export const apiKeyName = ({ env }: Pick<ProgramContext, "env">): string | undefined => keyNames.find((name) => env[name] !== undefined);
+export const apiKeyName = ({ env }: Pick<ProgramContext, "env">): string | undefined => KEY_NAMES.find((name) => env[name] !== undefined);
 
 /** Configures the API as a provider if the environment has a key or a base URL; otherwise Codex uses its login. */
-function providerConfiguration(context: ProgramContext): Record<string, unknown> {
+function createProviderConfiguration(context: ProgramContext): Record<string, unknown> {
   const keyName = apiKeyName(context);
   const baseUrl = context.env["OPENAI_BASE_URL"];
   if (keyName === undefined && baseUrl === undefined) return {};
@@ -53,18 +53,18 @@ function providerConfiguration(context: ProgramContext): Record<string, unknown>
     wire_api: "responses",
     ...(keyName !== undefined && { env_key: keyName }),
     env_http_headers: { "OpenAI-Organization": "OPENAI_ORGANIZATION", "OpenAI-Project": "OPENAI_PROJECT" },
-    // The two counts multiply. With the defaults, Codex takes long to report a rejected request.
+    // Codex multiplies the two counts. With the defaults, it takes long to report a rejected request.
     request_max_retries: 1,
     stream_max_retries: 2,
   };
   return { model_provider: providerId, model_providers: { [providerId]: provider } };
 }
 
-const VARIABLES = [...keyNames, "OPENAI_ORGANIZATION", "OPENAI_PROJECT", "CODEX_CA_CERTIFICATE"];
+const VARIABLES = [...KEY_NAMES, "OPENAI_ORGANIZATION", "OPENAI_PROJECT", "CODEX_CA_CERTIFICATE"];
 
 /** Builds the environment of Codex, which is the same over every connection. */
-export function codexEnvironment(context: ProgramContext, own: Readonly<Record<string, string>> = {}): Record<string, string> {
+export function createCodexEnvironment(context: ProgramContext, own: Readonly<Record<string, string>> = {}): Record<string, string> {
   // The operator's CODEX_HOME applies only if tasks use the operator's home directory.
   const home = context.settings.home === "user" ? ["CODEX_HOME"] : [];
-  return programEnvironment(context, [...VARIABLES, ...home], own);
+  return createProgramEnvironment(context, [...VARIABLES, ...home], own);
 }

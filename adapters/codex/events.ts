@@ -39,8 +39,8 @@ export function createCodexReader(): CodexReader {
   /** The last message after the last tool call; earlier messages are not part of the answer. */
   let answer = "";
 
-  const readItem = (line: string, item: Item): Step[] => {
-    const done = line === "item.completed";
+  const readItem = (lineType: string, item: Item): Step[] => {
+    const done = lineType === "item.completed";
     if (item.type === "agent_message") {
       if (!done) return [];
       answer = item.text ?? "";

@@ -8,7 +8,7 @@ import { findProgram } from "../shared/process/find-program.ts";
 export function findCodex({ settings, env }: ProgramContext): ProgramLookup {
   const name = settings.command ?? "codex";
   const program = findProgram(name, env["PATH"] ?? "");
-  if (program !== null) return { argv: [nativeProgram(program)] };
+  if (program !== null) return { argv: [resolveNativeProgram(program)] };
   return { missing: `${name} was not found on PATH. Run npm install -g @openai/codex, or set BRIDGE_CODEX_COMMAND.` };
 }
 
@@ -31,7 +31,7 @@ export function findCodexAcp(context: ProgramContext): ProgramLookup {
 }
 
 /** Resolves npm's launcher script to the native program, which saves one process per task. */
-function nativeProgram(program: string): string {
+function resolveNativeProgram(program: string): string {
   const script = realpathSync(program);
   if (path.basename(script) !== "codex.js") return program;
   try {

@@ -1,5 +1,5 @@
 import type { ExecutionRequest } from "#contract";
-import { mcpServerNames } from "../shared/agent-program/mcp-server-names.ts";
+import { nameMcpServers } from "../shared/agent-program/mcp-server-names.ts";
 import { isToolServer } from "../shared/declared-tools/tool-server-spec.ts";
 
 /** The MCP servers of a task in the form that Codex expects. `env` holds their secrets under generated names. */
@@ -9,38 +9,38 @@ export interface CodexMcpServers {
 }
 
 /** Prefix of variables that hold secrets of MCP servers. Commands do not receive these variables. */
-export const secretPrefix = "BRIDGE_MCP_";
+export const SECRET_PREFIX = "BRIDGE_MCP_";
 
-/** Variables by which Bridge finds an MCP server that outlives its task. Codex passes on only variables that are named. */
+/** Variables by which Bridge finds an MCP server that outlives its task. Codex passes only listed variables to a server. */
 const MARKER_VARIABLES = ["BRIDGE_TASK_ID", "TMPDIR"];
 
 /**
  * Configures the MCP servers of a task. With the profile `modify` their tools need no approval, because the dispatch names the servers.
- * With `inspect` only tools that are annotated as read-only may run, and the declared tools, which the caller runs.
+ * With `inspect`, only the declared tools, which the caller runs, and tools that are annotated as read-only may run.
  */
-export function mcpServersOf({ mcpServers = [], profile }: Pick<ExecutionRequest, "mcpServers" | "profile">): CodexMcpServers {
+export function configureMcpServers({ mcpServers = [], profile }: Pick<ExecutionRequest, "mcpServers" | "profile">): CodexMcpServers {
   const env: Record<string, string> = {};
-  const keep = (secret: string): string => {
-    const name = `${secretPrefix}${Object.keys(env).length}`;
+  const storeSecret = (secret: string): string => {
+    const name = `${SECRET_PREFIX}${Object.keys(env).length}`;
     env[name] = secret;
     return name;
   };
   const common = { default_tools_approval_mode: profile === "modify" ? "approve" : "auto" };
   const declared = { default_tools_approval_mode: "approve", supports_parallel_tool_calls: true };
-  const names = mcpServerNames(mcpServers);
+  const names = nameMcpServers(mcpServers);
   const entries = mcpServers.map((server, index) => {
     const name = names[index];
     if (server.transport !== "stdio") {
-      const headers = Object.entries(server.headers ?? {}).map(([header, value]) => [header, keep(value)]);
-      const rights = isToolServer(server) ? declared : common;
-      return [name, { ...rights, url: server.url, ...(headers.length > 0 && { env_http_headers: Object.fromEntries(headers) }) }];
+      const headers = Object.entries(server.headers ?? {}).map(([header, value]) => [header, storeSecret(value)]);
+      const permissions = isToolServer(server) ? declared : common;
+      return [name, { ...permissions, url: server.url, ...(headers.length > 0 && { env_http_headers: Object.fromEntries(headers) }) }];
     }
     const { command, args = [] } = server;
-    const variables = Object.entries(server.env ?? {}).map(([variable, value]) => ({ variable, kept: keep(value) }));
+    const variables = Object.entries(server.env ?? {}).map(([variable, value]) => ({ variable, stored: storeSecret(value) }));
     if (variables.length === 0) return [name, { ...common, command, args, env_vars: MARKER_VARIABLES }];
     // Codex cannot rename variables, and values in its configuration would be part of an argument list.
-    const script = `${variables.map(({ variable, kept }) => `export ${variable}="$${kept}"; unset ${kept}; `).join("")}exec "$@"`;
-    const env_vars = [...MARKER_VARIABLES, ...variables.map(({ kept }) => kept)];
+    const script = `${variables.map(({ variable, stored }) => `export ${variable}="$${stored}"; unset ${stored}; `).join("")}exec "$@"`;
+    const env_vars = [...MARKER_VARIABLES, ...variables.map(({ stored }) => stored)];
     return [name, { ...common, command: "/bin/sh", args: ["-c", script, "sh", command, ...args], env_vars }];
   });
   return { config: Object.fromEntries(entries), env };
@@ -51,9 +51,9 @@ export function explainUnsupportedServer({ mcpServers = [] }: Pick<ExecutionRequ
   for (const server of mcpServers) {
     if (server.transport === "sse") return `The MCP server "${server.name}" uses the transport sse, which Codex does not support.`;
     const variables = server.transport === "stdio" ? Object.keys(server.env ?? {}) : [];
-    const bad = variables.find((variable) => !/^[A-Za-z_]\w*$/.test(variable));
-    if (bad !== undefined)
-      return `The MCP server "${server.name}" has the environment variable "${bad}", which Codex cannot set. Use only letters, digits and _.`;
+    const invalidName = variables.find((variable) => !/^[A-Za-z_]\w*$/.test(variable));
+    if (invalidName !== undefined)
+      return `The MCP server "${server.name}" has the environment variable "${invalidName}", which Codex cannot set. Use only letters, digits and _.`;
   }
   return null;
 }

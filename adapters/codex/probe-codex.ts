@@ -1,6 +1,6 @@
 import type { Probe, ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { probeProgram, probeVersion } from "../shared/agent-program/probe-program.ts";
-import { codexEnvironment } from "./configuration.ts";
+import { createCodexEnvironment } from "./configuration.ts";
 
 /** Flags that Bridge needs to enforce a task's profile. */
 const REQUIRED_FLAGS = ["--ignore-user-config", "--ignore-rules", "--sandbox", "--output-schema"];
@@ -10,7 +10,7 @@ const OLDEST_AGENT_VERSION = "2.6.0";
 
 /** Checks the version of `codex`, its flags and its sandbox. */
 export async function probeCodex(argv: readonly string[], context: ProgramContext): Promise<Probe> {
-  const env = codexEnvironment(context);
+  const env = createCodexEnvironment(context);
   const [version, help] = await Promise.all([
     probeVersion(context, argv, env),
     probeProgram(context, { argv: [...argv, "exec", "--help"], env }),
@@ -21,7 +21,7 @@ export async function probeCodex(argv: readonly string[], context: ProgramContex
   return { version, detail: `codex ${version}, its sandbox works` };
 }
 
-/** Throws if this version of `codex-acp` is not supported; null is an unknown version, which is accepted. */
+/** Throws if this version of `codex-acp` is not supported. Accepts an unknown version (null). */
 export function checkAgentVersion(version: string | null): void {
   if (version === null || version.localeCompare(OLDEST_AGENT_VERSION, "en", { numeric: true }) >= 0) return;
   throw new Error(
@@ -33,7 +33,7 @@ export function checkAgentVersion(version: string | null): void {
  * Runs a command in the sandbox of Codex. Rejects if the sandbox does not work: every command of every task would fail without an error.
  */
 export async function probeSandbox(argv: readonly string[], context: ProgramContext): Promise<void> {
-  const { end } = await probeProgram(context, { argv: [...argv, "sandbox", "--", "/bin/true"], env: codexEnvironment(context) });
+  const { end } = await probeProgram(context, { argv: [...argv, "sandbox", "--", "/bin/true"], env: createCodexEnvironment(context) });
   if (end.exitCode === 0) return;
   throw new Error(
     `The sandbox of Codex does not work on this host, so no task could run commands. Allow unprivileged user namespaces ` +

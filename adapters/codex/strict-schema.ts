@@ -17,8 +17,8 @@ function isStrict(schema: unknown): boolean {
   const { type, properties, required, additionalProperties, items, anyOf, $defs, definitions } = schema;
   const isObject = type === "object" || (Array.isArray(type) && type.includes("object")) || properties !== undefined;
   if (isObject) {
-    const named = isRecord(properties) ? Object.keys(properties) : [];
-    if (additionalProperties !== false || !named.every((name) => Array.isArray(required) && required.includes(name))) return false;
+    const names = isRecord(properties) ? Object.keys(properties) : [];
+    if (additionalProperties !== false || !names.every((name) => Array.isArray(required) && required.includes(name))) return false;
   }
   const nested = [properties, $defs, definitions].flatMap((group) => (isRecord(group) ? Object.values(group) : []));
   return [...nested, ...(items === undefined ? [] : [items]), ...(Array.isArray(anyOf) ? anyOf : [])].every(isStrict);

@@ -62,7 +62,7 @@ export async function readPreviousUsage({
   return (await totals.read(request.directories.home, request.resumeToken))?.usage;
 }
 
-/** Stores the total usage of a session for its next task; undefined stores that it is unknown. */
+/** Stores the total usage of a session for its next task. Undefined: the usage is unknown. */
 export async function writeTotalUsage(
   { request, totals }: Pick<ProgramTask, "request" | "totals">,
   session: string | undefined,
@@ -78,7 +78,7 @@ export function normalizeUsage(usage: Counts | undefined): NormalizedUsage | und
   return rest;
 }
 
-/** Adds (or, with -1, subtracts) counts; undefined if either is unknown or a difference is negative. */
+/** Adds counts, or subtracts `other` if the sign is -1. Returns undefined if either is unknown or a difference is negative. */
 export function combineUsage(one: NormalizedUsage | undefined, other: NormalizedUsage | undefined, sign: 1 | -1): Counts | undefined {
   if (one === undefined || other === undefined) return undefined;
   const counts = Object.keys(ZERO) as (keyof Counts)[];

@@ -8,23 +8,25 @@ import type {
   ExecutionResult,
   GatewayCapabilities,
 } from "#contract";
-import { notStartedResult } from "../shared/agent-program/not-started-result.ts";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
-import { encodedSize } from "../shared/process/encoded-size.ts";
+import { measureEncodedSize } from "../shared/process/encoded-size.ts";
+import { createNotStartedResult } from "../shared/process/failure.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
 import { type ProcessEnd, runProcess } from "../shared/process/run-process.ts";
-import { sandboxStep } from "../shared/process/sandbox-step.ts";
+import { createSandboxSteps } from "../shared/process/sandbox.ts";
 import { createTextLimit, textLimitFailure } from "../shared/process/text-limit.ts";
 import { type CommandResult, readLine } from "./events.ts";
-import { type CommandCall, commandCall, programInput } from "./request.ts";
+import { type CommandCall, createCommandCall, formatProgramInput } from "./request.ts";
 
+/** Options of the adapter. */
 export interface CommandAdapterOptions {
   /** Time in ms for the program to exit after it reported its result. Then Bridge stops it and keeps the result. */
   exitAfterResultMs?: number;
 }
 
-interface Ready {
+/** The state of the adapter between `initialize()` and `shutdown()`. */
+interface AdapterState {
   call: CommandCall;
   config: AdapterConfig;
   exitAfterResultMs: number;
@@ -33,28 +35,28 @@ interface Ready {
 /** Creates the adapter for any program. The program reads the request from stdin and prints events and its result as lines on stdout. */
 export function createCommandAdapter({ exitAfterResultMs = 10_000 }: CommandAdapterOptions = {}): Required<ExecutionAdapter> {
   const running = createRunningTasks();
-  let ready: Ready | null = null;
+  let state: AdapterState | null = null;
 
   return {
     provider: "command",
 
     async initialize(config) {
-      ready = { call: commandCall(config.settings, config.env), config, exitAfterResultMs };
+      state = { call: createCommandCall(config.settings, config.env), config, exitAfterResultMs };
     },
 
     async shutdown() {
-      ready = null;
+      state = null;
       await running.stopAll();
     },
 
-    checkHealth: async () => healthOf(ready),
+    checkHealth: async () => describeHealth(state),
 
     capabilities: () => capabilities,
 
     async execute(request) {
-      const given = ready;
-      if (given === null) return notStartedResult("cli", "adapter_offline", "The command adapter is not running.");
-      return running.run(request.taskId, (controller) => runProgram(request, given, running.emit, controller));
+      const current = state;
+      if (current === null) return createNotStartedResult("cli", "adapter_offline", "The command adapter is not running.");
+      return running.run(request.taskId, (controller) => runProgram(request, current, running.emit, controller));
     },
 
     cancel: running.cancel,
@@ -67,7 +69,7 @@ export { createCommandAdapter as createAdapter };
 
 async function runProgram(
   request: ExecutionRequest,
-  { call, config, exitAfterResultMs }: Ready,
+  { call, config, exitAfterResultMs }: AdapterState,
   emit: ExecutionEventListener,
   controller: AbortController,
 ): Promise<ExecutionResult> {
@@ -85,13 +87,13 @@ async function runProgram(
   let dropped = 0;
   let malformed = 0;
 
-  const count = (bytes: number): void => {
+  const countBytes = (bytes: number): void => {
     if (isWithinLimit(bytes)) return;
     isTooLong = true;
     controller.abort();
   };
   const emitText = (content: string): void => {
-    count(encodedSize(content));
+    countBytes(measureEncodedSize(content));
     if (isTooLong) return;
     output += content;
     emit({ type: "assistant.text", taskId, data: { content } });
@@ -121,7 +123,7 @@ async function runProgram(
     else {
       if (parsed.kind === "event") updateOutput(parsed.event.type);
       // A stored event is about as large as its line; invalid bytes take more space.
-      count(Buffer.byteLength(line));
+      countBytes(Buffer.byteLength(line));
       if (parsed.kind === "event") emit({ ...parsed.event, taskId } as AdapterEvent);
       else if (parsed.kind === "malformed") {
         malformed += 1;
@@ -142,7 +144,7 @@ async function runProgram(
     home: directories.home,
     workspace: directories.workspace,
     sandbox: config.sandbox,
-    input: programInput(request),
+    input: formatProgramInput(request),
     onLine,
     onChunkEnd: flushText,
     signal: controller.signal,
@@ -150,7 +152,7 @@ async function runProgram(
 
   if (dropped > 0) config.logger.warn({ taskId, dropped }, "reserved events or late results of the program dropped");
   if (malformed > 0) config.logger.warn({ taskId, malformed }, "malformed events of the program ignored");
-  if (end.orphansLeft > 0) config.logger.warn({ taskId, processes: end.orphansLeft }, "processes of the task could not be killed");
+  if (end.orphansLeft > 0) config.logger.warn({ taskId, processes: end.orphansLeft }, "failed to kill processes of the task");
   if (end.orphansKilled > 0) config.onOrphansKilled(end.orphansKilled);
   const result = isTooLong ? (stopFailure(end) ?? textLimitFailure) : resultOf(end, reported);
   return { output, ...result, durationMs: performance.now() - startedAt, connection: "cli" };
@@ -163,9 +165,9 @@ function resultOf(end: ProcessEnd, reported: CommandResult | null): CommandResul
   return !end.aborted && end.exitCode === 0 ? { status: "ok" } : exitFailure(end);
 }
 
-function healthOf(ready: Ready | null): AdapterHealthStatus {
-  if (ready === null) return { status: "offline", connection: null, version: null, detail: "The adapter is not running.", preflight: [] };
-  const { call, config } = ready;
+function describeHealth(state: AdapterState | null): AdapterHealthStatus {
+  if (state === null) return { status: "offline", connection: null, version: null, detail: "The adapter is not running.", preflight: [] };
+  const { call, config } = state;
   const [program = ""] = call.argv;
   const found = findProgram(program, call.env["PATH"] ?? "");
   const ok = found !== null;
@@ -177,7 +179,7 @@ function healthOf(ready: Ready | null): AdapterHealthStatus {
     connection: ok ? "cli" : null,
     version: null,
     detail: ok ? null : detail,
-    preflight: [{ step: "primary connection", ok, detail }, ...sandboxStep(config.sandbox)],
+    preflight: [{ step: "primary connection", ok, detail }, ...createSandboxSteps(config.sandbox)],
   };
 }
 

@@ -11,19 +11,19 @@ const EXAMPLE_AGENT = [process.execPath, fileURLToPath(new URL("../../examples/a
 /** How to start the program; the same for every task. */
 export interface CommandCall {
   argv: readonly string[];
-  /** The variables of Bridge's environment that it receives. */
+  /** The whole environment of the program, except HOME, TMPDIR and the task marker. */
   env: Readonly<Record<string, string>>;
 }
 
-/** Builds the call from the settings. The program receives only the listed variables, PATH and LANG. */
-export function commandCall(settings: unknown, env: Readonly<Record<string, string | undefined>>): CommandCall {
+/** Creates the call from the settings. The program receives only the listed variables, PATH and LANG. */
+export function createCommandCall(settings: unknown, env: Readonly<Record<string, string | undefined>>): CommandCall {
   const { argv = EXAMPLE_AGENT, env: names } = commandSettingsSchema.parse(settings);
   const inherited = ["PATH", "LANG", ...names].flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
   return { argv: resolveProgram(argv), env: { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8", ...Object.fromEntries(inherited) } };
 }
 
 /** Serializes the request as one JSON document for the program's stdin. */
-export const programInput = (request: ExecutionRequest): string => `${JSON.stringify(request)}\n`;
+export const formatProgramInput = (request: ExecutionRequest): string => `${JSON.stringify(request)}\n`;
 
 /** Resolves a relative program path against Bridge's working directory, so that an agent cannot supply the program in its workspace. */
 function resolveProgram([program = "", ...programArguments]: readonly string[]): string[] {

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { type AdapterSettings, readJson, readList } from "#contract";
-import { argv } from "../shared/process/settings.ts";
+import { argvSchema } from "../shared/agent-program/settings.ts";
 
 /** The settings of the adapter that runs any program. */
 export const commandSettings = {
   argv: {
     variable: "BRIDGE_COMMAND",
     read: readJson,
-    schema: argv('["node","/opt/agent.js"]')
+    schema: argvSchema('["node","/opt/agent.js"]')
       .optional()
       .describe(
         'Program of the command adapter with its arguments: a JSON array, for example ["node","/opt/agent.js"]. Default: the example agent in examples/agents/',

@@ -8,8 +8,8 @@ import type {
   GatewayCapabilities,
   InputChecker,
 } from "#contract";
-import { notStartedResult } from "../shared/agent-program/not-started-result.ts";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
+import { createNotStartedResult } from "../shared/process/failure.ts";
 import type { CouncilKind } from "./council-kind.ts";
 import { runCouncilTask } from "./run-council-task.ts";
 import { councilSettingsSchema } from "./settings.ts";
@@ -27,7 +27,7 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
     const read = readInput(request.bridgeInput, request.taskId, kind);
     if ("faults" in read) {
       const faults = read.faults.map(({ path, message }) => `bridgeInput${path === "" ? "" : `.${path}`}: ${message}`).join("; ");
-      return notStartedResult("native-dispatch", "adapter_error", faults);
+      return createNotStartedResult("native-dispatch", "adapter_error", faults);
     }
     const margin = Math.min(MARGIN_SECONDS, request.timeoutSeconds / 10);
     const { total, result } = await runCouncilTask(kind, {
@@ -59,7 +59,8 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
     capabilities: () => capabilitiesOf(kind, config),
     async execute(request) {
       const given = config;
-      if (given === null) return notStartedResult("native-dispatch", "adapter_offline", `The ${kind.provider} adapter is not running.`);
+      if (given === null)
+        return createNotStartedResult("native-dispatch", "adapter_offline", `The ${kind.provider} adapter is not running.`);
       return running.run(request.taskId, ({ signal }) => run(request, given, signal));
     },
     cancel: running.cancel,

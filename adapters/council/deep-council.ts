@@ -2,11 +2,11 @@ import {
   COUNCIL_OUTPUTS,
   type CouncilReport,
   chooseDomains,
+  countPlannedRuns,
   crossRounds,
-  fileTime,
+  formatFileTime,
   type Member,
   openArtifacts,
-  plannedRuns,
   recordBridge,
   renderCouncil,
   runDeepCouncil,
@@ -16,7 +16,7 @@ import {
 import type { TaskErrorCode } from "#contract";
 import { failure } from "../shared/process/failure.ts";
 import type { CouncilKind, CouncilResult, CouncilTask } from "./council-kind.ts";
-import { chooseModels, findSkipReason, panelOptions, settingsNotes, tooManyRuns } from "./panel-council.ts";
+import { chooseModels, createTooManyRunsFailure, findSkipReason, panelOptions, settingsNotes } from "./panel-council.ts";
 
 /** The runtimes of a council whose input names none. */
 const DEFAULT_RUNTIMES = ["claude", "gemini", "codex", "opencode"];
@@ -37,12 +37,12 @@ async function run(task: CouncilTask): Promise<CouncilResult> {
   const { members, skippedRuntimes } = chooseMembers(task);
   const domains = chooseDomains(input);
   const choices = new Map(await Promise.all(members.map(async ({ provider }) => [provider, await chooseModels(provider, task)] as const)));
-  const runsOfMembers = [...choices.values()].map(({ models }) => plannedRuns({ ...input, domains }) * Math.max(1, models.length));
+  const runsOfMembers = [...choices.values()].map(({ models }) => countPlannedRuns({ ...input, domains }) * Math.max(1, models.length));
   const runsOfDebate = crossRounds[input.intensity] * CROSS_ROLES;
   const planned = runsOfMembers.reduce((sum, count) => sum + count, 0) + runsOfDebate;
-  if (planned > spending.left) return tooManyRuns(planned, spending.left);
-  // Each panel and the debate have their own share, so extra questions of one panel, for repairs and added domains, do not use up the
-  // others'.
+  if (planned > spending.left) return createTooManyRunsFailure(planned, spending.left);
+  // Each panel and the debate have their own share, so extra questions of one panel, for repairs and added domains, do not use up
+  // the shares of the others.
   const debate = spending.share(runsOfDebate);
   const shares = shareEvenly(spending, runsOfMembers);
   const shareOf = new Map([...choices.keys()].map((provider, index) => [provider, shares[index]] as const));
@@ -51,7 +51,7 @@ async function run(task: CouncilTask): Promise<CouncilResult> {
   const artifacts = await openArtifacts({
     workspace: request.directories.workspace,
     directory: COUNCIL_OUTPUTS,
-    name: `${fileTime(now())}-council-${input.sessionId}`,
+    name: `${formatFileTime(now())}-council-${input.sessionId}`,
     hasLog: true,
   });
   const report = await runDeepCouncil({
@@ -61,12 +61,12 @@ async function run(task: CouncilTask): Promise<CouncilResult> {
       return { ...member, ...(model === undefined ? {} : { model }) };
     }),
     skippedRuntimes,
-    async runMember(member, own) {
+    async runMember(member, memberInput) {
       const share = shareOf.get(member.provider);
       const report = await recordBridge({
         ...panelOptions(member.provider, task),
         ...(share === undefined ? {} : { spending: share }),
-        input: own,
+        input: memberInput,
         ...(choices.get(member.provider) ?? { models: [], warnings: [] }),
       });
       share?.release();
@@ -79,12 +79,15 @@ async function run(task: CouncilTask): Promise<CouncilResult> {
     log: artifacts.log,
     onProgress: task.onProgress,
   });
-  const noted: CouncilReport = { ...report, synthesis_notes: [...report.synthesis_notes, ...settingsNotes(task)] };
-  await artifacts.write("json", `${JSON.stringify(noted, null, 2)}\n`);
-  await artifacts.write("md", renderCouncil(noted, { scope: input.scope }));
+  const reportWithNotes: CouncilReport = { ...report, synthesis_notes: [...report.synthesis_notes, ...settingsNotes(task)] };
+  await artifacts.write("json", `${JSON.stringify(reportWithNotes, null, 2)}\n`);
+  await artifacts.write("md", renderCouncil(reportWithNotes, { scope: input.scope }));
   await artifacts.close();
   const faults = artifacts.fault === null ? [] : [artifacts.fault];
-  return toResult({ ...noted, synthesis_notes: [...noted.synthesis_notes, ...faults], artifacts: artifacts.paths }, input.scope);
+  return toResult(
+    { ...reportWithNotes, synthesis_notes: [...reportWithNotes.synthesis_notes, ...faults], artifacts: artifacts.paths },
+    input.scope,
+  );
 }
 
 /**
@@ -93,9 +96,9 @@ async function run(task: CouncilTask): Promise<CouncilResult> {
  */
 function chooseMembers(task: CouncilTask): { members: Member[]; skippedRuntimes: SkippedBridge[] } {
   const { input } = task;
-  const wanted = input.providers ?? DEFAULT_RUNTIMES;
+  const providers = input.providers ?? DEFAULT_RUNTIMES;
   const skippedRuntimes: SkippedBridge[] = [];
-  const members = wanted.flatMap((provider) => {
+  const members = providers.flatMap((provider) => {
     const reason = findSkipReason(provider, task);
     if (reason === null) return [{ bridge: provider, provider }];
     skippedRuntimes.push({ bridge: provider, reason });

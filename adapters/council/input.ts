@@ -5,6 +5,6 @@ export const councilInput: AdapterInput = {
   field: "bridgeInput",
   alias: "bridge_input",
   description: "Input of a council: scope, task_description, task_type, domains and more, as docs/council.md describes.",
-  // The type of a council's work decides what its roles may change; `inspect` in the dispatch narrows that.
+  // The type of work determines whether the roles may change files. An explicit `inspect` in the dispatch forbids it.
   defaultProfile: "modify",
 };

@@ -1,4 +1,4 @@
-import { type ModelsReport, plannedRuns, recordBridge, renderReport, SETTINGS_FILE } from "bridge-council";
+import { countPlannedRuns, type ModelsReport, recordBridge, renderReport, SETTINGS_FILE } from "bridge-council";
 import { failure } from "../shared/process/failure.ts";
 import type { CouncilKind, CouncilResult, CouncilTask } from "./council-kind.ts";
 
@@ -8,7 +8,7 @@ export const panelCouncil = (runtime: string): CouncilKind => ({
   needsDomains: true,
   maxProviders: 1,
   providers: [runtime],
-  run: (task) => runOn(task.input.providers?.[0] ?? runtime, task),
+  run: (task) => runPanel(task.input.providers?.[0] ?? runtime, task),
 });
 
 /** Returns why a runtime is skipped; null if it takes part. */
@@ -16,15 +16,15 @@ export function findSkipReason(provider: string, { settings, config }: Pick<Coun
   if (!settings.of(provider).enabled) return "disabled by the settings of the workspace";
   const described = config.describeProvider(provider);
   if (described === null) return "adapter_offline: not loaded; add it to BRIDGE_ADAPTERS";
-  return (described.capabilities.inputs ?? []).length > 0 ? "a council or a responder itself, not a runtime" : null;
+  return (described.capabilities.inputs ?? []).length > 0 ? "this provider is a council or a responder, not a runtime" : null;
 }
 
-async function runOn(runtime: string, task: CouncilTask): Promise<CouncilResult> {
+async function runPanel(runtime: string, task: CouncilTask): Promise<CouncilResult> {
   const { input, spending } = task;
   const skipReason = findSkipReason(runtime, task);
   const { models, warnings } = await chooseModels(runtime, task);
-  const planned = plannedRuns(input) * Math.max(1, models.length);
-  if (planned > spending.left) return tooManyRuns(planned, spending.left);
+  const planned = countPlannedRuns(input) * Math.max(1, models.length);
+  if (planned > spending.left) return createTooManyRunsFailure(planned, spending.left);
   const report = await recordBridge({
     ...panelOptions(runtime, task),
     input,
@@ -43,8 +43,8 @@ function toResult(report: ModelsReport, scope: string): CouncilResult {
   return { status: "ok", output, outputs, connection: "native-dispatch" };
 }
 
-/** Returns the failure of a council that needs more questions than the operator allows. */
-export const tooManyRuns = (planned: number, allowed: number): CouncilResult => ({
+/** Creates the failure of a council that needs more questions than the operator allows. */
+export const createTooManyRunsFailure = (planned: number, allowed: number): CouncilResult => ({
   ...failure(
     "budget_exceeded",
     `This council needs ${planned} questions, but only ${allowed} are allowed. Name fewer domains or models, choose a lower intensity, or raise BRIDGE_COUNCIL_MAX_RUNS.`,
@@ -78,7 +78,7 @@ export function panelOptions(provider: string, task: CouncilTask) {
 }
 
 /**
- * Chooses the model of the dispatch, or else those of the settings. Models of the settings that the runtime does not list are left out with
+ * Chooses the model of the dispatch, or else those of the settings. Omits models of the settings that the runtime does not list, with
  * a warning.
  */
 export async function chooseModels(

@@ -54,16 +54,16 @@ export async function runCouncilTask(
  * the fault.
  */
 async function readSettingsFile(workspace: string): Promise<{ content: string | null; fault: string | null }> {
-  const unused = (reason: string) => ({ content: null, fault: `${SETTINGS_FILE} is not used: ${reason}.` });
+  const ignore = (reason: string) => ({ content: null, fault: `${SETTINGS_FILE} is not used: ${reason}.` });
   try {
     await using file = await open(path.join(workspace, SETTINGS_FILE), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     const stat = await file.stat();
-    if (!stat.isFile()) return unused("it is no file");
-    if (stat.size > SETTINGS_LIMIT_BYTES) return unused("it is longer than 256 KiB");
+    if (!stat.isFile()) return ignore("it is not a regular file");
+    if (stat.size > SETTINGS_LIMIT_BYTES) return ignore("it is longer than 256 KiB");
     return { content: await file.readFile("utf8"), fault: null };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return { content: null, fault: null };
-    return unused(code === "ELOOP" ? "it is a link" : `it cannot be read (${code})`);
+    return ignore(code === "ELOOP" ? "it is a link" : `it cannot be read (${code})`);
   }
 }

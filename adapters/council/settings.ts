@@ -7,7 +7,7 @@ export const councilSettings = {
     read: readInteger,
     schema: integer(1, 10_000)
       .default(200)
-      .describe("Maximum questions of one council, from 1 to 10000. Bridge rejects a council that needs more before it starts."),
+      .describe("Maximum questions of one council, from 1 to 10000. A council that needs more fails before its first question."),
   },
 } satisfies AdapterSettings;
 

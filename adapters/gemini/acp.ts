@@ -5,14 +5,14 @@ import type { AcpProfile } from "../shared/acp/acp-profile.ts";
 import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
 import type { AcpToolCall } from "../shared/acp/read-update.ts";
 import type { ProgramConnection } from "../shared/agent-program/agent-program.ts";
-import { promptOf } from "../shared/agent-program/prompt.ts";
+import { formatPrompt } from "../shared/agent-program/prompt.ts";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
 import type { TaskTimeline } from "../shared/agent-program/task-timeline.ts";
 import { failure } from "../shared/process/failure.ts";
 import { type AnswerText, createAnswerText } from "./answer-text.ts";
-import { commonArguments } from "./arguments.ts";
+import { createCommonArguments } from "./arguments.ts";
 import { capabilities, findGemini } from "./cli.ts";
-import { geminiEnvironment, prepareStart } from "./start.ts";
+import { createGeminiEnvironment, prepareStart } from "./start.ts";
 import { applyTelemetryLog } from "./telemetry-log.ts";
 
 const quotaSchema = z.object({
@@ -37,14 +37,14 @@ export const geminiAcpProfile: AcpProfile = {
   find: findGemini,
   async launch(argv, task) {
     const { env, policyFile } = await prepareStart(task);
-    return { argv: [...argv, "--acp", ...commonArguments(task.request, policyFile)], env };
+    return { argv: [...argv, "--acp", ...createCommonArguments(task.request, policyFile)], env };
   },
-  launchProbe: (argv, context) => ({ argv: [...argv, "--acp"], env: geminiEnvironment(context) }),
+  launchProbe: (argv, context) => ({ argv: [...argv, "--acp"], env: createGeminiEnvironment(context) }),
   unsupportedReason: ({ mcpServers = [] }) => (mcpServers.length > 0 ? "it does not support MCP servers. Omit mcpServers." : null),
-  prompt: (request) => promptOf(request, request.systemPrompt),
-  toolName,
-  toolInput,
-  usageOf: acpUsage,
+  prompt: (request) => formatPrompt(request, request.systemPrompt),
+  toolName: readToolName,
+  toolInput: readToolInput,
+  usageOf: readAcpUsage,
   explainEnd: explainAcpEnd,
   modelOf: (response) => quotaSchema.safeParse(response._meta).data?.quota.model_usage[0]?.model,
 };
@@ -52,13 +52,13 @@ export const geminiAcpProfile: AcpProfile = {
 const SHELL = "run_shell_command";
 
 /** Reads the tool name from the beginning of the call id. */
-function toolName({ toolCallId }: AcpToolCall): string | undefined {
+function readToolName({ toolCallId }: AcpToolCall): string | undefined {
   return /^(\w+?)__/.exec(toolCallId)?.[1];
 }
 
 /** Reads the input of a command from the title, and that of an edit from the diff in a permission request. */
-export function toolInput(call: AcpToolCall): Record<string, unknown> | undefined {
-  if (toolName(call) === SHELL && typeof call.title === "string") return { command: call.title };
+export function readToolInput(call: AcpToolCall): Record<string, unknown> | undefined {
+  if (readToolName(call) === SHELL && typeof call.title === "string") return { command: call.title };
   const diff = call.content?.find(({ type }) => type === "diff");
   return typeof diff?.["path"] === "string" ? { file_path: diff["path"] } : undefined;
 }
@@ -94,7 +94,7 @@ function recordText(timeline: TaskTimeline, answer: AnswerText): TaskTimeline {
 }
 
 /** Reads the usage of a turn. Gemini does not report thinking here, so the output excludes it. */
-export function acpUsage({ _meta }: Pick<PromptResponse, "_meta">): NormalizedUsage | undefined {
+export function readAcpUsage({ _meta }: Pick<PromptResponse, "_meta">): NormalizedUsage | undefined {
   const counted = quotaSchema.safeParse(_meta).data?.quota.token_count;
   return counted === undefined ? undefined : { inputTokens: counted.input_tokens, outputTokens: counted.output_tokens };
 }
@@ -104,7 +104,7 @@ export function acpUsage({ _meta }: Pick<PromptResponse, "_meta">): NormalizedUs
  * incomplete last call cannot be detected.
  */
 export function explainAcpEnd(response: PromptResponse): Outcome | undefined {
-  const usage = acpUsage(response);
+  const usage = readAcpUsage(response);
   if (response.stopReason !== "end_turn" || usage === undefined || usage.inputTokens + usage.outputTokens > 0) return undefined;
   return failure("model_error", "Gemini received no complete answer from the model. It does not report the reason over acp.");
 }

@@ -1,24 +1,24 @@
-/** Text since the last tool call, with times. The telemetry log shows only after the task which part of it Gemini discarded. */
+/** Text since the last tool call, with times. Only after the task, the telemetry log shows which part of the text Gemini discarded. */
 export interface AnswerText {
   /** Adds text that arrived at this time, in ms since the epoch. */
-  add(text: string, at: number): void;
+  add(text: string, arrivedAt: number): void;
   /** Removes the text so far, because text before a tool call is not part of the answer. */
   clear(): void;
   /** Returns the text that arrived at this time or later. */
-  since(time: number): string;
+  getTextSince(time: number): string;
 }
 
 /** Creates the recorder for the answer of one task. */
 export function createAnswerText(): AnswerText {
-  let pieces: { text: string; at: number }[] = [];
+  let pieces: { text: string; arrivedAt: number }[] = [];
   return {
-    add: (text, at) => void pieces.push({ text, at }),
+    add: (text, arrivedAt) => void pieces.push({ text, arrivedAt }),
     clear() {
       pieces = [];
     },
-    since: (time) =>
+    getTextSince: (time) =>
       pieces
-        .filter(({ at }) => at >= time)
+        .filter(({ arrivedAt }) => arrivedAt >= time)
         .map(({ text }) => text)
         .join(""),
   };

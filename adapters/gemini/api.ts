@@ -3,7 +3,7 @@ import { APICallError } from "ai";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { chatCapabilities, createModelConnection } from "../shared/model-api/create-model-connection.ts";
 import type { FindEndpoint } from "../shared/model-api/model-endpoint.ts";
-import { modelSettingsOf } from "../shared/model-api/settings.ts";
+import { parseModelSettings } from "../shared/model-api/settings.ts";
 import { failure } from "../shared/process/failure.ts";
 
 /** Finds the Gemini API, with the key that Gemini CLI would use. */
@@ -17,13 +17,13 @@ const findEndpoint: FindEndpoint = ({ settings, env }) => {
   const baseUrl = /\/v1(alpha|beta)?$/.test(url) ? url : `${url}/${env["GOOGLE_GENAI_API_VERSION"] || "v1beta"}`;
   return {
     baseUrl,
-    defaultModel: modelSettingsOf(settings).apiModel ?? null,
+    defaultModel: parseModelSettings(settings).apiModel ?? null,
     secrets: [apiKey],
     unsupportedReason: (modelId) => (MODEL_NAME.test(modelId) ? null : "The model is not a valid model name of the Gemini API."),
     createModel: (modelId, fetch) => createGoogle({ apiKey, baseURL: baseUrl, fetch })(modelId),
     async probe(fetch, signal) {
       const answer = await fetch(`${baseUrl}/models`, { headers: { "x-goog-api-key": apiKey }, signal });
-      return answer.status === 400 && isAboutKey(await answer.text()) ? new Response(null, { status: 401 }) : answer;
+      return answer.status === 400 && isKeyError(await answer.text()) ? new Response(null, { status: 401 }) : answer;
     },
     explainError,
   };
@@ -37,8 +37,8 @@ const MODEL_NAME = /^([A-Za-z]+\/)?\w[\w.-]*$/;
 
 /** Detects an invalid key, for which the Gemini API returns status 400. */
 function explainError(error: unknown): Outcome | undefined {
-  if (!APICallError.isInstance(error) || error.statusCode !== 400 || !isAboutKey(error.responseBody ?? "")) return undefined;
+  if (!APICallError.isInstance(error) || error.statusCode !== 400 || !isKeyError(error.responseBody ?? "")) return undefined;
   return failure("authentication_required", "The Gemini API rejected the key. Check GEMINI_API_KEY.");
 }
 
-const isAboutKey = (body: string): boolean => /\bAPI_KEY_INVALID\b|API key (not valid|expired)/i.test(body);
+const isKeyError = (body: string): boolean => /\bAPI_KEY_INVALID\b|API key (not valid|expired)/i.test(body);

@@ -9,14 +9,14 @@ import type {
 } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { probeVersion } from "../shared/agent-program/probe-program.ts";
-import { promptOf } from "../shared/agent-program/prompt.ts";
+import { formatPrompt } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
 import { failure } from "../shared/process/failure.ts";
 import { findProgram } from "../shared/process/find-program.ts";
-import { cliArguments } from "./arguments.ts";
+import { createCliArguments } from "./arguments.ts";
 import { escapeMentions } from "./escape-mentions.ts";
 import { createGeminiReader } from "./events.ts";
-import { geminiEnvironment, prepareStart } from "./start.ts";
+import { createGeminiEnvironment, prepareStart } from "./start.ts";
 import { applyTelemetryLog } from "./telemetry-log.ts";
 import { findLoadedEnvFile, needsTrust } from "./workspace-trust.ts";
 
@@ -42,7 +42,7 @@ export const cliConnection: ProgramConnection = {
   reservedToolNames: ["ask_user"],
   find: findGemini,
   async probe(argv, context) {
-    const version = await probeVersion(context, argv, geminiEnvironment(context));
+    const version = await probeVersion(context, argv, createGeminiEnvironment(context));
     return { version, detail: `gemini ${version} at ${argv[0]}` };
   },
   execute,
@@ -54,20 +54,20 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Conn
   if (error !== null) return failure("adapter_error", error);
   const { env, policyFile } = await prepareStart(task);
   const reader = createGeminiReader();
-  const reported = await runProgram(task, {
-    argv: [...argv, ...cliArguments(request, { policyFile, trusted: needsTrust(request, context) })],
+  const programResult = await runProgram(task, {
+    argv: [...argv, ...createCliArguments(request, { policyFile, isTrusted: needsTrust(request, context) })],
     env,
-    input: escapeMentions(promptOf(request, request.systemPrompt), request.directories.cwd, {
+    input: escapeMentions(formatPrompt(request, request.systemPrompt), request.directories.cwd, {
       // Bridge's configuration disables the search.
       searches: context.settings.home === "user",
     }),
     read: reader.read,
     explainExit: reader.explainExit,
   });
-  const result = await applyTelemetryLog(task, reported, reader.answer);
+  const result = await applyTelemetryLog(task, programResult, reader.answer);
   // Gemini reports no end of a stopped turn, but its session can be resumed.
-  const isStopped = task.signal.aborted && reader.keptSession !== undefined;
-  return { ...result, ...(isStopped && { resumeToken: reader.keptSession }) };
+  const isStopped = task.signal.aborted && reader.storedSession !== undefined;
+  return { ...result, ...(isStopped && { resumeToken: reader.storedSession }) };
 }
 
 /** Checks a task before Gemini starts. Returns why it cannot run, and what to change; null if it can. */

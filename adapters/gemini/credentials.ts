@@ -15,7 +15,7 @@ export function findCredentials({ settings, env }: Pick<ProgramContext, "setting
       ok: false,
       detail: "GOOGLE_GENAI_USE_GCA needs a login in the operator's home: run gemini once, then set BRIDGE_GEMINI_HOME=user.",
     };
-  if (env["GOOGLE_GENAI_USE_VERTEXAI"] === "true") return vertexCredentials(env);
+  if (env["GOOGLE_GENAI_USE_VERTEXAI"] === "true") return describeVertexCredentials(env);
   if (isSet(env, "GEMINI_API_KEY")) return { ok: true, detail: "GEMINI_API_KEY is set" };
   const hint = login
     ? `${CREDENTIALS_ADVICE}; or set BRIDGE_GEMINI_HOME=user to use the login in the operator's home.`
@@ -23,7 +23,7 @@ export function findCredentials({ settings, env }: Pick<ProgramContext, "setting
   return { ok: false, detail: hint };
 }
 
-function vertexCredentials(env: ProgramContext["env"]): Credentials {
+function describeVertexCredentials(env: ProgramContext["env"]): Credentials {
   if (isSet(env, "GOOGLE_API_KEY")) return { ok: true, detail: "Vertex AI with GOOGLE_API_KEY" };
   const missing = ["GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"].filter((name) => !isSet(env, name));
   if (missing.length === 0) return { ok: true, detail: "Vertex AI with the project's application default credentials" };
@@ -39,8 +39,7 @@ function hasLogin(home: string): boolean {
 const MAX_FILE_BYTES = 1024 ** 2;
 
 /**
- * Reads a file in the operator's `~/.gemini`; empty if it cannot be read. Does not block on a pipe, with which a task may have replaced
- * the file.
+ * Reads a file in the operator's `~/.gemini`; empty if it cannot be read. Does not block if a task has replaced the file with a pipe.
  */
 export function readGeminiFile(home: string, name: string): string {
   try {

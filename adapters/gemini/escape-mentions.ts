@@ -4,7 +4,7 @@ import { HELPER_AGENTS } from "./policy.ts";
 
 /** Text that Gemini parses as a mention: an at sign, followed by characters that can be part of a path. */
 const MENTION = /(?<!\\)@([^ \t\r\n,;!?()[\]{}]+)/g;
-/** Words separated by dots, dashes and slashes, such as a host or a package name. Such a path cannot disguise the file that it names. */
+/** Words separated by dots, dashes and slashes, such as a host or a package name. Such a path has no other spelling. */
 const PLAIN_PATH = /^\/?[\p{L}\p{N}_]+(?:[./-][\p{L}\p{N}_]+)*\.?$/u;
 /** Directories in which a path can name another file for Gemini than for Bridge. */
 const PROCESS_DEPENDENT = /^\/(?:proc|dev)(?:\/|$)/;

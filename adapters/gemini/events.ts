@@ -43,8 +43,8 @@ export interface GeminiReader {
   explainExit(end: Pick<ProcessEnd, "exitCode" | "stderr">): Outcome | null;
   /** The answer, with times of Gemini's clock. */
   answer: AnswerText;
-  /** The session id; undefined before the first model answer, because Gemini stores a session only after it. */
-  readonly keptSession: string | undefined;
+  /** The id of the session; undefined until Gemini has stored it. A tool call proves it: Gemini stores a session with the first answer. */
+  readonly storedSession: string | undefined;
 }
 
 /** Creates the reader for the output of one task. */
@@ -52,7 +52,7 @@ export function createGeminiReader(): GeminiReader {
   let session: string | undefined;
   let error: ReportedError | undefined;
   const answer = createAnswerText();
-  let hasAnswered = false;
+  let isSessionStored = false;
 
   const readLine = (line: Line): readonly Step[] => {
     switch (line.type) {
@@ -65,7 +65,7 @@ export function createGeminiReader(): GeminiReader {
         return [{ kind: "text", text: line.content }];
       case "tool_use":
         answer.clear();
-        hasAnswered = true;
+        isSessionStored = true;
         return [{ kind: "tool.invoked", toolCallId: line.tool_id, toolName: line.tool_name, input: line.parameters }];
       case "tool_result": {
         answer.clear();
@@ -77,7 +77,7 @@ export function createGeminiReader(): GeminiReader {
         return [{ kind: "progress", data: { severity: line.severity, message: line.message } }];
       case "result":
         error = line.error ?? error;
-        return [...factsOf(line.stats, session), ...(line.status === "success" && error === undefined ? [succeeded] : [])];
+        return [...readFacts(line.stats, session), ...(line.status === "success" && error === undefined ? [SUCCESS] : [])];
     }
   };
   return {
@@ -88,8 +88,8 @@ export function createGeminiReader(): GeminiReader {
     // The exit code identifies a failure; the lines contain only its message.
     explainExit: ({ exitCode, stderr }) => explainFailure(exitCode, error, stderr),
     answer,
-    get keptSession() {
-      return hasAnswered ? session : undefined;
+    get storedSession() {
+      return isSessionStored ? session : undefined;
     },
   };
 }
@@ -97,10 +97,12 @@ export function createGeminiReader(): GeminiReader {
 /** A warning after which Gemini stops its work and still reports success. */
 const LOOP_WARNING = /^Loop detected/;
 
-const succeeded: Step = { kind: "ended", outcome: { status: "ok" } };
+const SUCCESS: Step = { kind: "ended", outcome: { status: "ok" } };
 
-/** Without a model answer there is no usage, and Gemini does not store the session, so it cannot be resumed. */
-function factsOf(stats: Stats | undefined, session: string | undefined): Step[] {
+/**
+ * Reads the facts of the result. Without a model answer there is no usage, and Gemini does not store the session, so it cannot be resumed.
+ */
+function readFacts(stats: Stats | undefined, session: string | undefined): Step[] {
   if (stats === undefined || stats.total_tokens === 0) return [];
   const model = modelOf(stats);
   const facts = {
@@ -122,7 +124,9 @@ export function usageOf({ total_tokens, input_tokens, output_tokens, cached }: O
   };
 }
 
-/** Returns the model with the most tokens. With automatic selection, a small model also counts, because it makes the selection. */
+/**
+ * Returns the model with the most tokens. With automatic selection, the statistics also contain the small model that makes the selection.
+ */
 function modelOf({ models }: Stats): string | undefined {
   return Object.entries(models).sort(([, one], [, other]) => other.total_tokens - one.total_tokens)[0]?.[0];
 }

@@ -1,6 +1,6 @@
 import type { TaskErrorCode } from "#contract";
-import { readableError } from "../shared/agent-program/readable-error.ts";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
+import { simplifyErrorMessage } from "../shared/agent-program/simplify-error-message.ts";
 import { failure } from "../shared/process/failure.ts";
 
 /** The last error that Gemini reported. */
@@ -32,7 +32,7 @@ export function explainFailure(exitCode: number | null, reported: ReportedError 
   const exit = reported?.type === "FatalTurnLimitedError" ? EXIT_CODES[53] : EXIT_CODES[exitCode ?? 0];
   const status = findStatus(exitCode, reported);
   const [errorCode, message] = exit ?? HTTP_STATUSES[status ?? 0] ?? ["model_error" as const, "Gemini could not answer."];
-  const detail = reported === undefined ? (exit === undefined ? "" : lastLineOf(stderr)) : readableError(reported.message);
+  const detail = reported === undefined ? (exit === undefined ? "" : lastLineOf(stderr)) : simplifyErrorMessage(reported.message);
   if (exit === undefined && reported === undefined && status === null) return null;
   return failure(errorCode, `${message} ${detail}`.trim());
 }

@@ -31,30 +31,36 @@ interface Rule {
   conditions?: readonly string[];
 }
 
-const allowAll: Rule = { tools: ["*"], decision: "allow", priority: 900, conditions: ["allowRedirection = true"] };
-const denyOthers: Rule = { tools: ["*"], decision: "deny", priority: 100 };
-const askOthers: Rule = { ...denyOthers, decision: "ask_user" };
+const ALLOW_ALL: Rule = { tools: ["*"], decision: "allow", priority: 900, conditions: ["allowRedirection = true"] };
+const DENY_OTHERS: Rule = { tools: ["*"], decision: "deny", priority: 100 };
+const ASK_OTHERS: Rule = { ...DENY_OTHERS, decision: "ask_user" };
 /** Gemini sends no permission request for tools of its helper agents and would wait forever for an answer. */
-const denyHelperAgents: readonly Rule[] = HELPER_AGENTS.map((name) => ({
-  ...denyOthers,
+const DENY_HELPER_AGENTS: readonly Rule[] = HELPER_AGENTS.map((name) => ({
+  ...DENY_OTHERS,
   priority: 150,
   conditions: [`subagent = ${JSON.stringify(name)}`],
 }));
-const allowReads: Rule = { tools: READ_ONLY_TOOLS, decision: "allow", priority: 200 };
-const allowEdits: Rule = { tools: EDIT_TOOLS, decision: "allow", priority: 200 };
-const allowMcp: Rule = { tools: ["*"], decision: "allow", priority: 200, conditions: ['mcpName = "*"'] };
-const allowReadOnlyMcp: Rule = { ...allowMcp, conditions: [...(allowMcp.conditions ?? []), "toolAnnotations = { readOnlyHint = true }"] };
+const ALLOW_READS: Rule = { tools: READ_ONLY_TOOLS, decision: "allow", priority: 200 };
+const ALLOW_EDITS: Rule = { tools: EDIT_TOOLS, decision: "allow", priority: 200 };
+const ALLOW_MCP: Rule = { tools: ["*"], decision: "allow", priority: 200, conditions: ['mcpName = "*"'] };
+const ALLOW_READ_ONLY_MCP: Rule = {
+  ...ALLOW_MCP,
+  conditions: [...(ALLOW_MCP.conditions ?? []), "toolAnnotations = { readOnlyHint = true }"],
+};
 
 /**
  * Builds the policy of a task. It overrides the operator's rules, the workspace and the approval mode. With the profile `modify` all tools
  * of the dispatch's MCP servers are allowed; with `inspect` only tools that are annotated as read-only.
  */
-export function policyOf(request: Pick<ExecutionRequest, "profile" | "approvals">): string {
+export function createPolicy(request: Pick<ExecutionRequest, "profile" | "approvals">): string {
   const { profile, approvals } = request;
-  const otherwise = needsApproval(request) ? [askOthers, ...denyHelperAgents] : [denyOthers];
-  if (profile === "inspect") return [denyOthers, allowReads, allowReadOnlyMcp].map(toToml).join("\n");
-  if (approvals === "allow") return toToml(allowAll);
-  return [...[...otherwise, allowReads, allowEdits, allowMcp].map(toToml), ...["write_file", "replace"].map(insideWorkspace)].join("\n");
+  const otherRules = needsApproval(request) ? [ASK_OTHERS, ...DENY_HELPER_AGENTS] : [DENY_OTHERS];
+  if (profile === "inspect") return [DENY_OTHERS, ALLOW_READS, ALLOW_READ_ONLY_MCP].map(toToml).join("\n");
+  if (approvals === "allow") return toToml(ALLOW_ALL);
+  return [
+    ...[...otherRules, ALLOW_READS, ALLOW_EDITS, ALLOW_MCP].map(toToml),
+    ...["write_file", "replace"].map(createWorkspaceChecker),
+  ].join("\n");
 }
 
 function toToml({ tools, decision, priority, conditions = [] }: Rule): string {
@@ -64,7 +70,7 @@ function toToml({ tools, decision, priority, conditions = [] }: Rule): string {
 }
 
 /** Enables Gemini's built-in check that a path is inside the workspace. */
-function insideWorkspace(tool: string): string {
+function createWorkspaceChecker(tool: string): string {
   return [
     "[[safety_checker]]",
     `toolName = "${tool}"`,

@@ -6,7 +6,7 @@ const MAX_TURNS = 200;
 /** Attempts per model call. Gemini waits about 5 s and 10 s between them. */
 const MAX_ATTEMPTS = 3;
 
-/** Builds Gemini CLI's settings for one task. The program expands variables in their strings, so dollar signs are escaped. */
+/** Builds Gemini CLI's settings for one task. The program expands variables in all strings of the settings, so dollar signs are escaped. */
 export function buildSettingsFile(
   { settings, env }: Pick<ProgramContext, "settings" | "env">,
   mcpServers: readonly McpServerSpec[],
@@ -15,7 +15,7 @@ export function buildSettingsFile(
     security: {
       // With this check enabled, Gemini would refuse to work in an untrusted workspace.
       folderTrust: { enabled: false },
-      auth: { selectedType: authType(env) },
+      auth: { selectedType: selectAuthType(env) },
       // Commands do not receive Gemini's key, only the variables that the operator allows.
       environmentVariableRedaction: { enabled: true, allowed: settings.env },
     },
@@ -28,29 +28,34 @@ export function buildSettingsFile(
     advanced: { ignoreLocalEnv: true },
     // With the search enabled, a word after an at sign would match any file with a similar name.
     context: { fileFiltering: { enableRecursiveFileSearch: false } },
-    mcpServers: Object.fromEntries(mcpServers.map((server) => [server.name, mcpServer(server)])),
+    mcpServers: Object.fromEntries(mcpServers.map((server) => [server.name, createServerSettings(server)])),
   };
 }
 
 /** Returns Gemini's authentication type, according to the variables that Google documents. */
-function authType(env: ProgramContext["env"]): string {
+function selectAuthType(env: ProgramContext["env"]): string {
   if (env["GOOGLE_GENAI_USE_GCA"] === "true") return "oauth-personal";
   return env["GOOGLE_GENAI_USE_VERTEXAI"] === "true" ? "vertex-ai" : "gemini-api-key";
 }
 
-function mcpServer(server: McpServerSpec): Record<string, unknown> {
+function createServerSettings(server: McpServerSpec): Record<string, unknown> {
   if (server.transport !== "stdio")
-    return { type: server.transport, url: literal(server.url), headers: mapValues(server.headers ?? {}, literal), trust: true };
+    return {
+      type: server.transport,
+      url: escapeVariables(server.url),
+      headers: mapValues(server.headers ?? {}, escapeVariables),
+      trust: true,
+    };
   return {
-    command: literal(server.command),
-    args: (server.args ?? []).map(literal),
+    command: escapeVariables(server.command),
+    args: (server.args ?? []).map(escapeVariables),
     // Gemini expands these values twice, the second time by the rules of dotenv files.
-    env: mapValues(server.env ?? {}, (value) => literal(value.replaceAll("$", "\\$"))),
+    env: mapValues(server.env ?? {}, (value) => escapeVariables(value.replaceAll("$", "\\$"))),
     trust: true,
   };
 }
 
-const literal = (text: string): string => text.replaceAll("$", () => "$" + "{BRIDGE_UNSET:-$}");
+const escapeVariables = (text: string): string => text.replaceAll("$", () => "$" + "{BRIDGE_UNSET:-$}");
 
 const mapValues = (record: Readonly<Record<string, string>>, change: (value: string) => string): Record<string, string> =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));

@@ -1,14 +1,14 @@
 import type { AdapterSettings } from "#contract";
-import { command, connection, env, home, probeSeconds } from "../shared/agent-program/settings.ts";
-import { apiModel, modelSettings } from "../shared/model-api/settings.ts";
+import { defineCommand, defineConnection, defineEnv, defineHome, probeSeconds } from "../shared/agent-program/settings.ts";
+import { defineApiModel, modelSettings } from "../shared/model-api/settings.ts";
 
 /** The settings of the adapter for Gemini CLI. */
 export const geminiSettings = {
-  command: command("BRIDGE_GEMINI_COMMAND", "Gemini CLI", "gemini"),
-  connection: connection("BRIDGE_GEMINI_CONNECTION", "Gemini CLI", ["cli", "acp", "api"]),
-  home: home("BRIDGE_GEMINI_HOME", "Gemini CLI"),
-  env: env("BRIDGE_GEMINI_ENV", "Gemini CLI"),
-  apiModel: apiModel("BRIDGE_GEMINI_API_MODEL", "Gemini CLI", "gemini-pro-latest"),
+  command: defineCommand("BRIDGE_GEMINI_COMMAND", "Gemini CLI", "gemini"),
+  connection: defineConnection("BRIDGE_GEMINI_CONNECTION", "Gemini CLI", ["cli", "acp", "api"]),
+  home: defineHome("BRIDGE_GEMINI_HOME", "Gemini CLI"),
+  env: defineEnv("BRIDGE_GEMINI_ENV", "Gemini CLI"),
+  apiModel: defineApiModel("BRIDGE_GEMINI_API_MODEL", "Gemini CLI", "gemini-pro-latest"),
   probeSeconds,
   ...modelSettings,
 } satisfies AdapterSettings;

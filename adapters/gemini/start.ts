@@ -2,11 +2,11 @@ import { symlink } from "node:fs/promises";
 import path from "node:path";
 import { makeDirectoryInside, makePrivateDirectory, removeInside, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
-import { programEnvironment } from "../shared/agent-program/program-environment.ts";
-import { policyOf } from "./policy.ts";
+import { createProgramEnvironment } from "../shared/agent-program/program-environment.ts";
+import { createPolicy } from "./policy.ts";
 import { preloadScript } from "./preload-script.ts";
 import { buildSettingsFile } from "./settings-file.ts";
-import { telemetryLogFile } from "./telemetry-log.ts";
+import { getTelemetryLogPath } from "./telemetry-log.ts";
 
 /** Variables that Google documents, for credentials and endpoints. */
 const DOCUMENTED_VARIABLES = [
@@ -24,21 +24,21 @@ const DOCUMENTED_VARIABLES = [
 ];
 
 /** Builds the environment of Gemini: one process, which handles signals; no trust in the workspace; telemetry only into `telemetryLog`. */
-export function geminiEnvironment(
+export function createGeminiEnvironment(
   context: Pick<ProgramContext, "env" | "settings">,
   { configuration, telemetryLog }: { configuration?: string; telemetryLog?: string } = {},
 ): Record<string, string> {
-  return programEnvironment(context, DOCUMENTED_VARIABLES, {
+  return createProgramEnvironment(context, DOCUMENTED_VARIABLES, {
     GEMINI_CLI_NO_RELAUNCH: "true",
     GEMINI_CLI_TRUST_WORKSPACE: "false",
-    ...(telemetryLog === undefined ? { GEMINI_TELEMETRY_ENABLED: "false" } : logTelemetry(telemetryLog)),
+    ...(telemetryLog === undefined ? { GEMINI_TELEMETRY_ENABLED: "false" } : createTelemetryVariables(telemetryLog)),
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preloadScript)}`,
     ...(configuration === undefined ? {} : { GEMINI_CLI_HOME: configuration }),
   });
 }
 
-/** Variables that write telemetry to a local file only, without prompts and answers. */
-const logTelemetry = (file: string): Record<string, string> => ({
+/** Creates the variables that make Gemini write telemetry to a local file only, without prompts and answers. */
+const createTelemetryVariables = (file: string): Record<string, string> => ({
   GEMINI_TELEMETRY_ENABLED: "true",
   GEMINI_TELEMETRY_TARGET: "local",
   GEMINI_TELEMETRY_USE_COLLECTOR: "false",
@@ -47,6 +47,7 @@ const logTelemetry = (file: string): Record<string, string> => ({
   GEMINI_TELEMETRY_TRACES_ENABLED: "false",
 });
 
+/** What a start of Gemini needs. */
 export interface GeminiStart {
   env: Record<string, string>;
   policyFile: string;
@@ -57,23 +58,23 @@ export async function prepareStart({ request, context }: Pick<ProgramTask, "requ
   const { tmp, home } = request.directories;
   makePrivateDirectory(tmp);
   // Removes files that an earlier process of the task may have left there.
-  const own = { obstacles: "remove" } as const;
-  using directory = await makeDirectoryInside(tmp, ["gemini"], own);
-  using files = await makeDirectoryInside(directory, [".gemini"], own);
+  const options = { obstacles: "remove" } as const;
+  using directory = await makeDirectoryInside(tmp, ["gemini"], options);
+  using files = await makeDirectoryInside(directory, [".gemini"], options);
   const configuration = path.join(tmp, "gemini");
   const policyFile = path.join(configuration, "policy.toml");
-  await writeFileInside(directory, "policy.toml", policyOf(request), own);
-  const telemetryLog = telemetryLogFile(tmp);
-  if (context.settings.home === "user") return { env: geminiEnvironment(context, { telemetryLog }), policyFile };
+  await writeFileInside(directory, "policy.toml", createPolicy(request), options);
+  const telemetryLog = getTelemetryLogPath(tmp);
+  if (context.settings.home === "user") return { env: createGeminiEnvironment(context, { telemetryLog }), policyFile };
 
   const settings = JSON.stringify(buildSettingsFile(context, request.mcpServers ?? []));
-  await writeFileInside(files, "settings.json", settings, own);
+  await writeFileInside(files, "settings.json", settings, options);
   // Sessions are stored in the agent's home directory, where later tasks find them.
-  for (const kept of ["tmp", "history"]) {
-    // A task may have left links in the home directory.
-    using _ = await makeDirectoryInside(home, [".gemini", kept], own);
-    await removeInside(files, kept);
-    await symlink(path.join(home, ".gemini", kept), path.join(files.path, kept));
+  for (const name of ["tmp", "history"]) {
+    // Replaces links that a task may have left in the home directory.
+    using _ = await makeDirectoryInside(home, [".gemini", name], options);
+    await removeInside(files, name);
+    await symlink(path.join(home, ".gemini", name), path.join(files.path, name));
   }
-  return { env: geminiEnvironment(context, { configuration, telemetryLog }), policyFile };
+  return { env: createGeminiEnvironment(context, { configuration, telemetryLog }), policyFile };
 }

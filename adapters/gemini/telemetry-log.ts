@@ -7,22 +7,22 @@ import { failure } from "../shared/process/failure.ts";
 import { createLineSplitter } from "../shared/process/lines.ts";
 import type { AnswerText } from "./answer-text.ts";
 
-/** Longer log records are skipped, in UTF-16 code units; relevant records are shorter than 1,000. */
+/** Maximum length of a log record in UTF-16 code units. Longer records are skipped; relevant records are shorter than 1,000. */
 const MAX_RECORD_LENGTH = 256 * 1024;
 
 /** Facts from Gemini's telemetry that its output lacks: why the model stopped, and which text was discarded. */
 interface ModelCalls {
   /** The failure of the task's last model call; null if it succeeded, or if the log does not report it. */
   failure: Outcome | null;
-  /** Text from before this time, in ms since the epoch, is discarded unless a tool was used since; 0: none. */
+  /** Gemini discarded the text before this time, in ms since the epoch, unless a tool was called after that text; 0: it discarded none. */
   discardedBefore: number;
 }
 
 const NAMES = ["gemini", "calls.log"] as const;
 const NO_RECORDS: ModelCalls = { failure: null, discardedBefore: 0 };
 
-/** Path of the file in which Gemini logs its model calls as OpenTelemetry records. `tmp` is the TMPDIR of the task. */
-export const telemetryLogFile = (tmp: string): string => path.join(tmp, ...NAMES);
+/** Returns the path of the file in which Gemini logs its model calls as OpenTelemetry records. `tmp` is the TMPDIR of the task. */
+export const getTelemetryLogPath = (tmp: string): string => path.join(tmp, ...NAMES);
 
 /** Corrects a success that Gemini reports, based on its log of model calls. */
 export async function applyTelemetryLog(
@@ -33,7 +33,7 @@ export async function applyTelemetryLog(
   if (result.status !== "ok") return result;
   const { failure, discardedBefore } = await readTelemetryLog(request.directories.tmp);
   if (failure !== null) return { ...result, ...failure };
-  const output = answer.since(discardedBefore);
+  const output = answer.getTextSince(discardedBefore);
   // A retry of another call, such as a check after the answer, discards no text of the answer.
   return discardedBefore === 0 || output === "" ? result : { ...result, output };
 }
@@ -48,19 +48,19 @@ export async function readTelemetryLog(tmp: string): Promise<ModelCalls> {
   return reader.calls();
 }
 
-const time = z.iso.datetime().transform((text) => Date.parse(text));
-const common = { "event.timestamp": time };
+const timeSchema = z.iso.datetime().transform((text) => Date.parse(text));
+const COMMON_FIELDS = { "event.timestamp": timeSchema };
 const recordSchema = z.discriminatedUnion("event.name", [
   z.object({
-    ...common,
+    ...COMMON_FIELDS,
     "event.name": z.literal("gemini_cli.api_response"),
     role: z.string().default("main"),
     finish_reasons: z.array(z.string()),
   }),
-  z.object({ ...common, "event.name": z.literal("gemini_cli.chat.content_retry"), retry_delay_ms: z.number() }),
-  z.object({ ...common, "event.name": z.literal("gemini_cli.network_retry_attempt"), delay_ms: z.number() }),
+  z.object({ ...COMMON_FIELDS, "event.name": z.literal("gemini_cli.chat.content_retry"), retry_delay_ms: z.number() }),
+  z.object({ ...COMMON_FIELDS, "event.name": z.literal("gemini_cli.network_retry_attempt"), delay_ms: z.number() }),
   z.object({
-    ...common,
+    ...COMMON_FIELDS,
     "event.name": z.literal("gemini_cli.chat.content_retry_failure"),
     final_error_type: z.string().default("unknown"),
   }),
@@ -73,7 +73,7 @@ export function createTelemetryReader(): { read(line: string): void; calls(): Mo
   let last = { at: 0, failure: null as Outcome | null };
   let discardedBefore = 0;
 
-  const take = (record: z.infer<typeof recordSchema>): void => {
+  const readRecord = (record: z.infer<typeof recordSchema>): void => {
     const at = record["event.timestamp"];
     if (record["event.name"] === "gemini_cli.api_response") {
       if (record.role === "main" && at >= last.at) last = { at, failure: explainReasons(record.finish_reasons) };
@@ -94,7 +94,7 @@ export function createTelemetryReader(): { read(line: string): void; calls(): Mo
       lines.push(line);
       if (line !== "}") return;
       const record = recordSchema.safeParse(attributesOf(lines.join("\n")));
-      if (record.success) take(record.data);
+      if (record.success) readRecord(record.data);
     },
     calls: () => ({ failure: last.failure, discardedBefore }),
   };
@@ -112,7 +112,7 @@ function attributesOf(json: string): unknown {
   }
 }
 
-/** Maps finish reasons, which OpenTelemetry limits to a few values. Every chunk of an answer but the last has the reason `stop`. */
+/** Maps finish reasons, which OpenTelemetry limits to a few values. All chunks of an answer except the last one have the reason `stop`. */
 function explainReasons(reasons: readonly string[]): Outcome | null {
   if (reasons.includes("length")) return modelError("The model reached its token limit, so its answer is truncated.");
   if (reasons.includes("content_filter")) return modelError("The model's provider withheld the answer.");

@@ -6,9 +6,9 @@ import { readGeminiFile } from "./credentials.ts";
 
 /**
  * Checks whether Gemini must trust the workspace. Gemini starts without trust and then ignores settings, hooks, MCP servers, agents and
- * `.env` files of the workspace. `--skip-trust` grants trust after the settings are read, because git commands, MCP servers and modes other
- * than `default` need it. A task with the profile `inspect` and no MCP servers needs no trust, unless it uses the operator's settings,
- * which may require it.
+ * `.env` files of the workspace. Git commands, MCP servers and modes other than `default` need trust, which `--skip-trust` grants after the
+ * settings are read. A task with the profile `inspect` and no MCP servers needs no trust, unless it uses the operator's settings, which may
+ * require it.
  */
 export function needsTrust(
   { profile, mcpServers = [] }: Pick<ExecutionRequest, "profile" | "mcpServers">,
@@ -25,14 +25,14 @@ export function findLoadedEnvFile(cwd: string, { settings, env }: Pick<ProgramCo
   const home = env["HOME"];
   // Bridge's configuration disables plain .env files.
   const names = settings.home === "user" && !ignoresPlainFiles(home) ? [".gemini/.env", ".env"] : [".gemini/.env"];
-  return findAbove(cwd, names, home);
+  return findUpward(cwd, names, home);
 }
 
-function findAbove(directory: string, names: readonly string[], operatorHome: string | undefined): string | null {
+function findUpward(directory: string, names: readonly string[], operatorHome: string | undefined): string | null {
   const found = names.map((name) => path.join(directory, name)).find((file) => existsSync(file));
   if (found !== undefined && directory !== operatorHome) return found;
-  const above = path.dirname(directory);
-  return above === directory ? null : findAbove(above, names, operatorHome);
+  const parent = path.dirname(directory);
+  return parent === directory ? null : findUpward(parent, names, operatorHome);
 }
 
 /** Checks whether the operator's settings disable plain `.env` files. */

@@ -7,7 +7,7 @@ import { createAuthorizedFetch } from "./authorized-fetch.ts";
 import { explainGlooError } from "./failures.ts";
 import { explainUnsupportedModel, parseModel } from "./routing.ts";
 import { METADATA_KEY, type RoutingResult, routingExtractor } from "./routing-metadata.ts";
-import { findClient, glooSettingsOf, readOptions } from "./settings.ts";
+import { findClient, parseGlooSettings, readOptions } from "./settings.ts";
 import { createTokenSource, type TokenClient, type TokenSource } from "./token-source.ts";
 
 /** Creates the endpoint factory of one adapter, whose tasks share one token. */
@@ -17,30 +17,30 @@ export function createFindEndpoint(): FindEndpoint {
   return (context) => {
     const client = findClient(context);
     if ("missing" in client) return client;
-    const { baseUrl: given, tokenUrl, model, tradition } = glooSettingsOf(context);
-    const baseUrl = given.replace(/\/+$/, "");
-    const { closed = new AbortController().signal } = context;
+    const { baseUrl: configuredUrl, tokenUrl, model, tradition } = parseGlooSettings(context);
+    const baseUrl = configuredUrl.replace(/\/+$/, "");
+    const { shutdownSignal = new AbortController().signal } = context;
 
-    const tokenSource = (fetch: ModelFetch): TokenSource => {
-      const tokens = sources.get(context) ?? createTokenSource({ ...client, tokenUrl, fetch, closed } satisfies TokenClient);
+    const getTokenSource = (fetch: ModelFetch): TokenSource => {
+      const tokens = sources.get(context) ?? createTokenSource({ ...client, tokenUrl, fetch, shutdownSignal } satisfies TokenClient);
       sources.set(context, tokens);
       return tokens;
     };
-    const secrets = (): string[] => [client.clientSecret, sources.get(context)?.held ?? ""];
+    const listSecrets = (): string[] => [client.clientSecret, sources.get(context)?.currentToken ?? ""];
 
     return {
       baseUrl,
       defaultModel: model,
       get secrets() {
-        return secrets();
+        return listSecrets();
       },
       createModel(modelId, fetch, request) {
-        const fields = requestFields(modelId, request, tradition);
+        const fields = createRequestFields(modelId, request, tradition);
         const provider = createOpenAICompatible({
           name: METADATA_KEY,
           baseURL: baseUrl,
           includeUsage: true,
-          fetch: createAuthorizedFetch(tokenSource(fetch), fetch),
+          fetch: createAuthorizedFetch(getTokenSource(fetch), fetch),
           transformRequestBody: ({ model: _, ...body }) => ({ ...body, ...fields }),
           metadataExtractor: routingExtractor,
         });
@@ -50,20 +50,20 @@ export function createFindEndpoint(): FindEndpoint {
         const options = readOptions(request);
         return typeof options === "string" ? options : explainUnsupportedModel(modelId, request);
       },
-      readMetadata: (metadata) => routingSteps((metadata?.[METADATA_KEY] ?? {}) as RoutingResult),
+      readMetadata: (metadata) => createRoutingSteps((metadata?.[METADATA_KEY] ?? {}) as RoutingResult),
       // Gloo has no free request that checks a model. The probe checks that the client gets a token and that the endpoint answers.
       async probe(fetch, signal) {
-        await tokenSource(fetch).take(signal);
+        await getTokenSource(fetch).getToken(signal);
         const { ok, status } = await fetch(`${baseUrl}/chat/completions`, { signal });
         return new Response(null, { status: ok || status < 500 ? 204 : status });
       },
-      explainError: (error) => explainGlooError(error, secrets()),
+      explainError: (error) => explainGlooError(error, listSecrets()),
     };
   };
 }
 
 /** Builds the fields of a request that are specific to Gloo: routing, and options from the dispatch or else from the settings. */
-function requestFields(modelId: string, request: ExecutionRequest, defaultTradition: string | undefined): Record<string, unknown> {
+function createRequestFields(modelId: string, request: ExecutionRequest, defaultTradition: string | undefined): Record<string, unknown> {
   const options = readOptions(request);
   const { tradition = defaultTradition, temperature, maxTokens } = typeof options === "string" ? {} : options;
   return {
@@ -74,7 +74,7 @@ function requestFields(modelId: string, request: ExecutionRequest, defaultTradit
   };
 }
 
-function routingSteps(routing: RoutingResult): Step[] {
+function createRoutingSteps(routing: RoutingResult): Step[] {
   const { model } = routing;
   return [
     ...(model === undefined ? [] : [{ kind: "facts", facts: { model } } as const]),

@@ -21,8 +21,8 @@ const bodySchema = z.object({ error: z.union([reportSchema, z.string().transform
 export function explainGlooError(error: unknown, secrets: readonly string[], now = Date.now()): Outcome | undefined {
   if (!APICallError.isInstance(error)) {
     const isOther = error instanceof Error && !("data" in error);
-    const inStream = isOther ? undefined : streamErrorSchema.safeParse(error).data;
-    return inStream === undefined ? undefined : explainReport(inStream, secrets);
+    const streamError = isOther ? undefined : streamErrorSchema.safeParse(error).data;
+    return streamError === undefined ? undefined : explainReport(streamError, secrets);
   }
   const { statusCode, responseHeaders = {} } = error;
   if (statusCode === undefined) return undefined;
@@ -61,11 +61,11 @@ function readBody(body: string | undefined): Report | null {
 function formatReset(header: string | undefined, now: number): string {
   const seconds = Number(header || Number.NaN);
   if (!Number.isFinite(seconds) || seconds < 0 || seconds > MAX_UNIX_SECONDS) return "";
-  const at = seconds < MIN_UNIX_SECONDS ? now + seconds * 1000 : seconds * 1000;
-  return `; it resets at ${new Date(at).toISOString()}`;
+  const resetAt = seconds < MIN_UNIX_SECONDS ? now + seconds * 1000 : seconds * 1000;
+  return `; it resets at ${new Date(resetAt).toISOString()}`;
 }
 
-/** Smaller numbers are durations: as Unix times they would be before 2001. */
+/** Smaller numbers are durations, because as Unix times they would be before 2001. */
 const MIN_UNIX_SECONDS = 1_000_000_000;
 /** The largest time that Date supports. */
 const MAX_UNIX_SECONDS = 8_640_000_000_000;

@@ -38,7 +38,7 @@ export const glooAiSettings = {
 const schema = settingsSchema(glooAiSettings);
 
 /** Parses the settings of this adapter. */
-export const glooSettingsOf = ({ settings }: Pick<ProgramContext, "settings">): z.infer<typeof schema> => schema.parse(settings);
+export const parseGlooSettings = ({ settings }: Pick<ProgramContext, "settings">): z.infer<typeof schema> => schema.parse(settings);
 
 const optionsSchema = z.strictObject({
   tradition: z.enum(traditions).optional(),
@@ -69,8 +69,9 @@ export function findClient({ env }: Pick<ProgramContext, "env">): { clientId: st
     const [clientId = "", clientSecret = ""] = values;
     if (clientId !== "" && clientSecret !== "") return { clientId, clientSecret };
   }
-  const half = pairs.find(({ values }) => values.some((value) => value !== ""));
-  const names: readonly string[] = half?.names.filter((_, index) => half.values[index] === "") ?? CREDENTIAL_VARIABLES[0];
+  const incompletePair = pairs.find(({ values }) => values.some((value) => value !== ""));
+  const names: readonly string[] =
+    incompletePair?.names.filter((_, index) => incompletePair.values[index] === "") ?? CREDENTIAL_VARIABLES[0];
   return {
     missing: `${names.join(" and ")} ${names.length === 1 ? "is" : "are"} not set. Use the credentials of a client in Gloo AI Studio.`,
   };

@@ -22,7 +22,7 @@ export interface TokenClient {
   clientSecret: string;
   fetch: ModelFetch;
   /** Aborted when the adapter shuts down; cancels a running token request. */
-  closed: AbortSignal;
+  shutdownSignal: AbortSignal;
   /** The clock, in ms since the epoch. Default: `Date.now`. */
   now?: () => number;
 }
@@ -33,14 +33,14 @@ export interface TokenSource {
    * Returns a valid token. `rejected` is a token that the endpoint has rejected. Concurrent calls share one token request; `signal` cancels
    * the wait of one caller, but not the request.
    */
-  take(signal: AbortSignal | undefined, rejected?: string): Promise<string>;
+  getToken(signal: AbortSignal | undefined, rejected?: string): Promise<string>;
   /** The current token, which must be redacted in texts; empty if there is none. */
-  readonly held: string;
+  readonly currentToken: string;
 }
 
 /** Creates a source of tokens by OAuth client credentials. It requests a new token before the old one expires. Failures are not cached. */
 export function createTokenSource({ now = Date.now, ...client }: TokenClient): TokenSource {
-  let held = { token: "", validUntil: 0 };
+  let current = { token: "", validUntil: 0 };
   let pending: Promise<string> | null = null;
 
   const refresh = async (): Promise<string> => {
@@ -48,21 +48,21 @@ export function createTokenSource({ now = Date.now, ...client }: TokenClient): T
     const limit = AbortSignal.timeout(REQUEST_LIMIT_MS);
     const { access_token: token, expires_in: seconds } = await pRetry(() => requestToken(client, limit), {
       ...RETRIES,
-      shouldRetry: ({ error }) => !limit.aborted && !client.closed.aborted && isTemporary(error),
+      shouldRetry: ({ error }) => !limit.aborted && !client.shutdownSignal.aborted && isTemporary(error),
     });
     const lifetimeMs = seconds * 1000;
-    // A token with a lifetime below the margin would otherwise be requested for every call.
-    held = { token, validUntil: requestedAt + lifetimeMs - Math.min(REFRESH_EARLY_MS, lifetimeMs / 2) };
+    // The margin is at most half of the lifetime. With a longer margin, a short-lived token would be requested again for every call.
+    current = { token, validUntil: requestedAt + lifetimeMs - Math.min(REFRESH_EARLY_MS, lifetimeMs / 2) };
     return token;
   };
 
   return {
-    get held() {
-      return held.token;
+    get currentToken() {
+      return current.token;
     },
-    async take(signal, rejected) {
+    async getToken(signal, rejected) {
       signal?.throwIfAborted();
-      if (held.token !== rejected && now() < held.validUntil) return held.token;
+      if (current.token !== rejected && now() < current.validUntil) return current.token;
       pending ??= refresh().finally(() => {
         pending = null;
       });
@@ -78,7 +78,7 @@ export function createTokenSource({ now = Date.now, ...client }: TokenClient): T
 const isTemporary = (error: unknown): boolean => error instanceof ModelFailure && error.errorCode !== "authentication_required";
 
 async function requestToken(
-  { tokenUrl, clientId, clientSecret, fetch, closed }: Omit<TokenClient, "now">,
+  { tokenUrl, clientId, clientSecret, fetch, shutdownSignal }: Omit<TokenClient, "now">,
   limit: AbortSignal,
 ): Promise<z.infer<typeof tokenSchema>> {
   let answer: { status: number; text: string };
@@ -87,7 +87,7 @@ async function requestToken(
       method: "POST",
       headers: { authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}` },
       body: new URLSearchParams({ grant_type: "client_credentials", scope: SCOPE }),
-      signal: AbortSignal.any([limit, closed]),
+      signal: AbortSignal.any([limit, shutdownSignal]),
     });
     answer = { status: response.status, text: await response.text() };
   } catch {
@@ -96,7 +96,7 @@ async function requestToken(
   }
   if (answer.status !== 200) throw explainStatus(answer.status);
   const token = readToken(answer.text);
-  if (token === null) throw new ModelFailure("model_error", "Gloo's token endpoint answered without a token.");
+  if (token === null) throw new ModelFailure("model_error", "Gloo's token endpoint returned no token.");
   return token;
 }
 
@@ -110,7 +110,7 @@ function explainStatus(httpStatus: number): ModelFailure {
       `Gloo rejected the client's credentials (${httpStatus}). Check GLOO_CLIENT_ID and GLOO_CLIENT_SECRET, and BRIDGE_GLOO_AI_TOKEN_URL if it is set.`,
     );
   if (httpStatus === 429) return new ModelFailure("rate_limited", "The rate limit of Gloo's token endpoint is exceeded (429).");
-  return new ModelFailure("model_error", `Gloo's token endpoint answered with status ${httpStatus}.`);
+  return new ModelFailure("model_error", `Gloo's token endpoint returned HTTP ${httpStatus}.`);
 }
 
 /** Advice for a client that is not allowed to call the models. */

@@ -21,7 +21,7 @@ export function createApprovalHandler(task: GatewayTask): ApprovalHandler {
   const { gateway, key, timeline, logger, request, signal } = task;
   const sessions = new Set([key]);
   const handledIds = new Set<string>();
-  /** Kept by id, so that a decision made while Bridge was disconnected is sent after the reconnect without a second request. */
+  /** Decisions by approval id. A decision made while Bridge was disconnected is sent after the reconnect, without a second request. */
   const decisions = new Map<string, Promise<ApprovalDecision>>();
 
   const resolve = async (approval: unknown): Promise<void> => {

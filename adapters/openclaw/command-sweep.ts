@@ -6,7 +6,7 @@ import type { AdapterConfig } from "#contract";
 import { readProc, readProcess } from "../shared/process/process-table.ts";
 import { findProcesses, sweep } from "../shared/process/sweep-processes.ts";
 
-/** Kernel clock ticks per second, in which Linux reports start times to every program. */
+/** Clock ticks per second, the unit of start times in /proc. Linux uses this value on all common architectures. */
 const TICKS_PER_SECOND = 100;
 /** A variable that OpenClaw sets for every command that it runs. Child processes inherit it. */
 const COMMAND_MARK = "OPENCLAW_SHELL=exec";
@@ -23,7 +23,7 @@ export interface CommandSweep {
   sweepEarlier(): Promise<void>;
 }
 
-/** Options; `readWorkspaces` returns the workspaces of the gateway's own agents. */
+/** Options of the sweep. `readWorkspaces` returns the workspaces of OpenClaw's agents. */
 export interface CommandSweepOptions extends Pick<AdapterConfig, "dataDir" | "logger" | "onOrphansKilled"> {
   readWorkspaces(): Promise<string[]>;
 }
@@ -36,11 +36,11 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
   const directory = path.join(dataDir, "workspaces-in-use");
   const fileOf = (workspace: string) => path.join(directory, hash("sha256", workspace));
   /** By workspace: the number of its running tasks, and the sweep after the last of them. */
-  const uses = new Map<string, { count: number; swept: Promise<void> | null }>();
+  const uses = new Map<string, { count: number; sweepAtEnd: Promise<void> | null }>();
 
-  async function sweepUse({ workspace, since }: Use): Promise<void> {
+  async function sweepWorkspace({ workspace, since }: Use): Promise<void> {
     const file = fileOf(workspace);
-    const isCommand = commandsIn(workspace, since);
+    const isCommand = createCommandFilter(workspace, since);
     if ((await findProcesses(isCommand)).length > 0) {
       const shared = (await readWorkspaces()).find((other) => overlaps(resolveLinks(other), resolveLinks(workspace)));
       if (shared !== undefined) {
@@ -56,12 +56,12 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
 
   /** If the gateway is not connected, the sweep is repeated after the reconnect. */
   const trySweep = (use: Use): Promise<void> =>
-    sweepUse(use).catch((error: unknown) => {
+    sweepWorkspace(use).catch((error: unknown) => {
       logger.warn({ workspace: use.workspace, reason: String(error) }, "failed to sweep the commands of a workspace");
     });
 
-  /** A missing record matters only after a crash of Bridge, so the task still runs. */
-  function keep(record: Use): void {
+  /** Stores a record. If that fails, the task still runs, because the record is needed only after a crash of Bridge. */
+  function storeRecord(record: Use): void {
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       writeFileSync(fileOf(record.workspace), JSON.stringify(record), { mode: 0o600 });
@@ -71,17 +71,17 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
   }
 
   async function begin(workspace: string): Promise<() => Promise<void>> {
-    for (let earlier = uses.get(workspace); earlier?.swept; earlier = uses.get(workspace)) await earlier.swept;
-    const use = uses.get(workspace) ?? { count: 0, swept: null };
+    for (let earlier = uses.get(workspace); earlier?.sweepAtEnd; earlier = uses.get(workspace)) await earlier.sweepAtEnd;
+    const use = uses.get(workspace) ?? { count: 0, sweepAtEnd: null };
     uses.set(workspace, use);
-    const record = readUse(fileOf(workspace)) ?? { workspace, since: nowTicks(), boot: readBoot() };
-    if (use.count === 0) keep(record);
+    const record = readUse(fileOf(workspace)) ?? { workspace, since: readUptimeTicks(), boot: readBootId() };
+    if (use.count === 0) storeRecord(record);
     use.count += 1;
     return async () => {
       use.count -= 1;
       if (use.count > 0) return;
-      use.swept = trySweep(record).then(() => void uses.delete(workspace));
-      await use.swept;
+      use.sweepAtEnd = trySweep(record).then(() => void uses.delete(workspace));
+      await use.sweepAtEnd;
     };
   }
 
@@ -97,15 +97,18 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
   };
 }
 
-/** Matches processes that OpenClaw has started in a workspace since that time. */
-function commandsIn(workspace: string, since: number): (pid: number) => boolean {
-  const place = resolveLinks(workspace);
+/** Creates a filter for processes that OpenClaw has started in a workspace since that time. */
+function createCommandFilter(workspace: string, since: number): (pid: number) => boolean {
+  const realWorkspace = resolveLinks(workspace);
   return (pid) => {
     const environment = readProc(() => readFileSync(`/proc/${pid}/environ`, "utf8"))?.split("\0");
     if (environment?.includes(COMMAND_MARK) !== true) return false;
     // PWD is the directory in which a shell started or to which it changed. A daemon that calls chdir does not update it.
-    const places = [readProc(() => readlinkSync(`/proc/${pid}/cwd`)), environment.find((entry) => entry.startsWith("PWD="))?.slice(4)];
-    return places.some((at) => at != null && isInside(place, at)) && Number(readProcess(pid)?.startTime ?? -1) >= since;
+    const directories = [readProc(() => readlinkSync(`/proc/${pid}/cwd`)), environment.find((entry) => entry.startsWith("PWD="))?.slice(4)];
+    return (
+      directories.some((directory) => directory != null && isInside(realWorkspace, directory)) &&
+      Number(readProcess(pid)?.startTime ?? -1) >= since
+    );
   };
 }
 
@@ -114,16 +117,16 @@ function readUse(file: string): Use | null {
   try {
     const use = text === null ? null : useSchema.parse(JSON.parse(text));
     // Start times count from the boot, and no process survives a reboot.
-    return use?.boot === readBoot() ? use : null;
+    return use?.boot === readBootId() ? use : null;
   } catch {
     // The record is incomplete because Bridge was killed; its task had not started.
     return null;
   }
 }
 
-const readBoot = (): string => readProc(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()) ?? "";
-const nowTicks = (): number =>
+const readBootId = (): string => readProc(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()) ?? "";
+const readUptimeTicks = (): number =>
   Math.floor(Number.parseFloat(readProc(() => readFileSync("/proc/uptime", "utf8")) ?? "0") * TICKS_PER_SECOND);
-const resolveLinks = (place: string): string => readProc(() => realpathSync(place)) ?? path.resolve(place);
+const resolveLinks = (file: string): string => readProc(() => realpathSync(file)) ?? path.resolve(file);
 const isInside = (outer: string, inner: string): boolean => inner === outer || inner.startsWith(outer + path.sep);
 const overlaps = (one: string, other: string): boolean => isInside(one, other) || isInside(other, one);

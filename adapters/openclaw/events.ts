@@ -30,10 +30,10 @@ export interface EventReader {
   /** Returns the steps that an event adds to the task's timeline; empty for unrelated events. */
   read(event: GatewayEvent): readonly Step[];
   /**
-   * Reads tool calls from `item` events from now on. The gateway sends `tool` events only to the connection that started the run, so call
-   * this after a reconnect.
+   * Makes the reader read tool calls from `item` events. Call this after a reconnect, because the gateway sends `tool` events only to the
+   * connection that started the run.
    */
-  rejoin(): void;
+  readItems(): void;
   /** The gateway's reason code for a failed model call; null if it reported none. */
   readonly failoverReason: string | null;
 }
@@ -43,10 +43,10 @@ export function createEventReader(isOurs: (runId: string) => boolean): EventRead
   const emittedLengths = new Map<string, number>();
   let itemId: string | null = null;
   let hasEmittedText = false;
-  let isRejoined = false;
+  let readsItems = false;
   let failoverReason: string | null = null;
 
-  const textStep = (chunk: string): Step[] => {
+  const createTextSteps = (chunk: string): Step[] => {
     if (chunk === "") return [];
     hasEmittedText = true;
     return [{ kind: "text", text: chunk }];
@@ -62,13 +62,13 @@ export function createEventReader(isOurs: (runId: string) => boolean): EventRead
     assistant(data) {
       const before = emittedLengths.get(data.itemId) ?? 0;
       emittedLengths.set(data.itemId, data.text.length);
-      // The gateway repeats the model call.
+      // The gateway has repeated the model call.
       if (data.replace)
-        return [{ kind: "discarded", reason: "OpenClaw replaced the text of an incomplete answer." }, ...textStep(data.text)];
+        return [{ kind: "discarded", reason: "OpenClaw replaced the text of an incomplete answer." }, ...createTextSteps(data.text)];
       // The start of another item means that the current one is complete.
       const isNext = itemId !== null && data.itemId !== itemId;
       itemId = data.itemId;
-      return [...(isNext ? [{ kind: "kept" } as const] : []), ...textStep(data.text.slice(before))];
+      return [...(isNext ? [{ kind: "kept" } as const] : []), ...createTextSteps(data.text.slice(before))];
     },
     tool(data) {
       const { toolCallId, name: toolName } = data;
@@ -78,8 +78,8 @@ export function createEventReader(isOurs: (runId: string) => boolean): EventRead
     },
     item(data) {
       // With some models, the text before a tool call is sent only as a preamble item.
-      if (data.kind === "preamble") return data.phase === "end" && !hasEmittedText ? textStep(data.progressText) : [];
-      if (!isRejoined) return [];
+      if (data.kind === "preamble") return data.phase === "end" && !hasEmittedText ? createTextSteps(data.progressText) : [];
+      if (!readsItems) return [];
       const { toolCallId, name: toolName, title = null, status } = data;
       hasEmittedText = false;
       if (data.phase === "start") return [{ kind: "tool.invoked", toolCallId, toolName, input: { title } }];
@@ -98,8 +98,8 @@ export function createEventReader(isOurs: (runId: string) => boolean): EventRead
       // Ignore event data that only newer gateways send.
       return parsed.success ? (readers[stream] as (data: unknown) => Step[])(parsed.data) : [];
     },
-    rejoin() {
-      isRejoined = true;
+    readItems() {
+      readsItems = true;
     },
     get failoverReason() {
       return failoverReason;

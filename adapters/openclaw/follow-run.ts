@@ -6,11 +6,11 @@ import type { ApprovalHandler } from "./approval-handler.ts";
 import type { EventReader } from "./events.ts";
 import type { Gateway } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
-import type { runParams } from "./request.ts";
+import type { createRunParams } from "./request.ts";
 import { retryAfterReconnect } from "./retry-after-reconnect.ts";
 import { parseFinalResponse, parseTaskRow, parseWaitResponse, type TaskRow, taskRowSchema } from "./run-result.ts";
 
-/** After a crash, the gateway resumes its sessions one after the other in new runs, so a session waits for the runs of those before it. */
+/** After a crash, the gateway resumes its sessions one after the other in new runs, so a session waits until earlier runs have ended. */
 const RESUME_LIMIT_MS = 240_000;
 const POLL_MS = 250;
 const WAIT_MS = 20_000;
@@ -19,7 +19,7 @@ const WAIT_MS = 20_000;
 export interface FollowedRun {
   gateway: Gateway;
   key: string;
-  params: ReturnType<typeof runParams>;
+  params: ReturnType<typeof createRunParams>;
   signal: AbortSignal;
   /** Aborted when the task has ended. Cancels calls that the gateway has not answered. */
   taskEnded: AbortSignal;
@@ -34,7 +34,7 @@ export async function followRun(run: FollowedRun): Promise<ConnectionResult> {
   const { gateway, params, runs, reader, approvals, taskEnded } = run;
   const runId = params.idempotencyKey;
   let isAccepted = false;
-  /** Identifies the start of the gateway in which the latest run runs. */
+  /** The boot id of the gateway when it started or resumed the latest run. */
   let bootId: string | null = null;
 
   const start = async (): Promise<ConnectionResult> => {
@@ -45,7 +45,7 @@ export async function followRun(run: FollowedRun): Promise<ConnectionResult> {
     if (!isInFlight(final)) return parseFinalResponse(final);
     // The run had started before the connection was lost.
     isAccepted = true;
-    reader.rejoin();
+    reader.readItems();
     return await waitForRun(run, runId);
   };
   return await retryAfterReconnect(run, async (hello) => {
@@ -55,7 +55,7 @@ export async function followRun(run: FollowedRun): Promise<ConnectionResult> {
       bootId = hello.bootId;
       return await start();
     }
-    reader.rejoin();
+    reader.readItems();
     await approvals.handlePending();
     if (hello.bootId !== bootId) {
       if (!(await adoptResumedRun(run, rows)))
@@ -68,10 +68,10 @@ export async function followRun(run: FollowedRun): Promise<ConnectionResult> {
 }
 
 /** Waits until a restarted gateway resumes the task in a new run, and adds that run to `runs`. Returns false if it does not. */
-async function adoptResumedRun(run: FollowedRun, found: readonly TaskRow[]): Promise<boolean> {
+async function adoptResumedRun(run: FollowedRun, firstRows: readonly TaskRow[]): Promise<boolean> {
   const { key, runs, signal } = run;
   const deadline = performance.now() + RESUME_LIMIT_MS;
-  for (let rows = found; performance.now() < deadline; rows = await listRows(run)) {
+  for (let rows = firstRows; performance.now() < deadline; rows = await listRows(run)) {
     // Rows are sorted by age, the newest first. Rows after the lost run belong to earlier tasks of the session.
     const lost = rows.findIndex(({ runId }) => runId !== undefined && runs.has(runId));
     const next = rows.slice(0, Math.max(lost, 0)).find((row) => row.childSessionKey === key);
@@ -84,7 +84,7 @@ async function adoptResumedRun(run: FollowedRun, found: readonly TaskRow[]): Pro
       runs.add(runId);
       return true;
     }
-    await delay(POLL_MS, undefined, { signal }).catch(aborted);
+    await delay(POLL_MS, undefined, { signal }).catch(throwAborted);
   }
   return false;
 }
@@ -93,14 +93,14 @@ async function adoptResumedRun(run: FollowedRun, found: readonly TaskRow[]): Pro
 async function waitForRun(run: FollowedRun, runId: string): Promise<ConnectionResult> {
   const { gateway, taskEnded } = run;
   for (;;) {
-    const ending = parseWaitResponse(
+    const waitResult = parseWaitResponse(
       await gateway.call("agent.wait", { runId, timeoutMs: WAIT_MS }, { timeoutMs: 2 * WAIT_MS, signal: taskEnded }),
     );
-    if (ending !== null) return await withLastMessage(run, runId, ending);
+    if (waitResult !== null) return await addLastMessage(run, runId, waitResult);
     // `agent.wait` returns the same response for an unknown run as for an active one, so check the task list.
     const row = (await listRows(run)).find((one) => one.runId === runId);
-    const ended = row === undefined ? failure("runtime_crashed", "The gateway no longer knows the run.") : parseTaskRow(row);
-    if (ended !== null) return await withLastMessage(run, runId, ended);
+    const rowResult = row === undefined ? failure("runtime_crashed", "The gateway no longer knows the run.") : parseTaskRow(row);
+    if (rowResult !== null) return await addLastMessage(run, runId, rowResult);
     await delay(POLL_MS);
   }
 }
@@ -120,8 +120,8 @@ const historySchema = z.object({
   ),
 });
 
-/** Adds the last message of the run from the session's history, if the response about its end contains no text. */
-async function withLastMessage(
+/** Adds the last message of the run from the session's history if the result contains no text. */
+async function addLastMessage(
   { gateway, key, taskEnded }: FollowedRun,
   runId: string,
   ending: ConnectionResult,
@@ -133,9 +133,9 @@ async function withLastMessage(
   return output === "" ? ending : { ...ending, output };
 }
 
-/** Whether a response to `agent` reports that a run with this id is already active. */
+/** Returns whether a response to `agent` reports that a run with this id is already active. */
 const isInFlight = (response: unknown): boolean => z.object({ status: z.literal("in_flight") }).safeParse(response).success;
 
-function aborted(): never {
+function throwAborted(): never {
   throw new GatewayError({ code: "ABORTED", message: "The task was canceled." });
 }

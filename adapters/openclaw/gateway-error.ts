@@ -36,7 +36,7 @@ export class GatewayError extends Error {
 }
 
 /** Returns `details.code` of a gateway error, which distinguishes errors with the same `code`; null if there is none. */
-export function detailCode(error: unknown): string | null {
+export function readDetailCode(error: unknown): string | null {
   if (!(error instanceof GatewayError)) return null;
   return z.object({ code: z.string() }).safeParse(error.details).data?.code ?? null;
 }

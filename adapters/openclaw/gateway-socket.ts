@@ -96,7 +96,7 @@ export async function openGatewaySocket(
     lookup,
   });
   const pending = new Map<string, PendingCall>();
-  const challenged = Promise.withResolvers<void>();
+  const challenge = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<GatewayError>();
   let maxPayload = DEFAULT_MAX_PAYLOAD_BYTES;
   let lastId = 0;
@@ -107,14 +107,14 @@ export async function openGatewaySocket(
     const error = new GatewayError({ code: "DISCONNECTED", message: redactToken(message, token), retryable: true });
     isClosed = true;
     ended.resolve(error);
-    challenged.reject(error);
+    challenge.reject(error);
     clearTimeout(watchdog);
     signal.removeEventListener("abort", abort);
     for (const call of pending.values()) call.reject(error);
     socket.terminate();
   };
   const abort = (): void => end("Bridge closed the connection to the gateway.");
-  const settle = (id: string): PendingCall | undefined => {
+  const removePending = (id: string): PendingCall | undefined => {
     const call = pending.get(id);
     pending.delete(id);
     clearTimeout(call?.timer);
@@ -122,39 +122,39 @@ export async function openGatewaySocket(
   };
 
   const call: GatewaySocket["call"] = (method, params, { timeoutMs = CALL_LIMIT_MS, signal: callerSignal, onAccepted } = {}) => {
-    if (socket.readyState !== WebSocket.OPEN) return Promise.reject(disconnected());
-    if (callerSignal?.aborted) return Promise.reject(aborted(method));
-    if (pending.size >= MAX_PENDING_CALLS) return Promise.reject(tooMany());
+    if (socket.readyState !== WebSocket.OPEN) return Promise.reject(createDisconnectedError());
+    if (callerSignal?.aborted) return Promise.reject(createAbortedError(method));
+    if (pending.size >= MAX_PENDING_CALLS) return Promise.reject(createTooManyError());
     lastId += 1;
     const id = String(lastId);
     const frame = JSON.stringify({ type: "req", id, method, params });
     const bytes = Buffer.byteLength(frame);
-    if (bytes > maxPayload) return Promise.reject(tooLarge(method, bytes, maxPayload));
-    if (socket.bufferedAmount > 2 * maxPayload) return Promise.reject(tooMany());
+    if (bytes > maxPayload) return Promise.reject(createTooLargeError(method, bytes, maxPayload));
+    if (socket.bufferedAmount > 2 * maxPayload) return Promise.reject(createTooManyError());
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const timer = setTimeout(() => settle(id)?.reject(timedOut(method, timeoutMs)), timeoutMs);
-    const onAbort = (): void => settle(id)?.reject(aborted(method));
+    const timer = setTimeout(() => removePending(id)?.reject(createTimeoutError(method, timeoutMs)), timeoutMs);
+    const onAbort = (): void => removePending(id)?.reject(createAbortedError(method));
     callerSignal?.addEventListener("abort", onAbort, { once: true });
     pending.set(id, { resolve, reject, onAccepted, timer });
     socket.send(frame);
     return promise.finally(() => {
-      settle(id);
+      removePending(id);
       callerSignal?.removeEventListener("abort", onAbort);
     });
   };
 
-  const take = (json: unknown): void => {
+  const handleFrame = (json: unknown): void => {
     const frame = frameSchema.safeParse(json).data;
     if (frame === undefined) {
-      const refused = errorFrameSchema.safeParse(json).data;
-      if (refused !== undefined)
-        settle(refused.id)?.reject(new GatewayError({ ...refused.error, message: redactToken(refused.error.message, token) }));
+      const failed = errorFrameSchema.safeParse(json).data;
+      if (failed !== undefined)
+        removePending(failed.id)?.reject(new GatewayError({ ...failed.error, message: redactToken(failed.error.message, token) }));
     } else if (frame.type === "event") {
-      if (frame.event === "connect.challenge") challenged.resolve();
+      if (frame.event === "connect.challenge") challenge.resolve();
       else onEvent({ event: frame.event, payload: frame.payload });
     } else {
       const waiting = pending.get(frame.id);
-      if (waiting?.onAccepted === undefined || !isAccepted(frame.payload)) settle(frame.id)?.resolve(frame.payload);
+      if (waiting?.onAccepted === undefined || !isAccepted(frame.payload)) removePending(frame.id)?.resolve(frame.payload);
       else {
         clearTimeout(waiting.timer);
         waiting.onAccepted(frame.payload);
@@ -167,7 +167,7 @@ export async function openGatewaySocket(
     if (isClosed) return;
     watchdog?.refresh();
     try {
-      take(JSON.parse(data.toString()));
+      handleFrame(JSON.parse(data.toString()));
     } catch {
       end("The gateway sent a frame that does not follow its protocol.");
     }
@@ -184,8 +184,8 @@ export async function openGatewaySocket(
   );
 
   try {
-    await challenged.promise;
-    const hello = helloSchema.parse(await call("connect", connectParams(token), { timeoutMs: HANDSHAKE_LIMIT_MS }));
+    await challenge.promise;
+    const hello = helloSchema.parse(await call("connect", createConnectParams(token), { timeoutMs: HANDSHAKE_LIMIT_MS }));
     const { server, features, auth, policy } = hello;
     maxPayload = policy.maxPayload;
     watchdog = setTimeout(() => end("The gateway sent nothing for too long."), MAX_SILENT_TICKS * policy.tickIntervalMs);
@@ -209,8 +209,11 @@ export async function openGatewaySocket(
 const redactToken = (message: string, token: string | undefined): string =>
   (token === undefined ? message : message.replaceAll(token, "[redacted]")).slice(0, MAX_MESSAGE_LENGTH);
 
-/** The gateway grants these scopes to a client with a shared secret only over loopback. `tool-events` subscribes to the events of tools. */
-const connectParams = (token: string | undefined) => ({
+/**
+ * Creates the params of `connect`. The gateway grants these scopes to a client with a shared secret only over loopback. `tool-events`
+ * subscribes to the events of tools.
+ */
+const createConnectParams = (token: string | undefined) => ({
   minProtocol: PROTOCOL,
   maxProtocol: PROTOCOL,
   client: { id: "gateway-client", version: "0.1.0", platform: process.platform, mode: "backend" },
@@ -229,11 +232,12 @@ function explainResponse(statusCode: number | undefined): string {
   return `The server is not a gateway: it returned HTTP ${statusCode} instead of opening a WebSocket. Check BRIDGE_OPENCLAW_URL.`;
 }
 
-const disconnected = () => new GatewayError({ code: "DISCONNECTED", message: "There is no connection to the gateway.", retryable: true });
-const aborted = (method: string) => new GatewayError({ code: "ABORTED", message: `The call of ${method} was aborted.` });
-const tooMany = () =>
+const createDisconnectedError = () =>
+  new GatewayError({ code: "DISCONNECTED", message: "There is no connection to the gateway.", retryable: true });
+const createAbortedError = (method: string) => new GatewayError({ code: "ABORTED", message: `The call of ${method} was aborted.` });
+const createTooManyError = () =>
   new GatewayError({ code: "TOO_MANY", message: "Too many calls to the gateway are waiting for a response.", retryable: true });
-const timedOut = (method: string, timeoutMs: number) =>
+const createTimeoutError = (method: string, timeoutMs: number) =>
   new GatewayError({ code: "TIMEOUT", message: `The gateway did not respond to ${method} within ${timeoutMs / 1000} s.`, retryable: true });
-const tooLarge = (method: string, bytes: number, limit: number) =>
+const createTooLargeError = (method: string, bytes: number, limit: number) =>
   new GatewayError({ code: "TOO_LARGE", message: `The call of ${method} has ${bytes} bytes; the gateway accepts at most ${limit}.` });

@@ -35,9 +35,9 @@ export interface Gateway {
    */
   call(method: string, params?: object, options?: CallOptions): Promise<unknown>;
   /** Resolves with the current or the next connection. Rejects when the signal is aborted. */
-  connected(signal?: AbortSignal): Promise<Hello>;
+  waitForConnection(signal?: AbortSignal): Promise<Hello>;
   /** Resolves when the current connection attempt has succeeded or failed; immediately if connected. */
-  attempted(): Promise<void>;
+  waitForAttempt(): Promise<void>;
   /** Listens to the gateway's events of all runs and agents. Returns the function that removes the listener. */
   onEvent(listener: (event: GatewayEvent) => void): () => void;
   /** Called after each connect, including the first. Returns the function that removes the listener. */
@@ -59,7 +59,7 @@ export function createGateway({ url, token, lookup, logger }: GatewayOptions): G
     for (const listener of eventListeners) listener(event);
   };
   const setFailure = (error: unknown): GatewayError => {
-    failure = asGatewayError(error);
+    failure = toGatewayError(error);
     attempt.resolve();
     attempt = Promise.withResolvers();
     return failure;
@@ -67,18 +67,18 @@ export function createGateway({ url, token, lookup, logger }: GatewayOptions): G
 
   const supervise = async (): Promise<void> => {
     let failures = 0;
-    let shortLived = 0;
+    let shortConnections = 0;
     while (!closing.signal.aborted) {
       try {
-        const opened = await openGatewaySocket({ url, token, lookup }, { onEvent, signal: closing.signal });
-        [socket, hello, failure, failures] = [opened, opened.hello, null, 0];
+        const newSocket = await openGatewaySocket({ url, token, lookup }, { onEvent, signal: closing.signal });
+        [socket, hello, failure, failures] = [newSocket, newSocket.hello, null, 0];
         attempt.resolve();
         logger.info({ version: hello.version, methods: hello.methods.size }, "connected to the OpenClaw gateway");
         for (const listener of connectedListeners) listener(hello);
         const openedAt = performance.now();
-        const reason = await opened.ended;
+        const reason = await newSocket.ended;
         socket = null;
-        shortLived = performance.now() - openedAt < STABLE_MS ? shortLived + 1 : 0;
+        shortConnections = performance.now() - openedAt < STABLE_MS ? shortConnections + 1 : 0;
         setFailure(reason);
         if (!closing.signal.aborted) logger.warn({ reason: reason.message }, "lost the connection to the OpenClaw gateway");
       } catch (error) {
@@ -86,10 +86,12 @@ export function createGateway({ url, token, lookup, logger }: GatewayOptions): G
         if (failures === 0 && !closing.signal.aborted) logger.warn({ code, reason: message }, "failed to connect to the OpenClaw gateway");
         failures += 1;
       }
-      await delay(delayMs(Math.max(failures, shortLived - 1), failure), undefined, { signal: closing.signal }).catch(() => {});
+      await delay(calculateDelayMs(Math.max(failures, shortConnections - 1), failure), undefined, { signal: closing.signal }).catch(
+        () => {},
+      );
     }
   };
-  const supervised = supervise();
+  const supervision = supervise();
 
   return {
     get state() {
@@ -113,7 +115,7 @@ export function createGateway({ url, token, lookup, logger }: GatewayOptions): G
         });
       return await socket.call(method, params, options);
     },
-    async connected(signal) {
+    async waitForConnection(signal) {
       if (socket !== null) return socket.hello;
       const next = Promise.withResolvers<Hello>();
       const stop = AbortSignal.any([closing.signal, ...(signal === undefined ? [] : [signal])]);
@@ -127,28 +129,28 @@ export function createGateway({ url, token, lookup, logger }: GatewayOptions): G
         stop.removeEventListener("abort", onAbort);
       });
     },
-    attempted: async () => (socket === null ? attempt.promise : undefined),
-    onEvent: (listener) => listen(eventListeners, listener),
-    onConnected: (listener) => listen(connectedListeners, listener),
+    waitForAttempt: async () => (socket === null ? attempt.promise : undefined),
+    onEvent: (listener) => addListener(eventListeners, listener),
+    onConnected: (listener) => addListener(connectedListeners, listener),
     async close() {
       closing.abort();
-      await supervised;
+      await supervision;
     },
   };
 }
 
-function listen<T>(listeners: Set<T>, listener: T): () => void {
+function addListener<T>(listeners: Set<T>, listener: T): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);
 }
 
 /** Exponential backoff with jitter. A failure that only an operator can fix gets the longest delay. */
-function delayMs(failures: number, failure: GatewayError | null): number {
+function calculateDelayMs(failures: number, failure: GatewayError | null): number {
   const isTransient = failure === null || TRANSIENT_CODES.includes(failure.code);
   const maxMs = isTransient ? Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(failures, 10)) : LONGEST_DELAY_MS;
   const requested = Math.min(failure?.retryAfterMs ?? 0, LONGEST_DELAY_MS);
   return Math.max(requested, maxMs * (0.5 + Math.random() / 2));
 }
 
-const asGatewayError = (error: unknown): GatewayError =>
+const toGatewayError = (error: unknown): GatewayError =>
   error instanceof GatewayError ? error : new GatewayError({ code: "INVALID_ADDRESS", message: String(error) });

@@ -2,7 +2,7 @@ import { withTimeout } from "@hak2i/async-kit";
 import type { AdapterHealthStatus, PreflightStep } from "#contract";
 import { originOf } from "../shared/model-api/model-failure.ts";
 import type { AdapterContext } from "./adapter-context.ts";
-import { detailCode, type GatewayError } from "./gateway-error.ts";
+import { type GatewayError, readDetailCode } from "./gateway-error.ts";
 import type { Hello } from "./gateway-socket.ts";
 
 const LIMIT_MS = 10_000;
@@ -17,22 +17,24 @@ export async function checkGatewayHealth({ gateway, settings }: AdapterContext):
   // The rest of the URL may contain a secret.
   const url = originOf(settings.url);
   // The first connection attempt may still be in progress.
-  if (gateway.failure === null) await withTimeout(gateway.attempted(), LIMIT_MS, () => {});
+  if (gateway.failure === null) await withTimeout(gateway.waitForAttempt(), LIMIT_MS, () => {});
   const { hello } = gateway;
   if (gateway.state !== "connected" || hello === null) {
-    const isBack = hello !== null && gateway.failure?.retryable === true;
-    const detail = isBack ? `Bridge is reconnecting to the gateway. ${adviceOn(gateway.failure)}` : adviceOn(gateway.failure);
+    const isReconnecting = hello !== null && gateway.failure?.retryable === true;
+    const detail = isReconnecting
+      ? `Bridge is reconnecting to the gateway. ${describeFailure(gateway.failure)}`
+      : describeFailure(gateway.failure);
     const preflight = [{ step: "primary connection", ok: false, detail: `http-api: ${url}: ${detail}` }];
     const version = hello?.version ?? null;
-    return isBack
+    return isReconnecting
       ? { status: "degraded", connection: "http-api", version, detail, preflight }
       : { status: "offline", connection: null, version, detail, preflight };
   }
   const preflight = [
     { step: "primary connection", ok: true, detail: `http-api: ${url}` },
-    authenticationStep(hello),
-    versionStep(hello),
-    ...methodSteps(hello),
+    createAuthenticationStep(hello),
+    createVersionStep(hello),
+    ...createMethodSteps(hello),
   ];
   const faults = preflight.filter(({ ok }) => !ok);
   const isUnusable = REQUIRED_METHODS.some((method) => !gateway.hasMethod(method));
@@ -46,10 +48,10 @@ export async function checkGatewayHealth({ gateway, settings }: AdapterContext):
 }
 
 /** Describes why there is no connection, and what the operator can do. */
-function adviceOn(failure: GatewayError | null): string {
+function describeFailure(failure: GatewayError | null): string {
   if (failure === null) return "Bridge is not connected to the gateway yet.";
   const { code, message } = failure;
-  const detail = detailCode(failure);
+  const detail = readDetailCode(failure);
   if (detail === "AUTH_TOKEN_MISMATCH") return "The gateway rejects the token. Set BRIDGE_OPENCLAW_TOKEN to its gateway.auth.token.";
   if (code === "NOT_PAIRED" || detail?.startsWith("AUTH_") === true)
     return `The gateway requires authentication (${message}). Set BRIDGE_OPENCLAW_TOKEN to its gateway.auth.token, and run Bridge on the gateway's host or connect through a tunnel: the gateway accepts a token alone only over loopback.`;
@@ -60,7 +62,7 @@ function adviceOn(failure: GatewayError | null): string {
   return message;
 }
 
-function authenticationStep({ scopes }: Hello): PreflightStep {
+function createAuthenticationStep({ scopes }: Hello): PreflightStep {
   const missing = REQUIRED_SCOPES.filter((scope) => !scopes.includes(scope));
   if (missing.length === 0) return { step: "authentication", ok: true, detail: "connected, with all required scopes" };
   return {
@@ -71,13 +73,13 @@ function authenticationStep({ scopes }: Hello): PreflightStep {
 }
 
 /** Another version is not a failure: the check of the methods determines whether it is compatible. */
-const versionStep = ({ version }: Hello): PreflightStep => ({
+const createVersionStep = ({ version }: Hello): PreflightStep => ({
   step: "version",
   ok: true,
   detail: version === TESTED_VERSION ? `${version}, as tested` : `${version}; tested with ${TESTED_VERSION}`,
 });
 
-function methodSteps({ methods, version }: Hello): PreflightStep[] {
+function createMethodSteps({ methods, version }: Hello): PreflightStep[] {
   const missing = [...REQUIRED_METHODS, ...OPTIONAL_METHODS].filter((method) => !methods.has(method));
   if (missing.length === 0) return [];
   return [{ step: "methods", ok: false, detail: `OpenClaw ${version} lacks the methods ${missing.join(", ")}. Use ${TESTED_VERSION}.` }];

@@ -1,7 +1,7 @@
 import type { ExecutionAdapter } from "#contract";
 import { createCallStore } from "../shared/declared-tools/call-store.ts";
 import type { AdapterContext } from "./adapter-context.ts";
-import { capabilitiesOf } from "./capabilities.ts";
+import { createCapabilities } from "./capabilities.ts";
 import { createCommandSweep } from "./command-sweep.ts";
 import { createGateway } from "./gateway.ts";
 import { checkGatewayHealth } from "./health.ts";
@@ -20,11 +20,11 @@ import { createTasks } from "./tasks.ts";
  * the adapter connects over a WebSocket.
  */
 export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
-  let opened: (AdapterContext & { stopWatching(): void }) | null = null;
+  let activeContext: (AdapterContext & { stopWatching(): void }) | null = null;
   let closing = new AbortController();
   let audit: Promise<unknown> = Promise.resolve();
-  const { isFollowed, cancelAll, ...tasks } = createTasks(() => opened);
-  const managers = createManagers(() => (opened === null ? null : manageContext(opened, closing.signal)));
+  const { isSessionInUse, cancelAll, ...tasks } = createTasks(() => activeContext);
+  const managers = createManagers(() => (activeContext === null ? null : createManageContext(activeContext, closing.signal)));
 
   return {
     provider: "openclaw",
@@ -34,14 +34,14 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
       const settings = openClawSettingsSchema.parse(config.settings);
       const keys = await openSessionKeys(config.dataDir);
       const gateway = createGateway({ url: settings.url, token: settings.token, lookup: config.lookup, logger: config.logger });
-      const stopOrphanWatch = stopOrphanedRuns({ gateway, logger: config.logger, isOurs: keys.isOurs, isFollowed });
-      const closed = closing.signal;
-      const context = { ...manageContext({ config, settings, gateway }, closed), gateway, closed };
+      const stopOrphanWatch = stopOrphanedRuns({ gateway, logger: config.logger, isOurs: keys.isOurs, isSessionInUse });
+      const shutdownSignal = closing.signal;
+      const context = { ...createManageContext({ config, settings, gateway }, shutdownSignal), gateway, shutdownSignal };
       const servers = createTaskMcpServers(context, keys.bridgeId, config.logger);
       const readWorkspaces = async () => (await readAgents(context)).agents.flatMap(({ workspace }) => workspace ?? []);
       const commands = settings.workspace === "bridge" ? createCommandSweep({ ...config, readWorkspaces }) : null;
       const stopSweeping = gateway.onConnected(() => {
-        retryAfterReconnect({ gateway, signal: closed }, servers.sweep).catch((error: unknown) =>
+        retryAfterReconnect({ gateway, signal: shutdownSignal }, servers.sweep).catch((error: unknown) =>
           config.logger.debug({ reason: String(error) }, "failed to remove the MCP servers of ended tasks"),
         );
         commands?.sweepEarlier().catch((error: unknown) => {
@@ -53,12 +53,12 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
         stopSweeping();
       };
       const openCalls = createCallStore(config.dataDir, config.retentionDays);
-      opened = { config, settings, keys, gateway, servers, openCalls, commands, stopWatching };
+      activeContext = { config, settings, keys, gateway, servers, openCalls, commands, stopWatching };
     },
 
     async shutdown() {
-      const previous = opened;
-      opened = null;
+      const previous = activeContext;
+      activeContext = null;
       closing.abort();
       await Promise.all([cancelAll(), audit]);
       await previous?.servers.close();
@@ -67,30 +67,30 @@ export function createOpenClawAdapter(): Required<ExecutionAdapter> & Managers {
     },
 
     async checkHealth() {
-      if (opened !== null) {
-        const { openCalls, config } = opened;
+      if (activeContext !== null) {
+        const { openCalls, config } = activeContext;
         await openCalls.sweep().catch((err: unknown) => config.logger.warn({ err }, "failed to remove old open tool calls"));
-        return await checkGatewayHealth(opened);
+        return await checkGatewayHealth(activeContext);
       }
       return { status: "offline", connection: null, version: null, detail: "The openclaw adapter is not running.", preflight: [] };
     },
 
-    capabilities: () => capabilitiesOf(opened?.settings ?? openClawSettingsSchema.parse({})),
+    capabilities: () => createCapabilities(activeContext?.settings ?? openClawSettingsSchema.parse({})),
 
     ...tasks,
     ...managers,
     getSecurityPosture(call) {
       const posture = managers.getSecurityPosture(call);
-      // shutdown() waits until the audit program has ended.
+      // Lets shutdown() wait until the audit program has ended.
       audit = posture.catch(() => {});
       return posture;
     },
   };
 }
 
-function manageContext(
+function createManageContext(
   { config, settings, gateway }: Pick<AdapterContext, "config" | "settings" | "gateway">,
-  closed: AbortSignal,
+  shutdownSignal: AbortSignal,
 ): ManageContext {
   const { env, dataDir, sandbox, onOrphansKilled } = config;
   return {
@@ -99,7 +99,7 @@ function manageContext(
     dataDir,
     sandbox,
     onOrphansKilled,
-    closed,
+    shutdownSignal,
     stateDir: settings.stateDir ?? null,
     command: settings.command ?? null,
   };

@@ -1,5 +1,5 @@
 import type { ExecutionRequest } from "#contract";
-import { promptOf } from "../shared/agent-program/prompt.ts";
+import { formatPrompt } from "../shared/agent-program/prompt.ts";
 import type { OpenClawSettings } from "./settings.ts";
 
 /** Bridge enforces the time limit of a task. The gateway's limit is longer and ends runs that Bridge has lost. */
@@ -12,23 +12,23 @@ export interface RunTarget {
   sessionId: string;
 }
 
-/** Params of `sessions.create`, which also updates an existing session. */
-export function sessionParams(request: ExecutionRequest, key: string, { workspace }: Pick<OpenClawSettings, "workspace">) {
+/** Creates the params of `sessions.create`, which also updates an existing session. */
+export function createSessionParams(request: ExecutionRequest, key: string, { workspace }: Pick<OpenClawSettings, "workspace">) {
   return {
     agentId: request.agentId,
     key,
-    permissionMode: permissionModeOf(request),
+    permissionMode: selectPermissionMode(request),
     ...(workspace === "bridge" ? { cwd: request.directories.cwd } : {}),
   };
 }
 
-/** Params of `sessions.patch` that enable MCP servers in one session. */
-export const enableServersParams = (names: readonly string[]) => ({
+/** Creates the params of `sessions.patch` that enable MCP servers in one session. */
+export const createEnableServersParams = (names: readonly string[]) => ({
   toolOverrides: { mcpServers: Object.fromEntries(names.map((name) => [name, true])) },
 });
 
-/** Params of `agent`, which starts the run. */
-export function runParams(request: ExecutionRequest, { key, runId, sessionId }: RunTarget) {
+/** Creates the params of `agent`, which starts the run. */
+export function createRunParams(request: ExecutionRequest, { key, runId, sessionId }: RunTarget) {
   const { agentId, model, systemPrompt, timeoutSeconds } = request;
   return {
     agentId,
@@ -37,7 +37,7 @@ export function runParams(request: ExecutionRequest, { key, runId, sessionId }: 
     expectedExistingSessionId: sessionId,
     // The id of the run. It also prevents a second start.
     idempotencyKey: runId,
-    message: promptOf(request),
+    message: formatPrompt(request),
     timeout: Math.ceil(timeoutSeconds) + EXTRA_SECONDS,
     // Do not post the answer to a chat channel.
     deliver: false,
@@ -57,7 +57,7 @@ export function unsupportedReason({ directories }: ExecutionRequest, { workspace
  * Maps the profile to a permission mode. `read-only` has no tools that write files or run commands, `guarded` stays in the workspace and
  * requests approval of each command, `full` requests no approval.
  */
-function permissionModeOf({ profile, approvals }: Pick<ExecutionRequest, "profile" | "approvals">) {
+function selectPermissionMode({ profile, approvals }: Pick<ExecutionRequest, "profile" | "approvals">) {
   if (profile === "inspect") return "read-only";
   return approvals === "allow" ? "full" : "guarded";
 }

@@ -4,7 +4,7 @@ import { GatewayError } from "./gateway-error.ts";
 import type { Hello } from "./gateway-socket.ts";
 
 /** How long tasks wait for a gateway that is disconnected or busy. */
-const AWAY_LIMIT_MS = 120_000;
+const WAIT_LIMIT_MS = 120_000;
 /** Delay before a retry if the gateway asks for one without a delay. */
 const DEFAULT_RETRY_MS = 500;
 
@@ -27,8 +27,8 @@ export async function retryAfterReconnect<T>(options: RetryOptions, act: (hello:
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       if (error.code === "DISCONNECTED") continue;
-      if (!error.isBusy || waitedMs >= AWAY_LIMIT_MS) throw error;
-      const retryMs = Math.min(Math.max(error.retryAfterMs ?? 0, DEFAULT_RETRY_MS), AWAY_LIMIT_MS);
+      if (!error.isBusy || waitedMs >= WAIT_LIMIT_MS) throw error;
+      const retryMs = Math.min(Math.max(error.retryAfterMs ?? 0, DEFAULT_RETRY_MS), WAIT_LIMIT_MS);
       await delay(retryMs, undefined, { signal: options.signal });
       waitedMs += retryMs;
     }
@@ -37,9 +37,9 @@ export async function retryAfterReconnect<T>(options: RetryOptions, act: (hello:
 
 /** Waits for the connection, up to a time limit. */
 async function waitForConnection({ gateway, signal }: RetryOptions): Promise<Hello> {
-  const limit = AbortSignal.timeout(AWAY_LIMIT_MS);
+  const limit = AbortSignal.timeout(WAIT_LIMIT_MS);
   try {
-    return await gateway.connected(AbortSignal.any([signal, limit]));
+    return await gateway.waitForConnection(AbortSignal.any([signal, limit]));
   } catch (error) {
     throw limit.aborted && gateway.failure !== null ? gateway.failure : error;
   }

@@ -16,7 +16,7 @@ export async function retryRunStart<T>(signal: AbortSignal, hasStarted: () => bo
     try {
       return await start(randomUUID());
     } catch (error) {
-      if (starts === MAX_STARTS || hasStarted() || !couldNotBegin(error)) throw error;
+      if (starts === MAX_STARTS || hasStarted() || !isStartFailure(error)) throw error;
     }
     await delay(starts * DELAY_MS, undefined, { signal });
   }
@@ -27,5 +27,5 @@ export async function retryRunStart<T>(signal: AbortSignal, hasStarted: () => bo
  * code for them.
  */
 const NOT_STARTED = /\bprepared model runtime\b|^another OpenClaw process owns\b/;
-const couldNotBegin = (error: unknown): boolean =>
+const isStartFailure = (error: unknown): boolean =>
   error instanceof GatewayError && error.code === "UNAVAILABLE" && NOT_STARTED.test(error.message);

@@ -60,27 +60,27 @@ export type TaskRow = z.infer<typeof taskRowSchema>;
 export function parseFinalResponse(payload: unknown): ConnectionResult {
   const final = finalSchema.safeParse(payload).data;
   if (final === undefined) return failure("adapter_error", "The gateway reported the end of the run in an unknown format.");
-  const verdict = outcomeOf(final);
-  const { output, ...facts } = factsOf(final);
-  return { ...facts, ...(verdict.status === "ok" && output !== "" && { output }), ...verdict };
+  const outcome = outcomeOf(final);
+  const { output, ...facts } = readFacts(final);
+  return { ...facts, ...(outcome.status === "ok" && output !== "" && { output }), ...outcome };
 }
 
 /** Converts a response to `agent.wait`; null while the run is active, and for a run that the gateway does not know. */
 export function parseWaitResponse(payload: unknown): ConnectionResult | null {
   const wait = waitSchema.safeParse(payload).data;
   if (wait === undefined || wait.status === "pending" || (wait.status === "timeout" && wait.endedAt === undefined)) return null;
-  if (wait.status === "ok" && wait.stopReason === "length") return truncated;
+  if (wait.status === "ok" && wait.stopReason === "length") return TRUNCATED;
   if (wait.status === "ok") return { status: "ok", ...(wait.terminalReply === undefined ? {} : { output: wait.terminalReply.text }) };
-  if (wait.status === "timeout") return timedOut;
-  return isStopped(wait.stopReason) ? stoppedElsewhere : explainFailure(shortenText(wait.error), null);
+  if (wait.status === "timeout") return TIMED_OUT;
+  return isStopped(wait.stopReason) ? STOPPED_ELSEWHERE : explainFailure(shortenText(wait.error), null);
 }
 
 /** Converts a row of `tasks.list`; null while the run is active. */
 export function parseTaskRow({ status, error }: TaskRow): ConnectionResult | null {
   if (status === "queued" || status === "running") return null;
   if (status === "completed") return { status: "ok" };
-  if (status === "cancelled") return stoppedElsewhere;
-  return status === "timed_out" ? timedOut : explainFailure(error ?? "", null);
+  if (status === "cancelled") return STOPPED_ELSEWHERE;
+  return status === "timed_out" ? TIMED_OUT : explainFailure(error ?? "", null);
 }
 
 /** Converts an error to the result of the task. `failoverReason` is the reason code that the events reported for a failed model call. */
@@ -93,15 +93,15 @@ export function explainError(error: unknown, failoverReason: string | null): Con
   const detail = shortenText(message);
   const agentId = /unknown agent id "([^"]*)"/i.exec(message)?.[1];
   if (agentId !== undefined) {
-    const how = `Create it with POST /api/v2/gateway/openclaw/agents or \`openclaw agents add\`, or dispatch to an existing agent, such as main.`;
-    return failure("adapter_error", `OpenClaw has no agent "${agentId}". ${how}`);
+    const advice = `Create it with POST /api/v2/gateway/openclaw/agents or \`openclaw agents add\`, or dispatch to an existing agent, such as main.`;
+    return failure("adapter_error", `OpenClaw has no agent "${agentId}". ${advice}`);
   }
   if (/\bcwd is unavailable\b/.test(message)) {
-    const how = "Give the gateway access to Bridge's workspaces, or set BRIDGE_OPENCLAW_WORKSPACE=agent.";
-    return failure("adapter_error", `The gateway cannot access the task's directory. ${how}`);
+    const advice = "Give the gateway access to Bridge's workspaces, or set BRIDGE_OPENCLAW_WORKSPACE=agent.";
+    return failure("adapter_error", `The gateway cannot access the task's directory. ${advice}`);
   }
   // The gateway returns this message for a run that was stopped before it started.
-  if (/run authority is no longer active/.test(message)) return stoppedElsewhere;
+  if (/run authority is no longer active/.test(message)) return STOPPED_ELSEWHERE;
   if (code === "DISCONNECTED") return failure("runtime_crashed", "The connection to the gateway was lost and not restored in time.");
   if (error.isBusy) return failure("adapter_offline", `The gateway is too busy to run the task: ${detail}`);
   if (/^config\.patch\b/.test(message))
@@ -111,9 +111,9 @@ export function explainError(error: unknown, failoverReason: string | null): Con
   return failure("adapter_error", `The gateway rejected the task: ${detail}`);
 }
 
-const truncated = failure("model_error", "The model reached its token limit, so its answer is incomplete.");
-const timedOut = failure("timeout", "The run reached the time limit of the gateway.");
-const stoppedElsewhere = failure("cancelled", "The run was stopped in OpenClaw.");
+const TRUNCATED = failure("model_error", "The model reached its token limit, so its answer is incomplete.");
+const TIMED_OUT = failure("timeout", "The run reached the time limit of the gateway.");
+const STOPPED_ELSEWHERE = failure("cancelled", "The run was stopped in OpenClaw.");
 const isStopped = (stopReason: string | undefined): boolean => stopReason === "rpc" || stopReason === "aborted";
 
 /** Error codes by the gateway's `failoverReason`. */
@@ -140,16 +140,18 @@ function outcomeOf({ status, summary, stopReason, timeoutPhase, error, result }:
   if (status === "ok") {
     const hasFailed = metaError !== undefined || result?.payloads.some(({ isError }) => isError === true);
     if (hasFailed) return explainFailure(shortenText(metaError?.message ?? textOf(result)), null);
-    return result?.meta.stopReason === "length" ? truncated : { status: "ok" };
+    return result?.meta.stopReason === "length" ? TRUNCATED : { status: "ok" };
   }
   if (status === "timeout") {
     const phase = timeoutPhase ?? result?.meta.timeoutPhase;
-    return isStopped(stopReason) || (phase === undefined && metaError === undefined && summary === "aborted") ? stoppedElsewhere : timedOut;
+    return isStopped(stopReason) || (phase === undefined && metaError === undefined && summary === "aborted")
+      ? STOPPED_ELSEWHERE
+      : TIMED_OUT;
   }
   return explainFailure(shortenText(error ?? metaError?.message ?? summary), null);
 }
 
-function factsOf({ result }: z.infer<typeof finalSchema>): Omit<Partial<ConnectionResult>, "status"> {
+function readFacts({ result }: z.infer<typeof finalSchema>): Omit<Partial<ConnectionResult>, "status"> {
   const { provider, model, usage, costUsd = 0 } = result?.meta.agentMeta ?? {};
   return {
     output: textOf(result),

@@ -9,7 +9,7 @@ import { followRun } from "./follow-run.ts";
 import type { Gateway } from "./gateway.ts";
 import { GatewayError } from "./gateway-error.ts";
 import type { GatewayTask } from "./gateway-task.ts";
-import { enableServersParams, runParams, sessionParams } from "./request.ts";
+import { createEnableServersParams, createRunParams, createSessionParams } from "./request.ts";
 import { retryAfterReconnect } from "./retry-after-reconnect.ts";
 import { retryRunStart } from "./retry-run-start.ts";
 import { explainError } from "./run-result.ts";
@@ -42,30 +42,32 @@ export async function runTask(task: GatewayTask): Promise<ConnectionResult> {
   const work = async (): Promise<ConnectionResult> => {
     try {
       const sessionId = await retryAfterReconnect(task, () => openSession(task));
-      if (sessionId === null) return unknownSession;
+      if (sessionId === null) return UNKNOWN_SESSION;
       if (request.mcpServers !== undefined && request.mcpServers.length > 0) {
         const servers = request.mcpServers;
         serverNames = await retryAfterReconnect(task, () => task.servers.add(servers));
         if (taskEnded.signal.aborted) {
           task.servers.remove(serverNames);
-          return cancelled;
+          return CANCELED;
         }
-        await retryAfterReconnect(task, () => gateway.call("sessions.patch", { key, ...enableServersParams(serverNames) }, { signal }));
+        await retryAfterReconnect(task, () =>
+          gateway.call("sessions.patch", { key, ...createEnableServersParams(serverNames) }, { signal }),
+        );
       }
       facts.resumeToken = key;
       const start = async (runId: string): Promise<ConnectionResult> => {
         runs.add(runId);
-        const params = runParams(request, { key, runId, sessionId });
+        const params = createRunParams(request, { key, runId, sessionId });
         return await followRun({ gateway, key, params, signal, taskEnded: taskEnded.signal, runs, reader, approvals });
       };
       return await retryRunStart(signal, () => hasStarted, start);
     } catch (error) {
-      if (signal.aborted) return cancelled;
+      if (signal.aborted) return CANCELED;
       return explainError(error, reader.failoverReason);
     }
   };
   try {
-    if (signal.aborted) return cancelled;
+    if (signal.aborted) return CANCELED;
     const working = work();
     const stopping = stopOnAbort(task, { working, hasRun: () => runs.size > 0 });
     // With a broken connection, the local work ends at once, but the run on the gateway continues.
@@ -73,7 +75,7 @@ export async function runTask(task: GatewayTask): Promise<ConnectionResult> {
     // The first outcome counts: ignore later events.
     removeListener();
     if (!signal.aborted) await stopLeftovers(task);
-    return { ...facts, ...ending, ...(signal.aborted ? cancelled : {}) };
+    return { ...facts, ...ending, ...(signal.aborted ? CANCELED : {}) };
   } finally {
     removeListener();
     taskEnded.abort();
@@ -82,7 +84,8 @@ export async function runTask(task: GatewayTask): Promise<ConnectionResult> {
 }
 
 /**
- * The gateway calls MCP tools directly or through its tool `tool_call`, under their server's temporary name. Restores the declared name.
+ * Restores the name of a declared tool. The gateway reports its calls under a name with a temporary prefix, directly or as the input of its
+ * tool `tool_call`.
  */
 function renameDeclaredTool(step: TimelineStep, offeredTools: GatewayTask["offeredTools"]): TimelineStep {
   if (step.kind !== "tool.invoked" || offeredTools === undefined) return step;
@@ -98,15 +101,16 @@ const SERVER_NAME_PREFIX = /^(mcp:[^:]*:)?br[0-9a-f]{12}-/;
 type TimelineStep = Parameters<typeof applyStep>[1];
 
 /** The result of a stopped task. */
-export const cancelled = failure("cancelled", "The task was canceled.");
+export const CANCELED = failure("cancelled", "The task was canceled.");
 
-const unknownSession = failure(
+const UNKNOWN_SESSION = failure(
   "adapter_error",
   "The session of the resume token no longer exists in OpenClaw. Dispatch without resumeToken.",
 );
 
 /**
- * Opens the task's session, without active runs. Returns null if the session to resume no longer exists, because a new one has no history.
+ * Opens the task's session, without active runs. Returns null if the session to resume no longer exists. A new session would not have its
+ * history.
  */
 async function openSession(task: GatewayTask): Promise<string | null> {
   const { gateway, key, signal, request, settings } = task;
@@ -116,7 +120,7 @@ async function openSession(task: GatewayTask): Promise<string | null> {
     // An earlier task may have left runs because the gateway was unreachable.
     await stopLeftovers(task);
   }
-  const session = await gateway.call("sessions.create", sessionParams(request, key, settings), { signal });
+  const session = await gateway.call("sessions.create", createSessionParams(request, key, settings), { signal });
   return z.object({ sessionId: z.string() }).parse(session).sessionId;
 }
 
@@ -135,22 +139,22 @@ async function stopOnAbort(
   );
   const deadline = AbortSignal.timeout(STOP_LIMIT_MS);
   while (!deadline.aborted) {
-    if (gateway.state !== "connected" && !(hasRun() && (await isReconnected(gateway, deadline)))) break;
+    if (gateway.state !== "connected" && !(hasRun() && (await waitForReconnect(gateway, deadline)))) break;
     const isSent = await stopSession(gateway, key);
     if (isSent && (await withTimeout(hasEnded, STOP_INTERVAL_MS, () => false))) break;
   }
-  return cancelled;
+  return CANCELED;
 }
 
-const isReconnected = (gateway: Gateway, deadline: AbortSignal): Promise<boolean> =>
-  gateway.connected(deadline).then(
+const waitForReconnect = (gateway: Gateway, deadline: AbortSignal): Promise<boolean> =>
+  gateway.waitForConnection(deadline).then(
     () => true,
     () => false,
   );
 
 /**
- * Stops all work of a session, including queued runs and sub-agents; false when the connection broke meanwhile. Runs that cannot be reached
- * are stopped after a reconnect.
+ * Stops all work of a session, including queued runs and sub-agents. Returns false if the connection was lost in the meantime. Runs that
+ * cannot be reached are stopped after a reconnect.
  */
 export async function stopSession(gateway: Gateway, key: string): Promise<boolean> {
   try {
@@ -161,7 +165,7 @@ export async function stopSession(gateway: Gateway, key: string): Promise<boolea
   }
 }
 
-/** A task ends with the answer of its run, so sub-agents that the run did not wait for are stopped. */
+/** Stops runs that are still active in the session, such as sub-agents that the run did not wait for. */
 async function stopLeftovers({ gateway, key }: GatewayTask): Promise<void> {
   const left = await gateway.call("tasks.list", { sessionKey: key, status: ["queued", "running"], limit: 1 }).catch(() => null);
   if (z.object({ tasks: z.array(z.unknown()).min(1) }).safeParse(left).success) await stopSession(gateway, key);

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { z } from "zod";
 import { type AdapterSettings, choice, readJson, settingsSchema } from "#contract";
-import { argv } from "../shared/process/settings.ts";
+import { argvSchema } from "../shared/agent-program/settings.ts";
 
 /** Settings of the OpenClaw adapter. */
 export const openClawSettings = {
@@ -40,7 +40,7 @@ export const openClawSettings = {
   command: {
     variable: "BRIDGE_OPENCLAW_COMMAND",
     read: readJson,
-    schema: argv('["openclaw"]')
+    schema: argvSchema('["openclaw"]')
       .optional()
       .describe(
         'OpenClaw\'s command line, if it is installed on this host: a JSON array, for example ["openclaw"]. Enables operations that need it.',

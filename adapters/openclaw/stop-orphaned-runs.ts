@@ -6,7 +6,7 @@ import { retryAfterReconnect } from "./retry-after-reconnect.ts";
 import { taskRowSchema } from "./run-result.ts";
 import { stopSession } from "./run-task.ts";
 
-const PAGE = 500;
+const PAGE_SIZE = 500;
 const pageSchema = z.object({ tasks: z.array(taskRowSchema), nextCursor: z.string().nullish() });
 const taskEventSchema = z.object({
   task: z.object({ sessionKey: z.string(), childSessionKey: z.string().optional(), status: z.literal("running") }),
@@ -17,33 +17,33 @@ const runEventSchema = z.object({
   data: z.object({ phase: z.enum(["start", "model"]) }),
 });
 
-/** Options; `isOurs` and `isFollowed` classify session keys. */
+/** Options of `stopOrphanedRuns`. */
 export interface OrphanedRunsOptions {
   gateway: Gateway;
   logger: AdapterLogger;
   /** Whether the session belongs to this Bridge. */
   isOurs(key: string): boolean;
   /** Whether a task uses the session. */
-  isFollowed(key: string): boolean;
+  isSessionInUse(key: string): boolean;
 }
 
 /**
- * Stops active runs in sessions of this Bridge that no task uses: runs left by a killed Bridge, and runs that the gateway starts by itself
- * after a restart or when a sub-agent completes. Returns the function that stops watching.
+ * Watches the gateway, and stops active runs in sessions of this Bridge that no task uses: runs that remain after Bridge was killed, and
+ * runs that the gateway starts on its own after a restart or when a sub-agent completes. Returns the function that ends the watch.
  */
-export function stopOrphanedRuns({ gateway, logger, isOurs, isFollowed }: OrphanedRunsOptions): () => void {
+export function stopOrphanedRuns({ gateway, logger, isOurs, isSessionInUse }: OrphanedRunsOptions): () => void {
   const stopping = new Set<string>();
 
   const stop = async (key: string): Promise<void> => {
-    if (!isOurs(key) || isFollowed(key) || stopping.has(key)) return;
+    if (!isOurs(key) || isSessionInUse(key) || stopping.has(key)) return;
     stopping.add(key);
-    logger.warn({ session: key }, "stopped an orphaned OpenClaw run");
+    logger.warn({ session: key }, "stopping an orphaned OpenClaw run");
     await stopSession(gateway, key).finally(() => stopping.delete(key));
   };
   const sweep = async (): Promise<void> => {
     let cursor: string | null | undefined;
     do {
-      const params = { status: ["queued", "running"], limit: PAGE, ...(cursor ? { cursor } : {}) };
+      const params = { status: ["queued", "running"], limit: PAGE_SIZE, ...(cursor ? { cursor } : {}) };
       const page = pageSchema.parse(await gateway.call("tasks.list", params));
       await Promise.all(page.tasks.map(({ sessionKey = "" }) => stop(sessionKey)));
       cursor = page.nextCursor === cursor ? null : page.nextCursor;

@@ -7,7 +7,7 @@ import { changeConfig, readConfig } from "./manage/gateway-config.ts";
 import type { ManageContext } from "./manage/manage-context.ts";
 import { retryAfterReconnect } from "./retry-after-reconnect.ts";
 
-type McpServersContext = ManageContext & { gateway: Gateway; closed: AbortSignal };
+type McpServersContext = ManageContext & { gateway: Gateway; shutdownSignal: AbortSignal };
 
 /** MCP servers of tasks. The gateway accepts MCP servers only in its configuration, so Bridge adds them there while the task runs. */
 export interface TaskMcpServers {
@@ -28,50 +28,50 @@ export interface TaskMcpServers {
 export function createTaskMcpServers(context: McpServersContext, bridgeId: string, logger: AdapterLogger): TaskMcpServers {
   // Keep the prefix short: server names are part of every tool name.
   const prefix = `br${bridgeId.slice(0, 6)}`;
-  const wanted = new Map<string, object>();
-  const written = new Set<string>();
+  const wantedServers = new Map<string, object>();
+  const writtenNames = new Set<string>();
   const turns = createTurns();
-  let flushing: Promise<void> | null = null;
-  let next: Promise<void> | null = null;
+  let currentFlush: Promise<void> | null = null;
+  let nextFlush: Promise<void> | null = null;
 
-  /** Combines all changes made so far in one write, because the gateway accepts 30 writes per minute. */
+  /** Writes all pending changes at once, because the gateway accepts only 30 writes per minute. */
   function flush(): Promise<void> {
-    if (flushing === null) {
-      flushing = write().finally(() => {
-        flushing = null;
+    if (currentFlush === null) {
+      currentFlush = write().finally(() => {
+        currentFlush = null;
       });
-      return flushing;
+      return currentFlush;
     }
-    next ??= flushing
+    nextFlush ??= currentFlush
       .catch(() => {})
       .then(() => {
-        next = null;
+        nextFlush = null;
         return flush();
       });
-    return next;
+    return nextFlush;
   }
 
   async function write(): Promise<void> {
-    const added = [...wanted].filter(([name]) => !written.has(name));
-    const removed = [...written].filter((name) => !wanted.has(name));
+    const added = [...wantedServers].filter(([name]) => !writtenNames.has(name));
+    const removed = [...writtenNames].filter((name) => !wantedServers.has(name));
     if (added.length + removed.length === 0) return;
     // Recorded before the write, so that servers of a write with an unknown outcome are removed, too.
-    for (const [name] of added) written.add(name);
+    for (const [name] of added) writtenNames.add(name);
     const servers = Object.fromEntries([...added, ...removed.map((name) => [name, null] as const)]);
     try {
       await changeConfig(context, () => ({ mcp: { servers } }));
     } catch (error) {
-      if (!mayHaveBeenWritten(error)) for (const [name] of added) written.delete(name);
+      if (!mayHaveBeenWritten(error)) for (const [name] of added) writtenNames.delete(name);
       throw error;
     }
-    for (const name of removed) written.delete(name);
+    for (const name of removed) writtenNames.delete(name);
   }
 
   async function addServers(servers: readonly McpServerSpec[]): Promise<string[]> {
     const nonce = randomBytes(3).toString("hex");
-    const named = servers.map((server) => [`${prefix}${nonce}-${server.name}`, toConfig(server)] as const);
-    for (const [name, server] of named) wanted.set(name, server);
-    const names = named.map(([name]) => name);
+    const namedServers = servers.map((server) => [`${prefix}${nonce}-${server.name}`, toConfig(server)] as const);
+    for (const [name, server] of namedServers) wantedServers.set(name, server);
+    const names = namedServers.map(([name]) => name);
     try {
       await flush();
       return names;
@@ -82,8 +82,8 @@ export function createTaskMcpServers(context: McpServersContext, bridgeId: strin
   }
 
   function remove(names: readonly string[]): void {
-    for (const name of names) wanted.delete(name);
-    retryAfterReconnect({ gateway: context.gateway, signal: context.closed }, flush).catch((error: unknown) =>
+    for (const name of names) wantedServers.delete(name);
+    retryAfterReconnect({ gateway: context.gateway, signal: context.shutdownSignal }, flush).catch((error: unknown) =>
       logger.warn({ reason: String(error) }, "failed to remove MCP servers of ended tasks from the configuration"),
     );
   }
@@ -102,7 +102,7 @@ export function createTaskMcpServers(context: McpServersContext, bridgeId: strin
     async sweep() {
       const { sourceConfig } = await readConfig(context);
       const pattern = new RegExp(`^${prefix}[0-9a-f]{6}-`);
-      for (const name of Object.keys(sourceConfig.mcp?.servers ?? {})) if (pattern.test(name)) written.add(name);
+      for (const name of Object.keys(sourceConfig.mcp?.servers ?? {})) if (pattern.test(name)) writtenNames.add(name);
       await flush();
     },
     async close() {
@@ -111,7 +111,7 @@ export function createTaskMcpServers(context: McpServersContext, bridgeId: strin
   };
 }
 
-/** Whether a failed write may have changed the configuration. */
+/** Returns whether a failed write may have changed the configuration. */
 const mayHaveBeenWritten = (error: unknown): boolean =>
   error instanceof GatewayError && !error.isBusy && ["TIMEOUT", "DISCONNECTED", "UNAVAILABLE"].includes(error.code);
 

@@ -8,7 +8,7 @@ import { runWithDeclaredTools } from "../shared/declared-tools/run-with-declared
 import { MAX_TEXT_BYTES } from "../shared/process/text-limit.ts";
 import type { AdapterContext } from "./adapter-context.ts";
 import { unsupportedReason } from "./request.ts";
-import { cancelled, runTask } from "./run-task.ts";
+import { CANCELED, runTask } from "./run-task.ts";
 
 /** How long a task waits for a gateway that was connected before and may be restarting. */
 const RECONNECT_LIMIT_MS = 30_000;
@@ -16,13 +16,13 @@ const RECONNECT_LIMIT_MS = 30_000;
 /** The part of the adapter that runs tasks. */
 export interface Tasks extends Required<Pick<ExecutionAdapter, "execute" | "cancel" | "onEvent" | "offEvent">> {
   /** Whether a running or waiting task uses the session. */
-  isFollowed(key: string): boolean;
+  isSessionInUse(key: string): boolean;
   /** Cancels all tasks, and resolves when they have ended. */
   cancelAll(): Promise<void>;
 }
 
-/** Creates the part of the adapter that runs tasks; `opened` returns null while the adapter is not running. */
-export function createTasks(opened: () => AdapterContext | null): Tasks {
+/** Creates the part of the adapter that runs tasks; `currentContext` returns null while the adapter is not running. */
+export function createTasks(currentContext: () => AdapterContext | null): Tasks {
   const running = createRunningTasks();
   // Only one task of a session runs at a time, so stopping a task does not stop the next one.
   const sessions = createTurns();
@@ -33,22 +33,22 @@ export function createTasks(opened: () => AdapterContext | null): Tasks {
     signal: AbortSignal,
   ): Promise<ExecutionResult> => {
     const { agentId, taskId, resumeToken, directories } = request;
-    const obstacle = unsupportedReason(request, settings);
-    if (obstacle !== null) return failure("adapter_error", obstacle);
+    const reason = unsupportedReason(request, settings);
+    if (reason !== null) return failure("adapter_error", reason);
     if (resumeToken !== undefined && !keys.belongs(resumeToken, agentId, directories.home))
       return failure("adapter_error", "The resume token does not belong to a session of this agent.");
-    const offline = await waitForConnection(gateway, signal);
-    if (offline !== null) return failure(signal.aborted ? "cancelled" : "adapter_offline", offline);
+    const connectionError = await waitForConnection(gateway, signal);
+    if (connectionError !== null) return failure(signal.aborted ? "cancelled" : "adapter_offline", connectionError);
 
     const startedAt = performance.now();
     const key = resumeToken ?? keys.create(agentId, directories.home);
-    const tooLong = new AbortController();
+    const textLimit = new AbortController();
     const timeline = createTaskTimeline(taskId, running.emit, {
       streaming: true,
       maxBytes: MAX_TEXT_BYTES,
-      onTooLong: () => tooLong.abort(),
+      onTooLong: () => textLimit.abort(),
     });
-    const stop = AbortSignal.any([signal, tooLong.signal]);
+    const stop = AbortSignal.any([signal, textLimit.signal]);
     const { logger, requestApproval } = config;
     try {
       const work = async (): Promise<ConnectionResult> => {
@@ -63,39 +63,39 @@ export function createTasks(opened: () => AdapterContext | null): Tasks {
       };
       const ending = await sessions.take(key, work, signal).catch((error: unknown): ConnectionResult => {
         if (error !== signal.reason) throw error;
-        return cancelled;
+        return CANCELED;
       });
-      const result = ending.status === "ok" ? { ...ending, output: completeTextOf(timeline.answer, ending.output) } : ending;
+      const result = ending.status === "ok" ? { ...ending, output: selectCompleteText(timeline.answer, ending.output) } : ending;
       return {
         ...finishAnswer(result, { request, timeline }),
         durationMs: performance.now() - startedAt,
         connection: "http-api",
       };
     } finally {
-      // The timeline ends before the result, also in case of a bug.
+      // No event may follow the result, even after a bug.
       timeline.close();
     }
   };
 
   return {
     async execute(request) {
-      const at = opened();
-      if (at === null) return failure("adapter_offline", "The openclaw adapter is not running.");
-      return running.run(request.taskId, ({ signal }) => run(request, at, signal));
+      const context = currentContext();
+      if (context === null) return failure("adapter_offline", "The openclaw adapter is not running.");
+      return running.run(request.taskId, ({ signal }) => run(request, context, signal));
     },
     cancel: running.cancel,
     onEvent: running.onEvent,
     offEvent: running.offEvent,
-    isFollowed: sessions.isTaken,
+    isSessionInUse: sessions.isTaken,
     cancelAll: running.stopAll,
   };
 }
 
 /** Waits for the gateway if it was connected before. Returns why the task cannot start; null if it can. */
 async function waitForConnection(gateway: AdapterContext["gateway"], signal: AbortSignal): Promise<string | null> {
-  if (gateway.failure === null) await nullIfAborted(gateway.attempted(), signal);
-  const isAway = gateway.hello !== null && gateway.failure?.retryable === true;
-  if (isAway) await gateway.connected(AbortSignal.any([signal, AbortSignal.timeout(RECONNECT_LIMIT_MS)])).catch(() => {});
+  if (gateway.failure === null) await nullIfAborted(gateway.waitForAttempt(), signal);
+  const isReconnecting = gateway.hello !== null && gateway.failure?.retryable === true;
+  if (isReconnecting) await gateway.waitForConnection(AbortSignal.any([signal, AbortSignal.timeout(RECONNECT_LIMIT_MS)])).catch(() => {});
   if (gateway.state === "connected") return null;
   // The failure contains addresses, so only the health report shows it.
   return signal.aborted
@@ -104,10 +104,10 @@ async function waitForConnection(gateway: AdapterContext["gateway"], signal: Abo
 }
 
 /**
- * Prefers the text of the final response, unless it differs from the streamed text only by surrounding whitespace, which the gateway
- * removes.
+ * Returns the text of the final response, or the streamed text if the two differ only by surrounding whitespace: the gateway removes it
+ * from the final response.
  */
-const completeTextOf = (streamed: string, final = streamed): string => (streamed.trim() === final.trim() ? streamed : final);
+const selectCompleteText = (streamed: string, final = streamed): string => (streamed.trim() === final.trim() ? streamed : final);
 
 const failure = (errorCode: TaskErrorCode, error: string): ExecutionResult => ({
   status: "error",

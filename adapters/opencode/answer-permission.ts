@@ -37,8 +37,8 @@ export function createPermissionHandler(
 }
 
 /**
- * Keeps file tools inside the workspace. A command outside of it is allowed here, because OpenCode sends a separate request for the
- * command.
+ * Decides about a permission request. Keeps file tools inside the workspace. Allows the access of a command to another directory, because
+ * OpenCode sends a separate request for the command.
  */
 async function decide(task: Pick<ProgramTask, "request" | "context">, { permission, call }: PermissionRequest): Promise<ApprovalDecision> {
   if (permission !== EXTERNAL_DIRECTORY) return await decideApproval(task, call);

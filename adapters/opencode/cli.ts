@@ -1,6 +1,6 @@
 import type { ConnectionResult, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
-import { promptOf } from "../shared/agent-program/prompt.ts";
+import { formatPrompt } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
 import { failure } from "../shared/process/failure.ts";
 import { createRunReader } from "./events.ts";
@@ -41,7 +41,7 @@ async function run(task: ProgramTask, argv: readonly string[], { env, model, tal
     env,
     // tsconfig.json of the workspace could make OpenCode load code if it started there.
     cwd: request.directories.tmp,
-    input: promptOf(request),
+    input: formatPrompt(request),
     // OpenCode exits without waiting until its output has been read from a pipe.
     stdout: "file",
     read: reader.read,
@@ -52,8 +52,8 @@ async function run(task: ProgramTask, argv: readonly string[], { env, model, tal
       if (/agent "bridge" not found/.test(stderr))
         return failure("adapter_error", "OpenCode did not load Bridge's agent from its configuration.");
       if (/session not found/i.test(stderr)) return failure("adapter_error", "OpenCode does not know the session of the resume token.");
-      return exitCode === 0 ? reader.outcome() : null;
+      return exitCode === 0 ? reader.getOutcome() : null;
     },
   });
-  return { ...result, ...tally.facts(), ...(modelName === null ? {} : { model: modelName }) };
+  return { ...result, ...tally.getFacts(), ...(modelName === null ? {} : { model: modelName }) };
 }

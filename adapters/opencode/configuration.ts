@@ -2,8 +2,9 @@ import type { ExecutionRequest, McpServerSpec } from "#contract";
 import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { isToolServer } from "../shared/declared-tools/tool-server-spec.ts";
 import { AGENT_NAME, type Permissions } from "./permissions.ts";
-import { findProviders, operatorConfig, providerConfig } from "./providers.ts";
+import { buildProviderConfig, findProviders, parseOperatorConfig } from "./providers.ts";
 
+/** The parts of a configuration that depend on the task. */
 export interface ConfigurationParts {
   permissions: Permissions;
   /** A file with instructions that are added to those of OpenCode. */
@@ -16,12 +17,12 @@ export function buildConfiguration(
   context: Pick<ProgramContext, "settings" | "env">,
   { permissions, instructions }: ConfigurationParts,
 ): string {
-  const operators = operatorConfig(context);
-  const ours = {
+  const operatorConfig = parseOperatorConfig(context);
+  const bridgeConfig = {
     autoupdate: false,
     share: "disabled",
     // A rejected call does not end the turn.
-    experimental: { ...objectOf(operators["experimental"]), continue_loop_on_deny: true },
+    experimental: { ...toObject(operatorConfig["experimental"]), continue_loop_on_deny: true },
     // Language servers and formatters run programs of the workspace without permission.
     lsp: false,
     formatter: false,
@@ -30,25 +31,25 @@ export function buildConfiguration(
     default_agent: AGENT_NAME,
     // A read-only task gets no MCP servers, because starting one can change files. Bridge's own server for declared tools changes none.
     mcp: Object.fromEntries(
-      mcpServers.filter((server) => profile === "modify" || isToolServer(server)).map((server) => [server.name, mcpServer(server)]),
+      mcpServers.filter((server) => profile === "modify" || isToolServer(server)).map((server) => [server.name, convertMcpServer(server)]),
     ),
-    ...(instructions === undefined ? {} : { instructions: [...listOf(operators["instructions"]), instructions] }),
+    ...(instructions === undefined ? {} : { instructions: [...toList(operatorConfig["instructions"]), instructions] }),
     ...restrictProviders(context),
   };
-  const remaining = Object.fromEntries(Object.entries(operators).filter(([name]) => !Object.hasOwn(ours, name)));
+  const remaining = Object.fromEntries(Object.entries(operatorConfig).filter(([name]) => !Object.hasOwn(bridgeConfig, name)));
   return joinObjects(
-    JSON.stringify({ snapshot: false, ...remaining, provider: providerConfig(context) }),
-    escapePlaceholders(JSON.stringify(ours)),
+    JSON.stringify({ snapshot: false, ...remaining, provider: buildProviderConfig(context) }),
+    escapePlaceholders(JSON.stringify(bridgeConfig)),
   );
 }
 
 /** Restricts the providers. Without this, OpenCode could send the prompt to its own free models. */
 function restrictProviders(context: Pick<ProgramContext, "settings" | "env">) {
   if (context.settings.home === "agent") return { enabled_providers: findProviders(context) };
-  return { disabled_providers: [...(operatorConfig(context).disabled_providers ?? []), "opencode"] };
+  return { disabled_providers: [...(parseOperatorConfig(context).disabled_providers ?? []), "opencode"] };
 }
 
-function mcpServer(server: McpServerSpec) {
+function convertMcpServer(server: McpServerSpec) {
   if (server.transport === "stdio")
     return { type: "local", command: [server.command, ...(server.args ?? [])], environment: server.env ?? {}, enabled: true };
   return { type: "remote", url: server.url, headers: server.headers ?? {}, oauth: false, enabled: true };
@@ -59,6 +60,6 @@ const escapePlaceholders = (json: string): string => json.replaceAll(/\{(?=env:|
 
 const joinObjects = (...objects: string[]): string => `{${objects.map((object) => object.slice(1, -1)).join(",")}}`;
 
-const objectOf = (value: unknown): object => (typeof value === "object" && value !== null ? value : {});
+const toObject = (value: unknown): object => (typeof value === "object" && value !== null ? value : {});
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+const toList = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);

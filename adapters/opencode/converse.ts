@@ -1,7 +1,7 @@
 import { errors } from "undici";
 import type { ExecutionRequest } from "#contract";
 import type { ConnectionResult, ProgramTask } from "../shared/agent-program/agent-program.ts";
-import { promptOf } from "../shared/agent-program/prompt.ts";
+import { formatPrompt } from "../shared/agent-program/prompt.ts";
 import { applyStep, type Outcome } from "../shared/agent-program/run-program.ts";
 import { failure } from "../shared/process/failure.ts";
 import { createPermissionHandler } from "./answer-permission.ts";
@@ -56,7 +56,7 @@ export async function converse(
     if (session === null) return failure("adapter_error", "OpenCode does not know the session of the resume token.");
     facts.resumeToken = session;
     read = createServerReader(session, start.tally);
-    await server.prompt(session, promptBody(request, start));
+    await server.prompt(session, createPromptBody(request, start));
     const endedEarly = ended.then(() => failure("runtime_crashed", "OpenCode closed its event stream before the task ended."));
     return await Promise.race([decided.promise, endedEarly]);
   };
@@ -85,13 +85,13 @@ async function openSession(server: OpenCodeServer, { resumeToken }: ExecutionReq
   return (await server.hasSession(resumeToken)) ? resumeToken : null;
 }
 
-function promptBody(request: ExecutionRequest, { model }: OpenCodeStart): Record<string, unknown> {
+function createPromptBody(request: ExecutionRequest, { model }: OpenCodeStart): Record<string, unknown> {
   const { outputStrategy, systemPrompt } = request;
   // OpenCode returns structured output as the input of a tool call, which must be an object.
   const isStructured = outputStrategy.type === "structured" && outputStrategy.schema["type"] === "object";
   return {
     agent: AGENT_NAME,
-    parts: [{ type: "text", text: promptOf(request) }],
+    parts: [{ type: "text", text: formatPrompt(request) }],
     ...(model === null ? {} : { model }),
     ...(systemPrompt === undefined ? {} : { system: systemPrompt }),
     ...(isStructured ? { format: { type: "json_schema", schema: outputStrategy.schema } } : {}),

@@ -3,7 +3,7 @@ import type { Credentials, ProgramContext } from "../shared/agent-program/agent-
 import { probeProgram } from "../shared/agent-program/probe-program.ts";
 import { buildConfiguration } from "./configuration.ts";
 import { CREDENTIALS_ADVICE, findProviders } from "./providers.ts";
-import { openCodeEnvironment } from "./start.ts";
+import { createOpenCodeEnvironment } from "./start.ts";
 
 /** Checks which providers have credentials. Does not check whether the credentials are valid. */
 export async function findCredentials(_connection: Connection, argv: readonly string[], context: ProgramContext): Promise<Credentials> {
@@ -22,7 +22,7 @@ export async function findCredentials(_connection: Connection, argv: readonly st
 async function countModels(argv: readonly string[], context: ProgramContext): Promise<number> {
   const home = context.env["HOME"];
   const config = buildConfiguration({ profile: "inspect" }, context, { permissions: { "*": "deny" } });
-  const env = { ...openCodeEnvironment(context, context.dataDir), OPENCODE_CONFIG_CONTENT: config };
+  const env = { ...createOpenCodeEnvironment(context, context.dataDir), OPENCODE_CONFIG_CONTENT: config };
   const { stdout } = await probeProgram(context, { argv: [...argv, "models"], env, ...(home === undefined ? {} : { home }) });
   return stdout.split("\n").filter((line) => /^\S+\/\S+$/.test(line)).length;
 }

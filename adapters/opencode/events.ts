@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { LineReader, Outcome, Step } from "../shared/agent-program/run-program.ts";
 import { failure } from "../shared/process/failure.ts";
 import { errorSchema, explainError, explainFinish } from "./failures.ts";
-import { createIncompleteAnswerCounter, discardIncomplete } from "./incomplete-answers.ts";
+import { createIncompleteAnswerCounter, DISCARD_INCOMPLETE_ANSWER } from "./incomplete-answers.ts";
 import { readToolCall, toolPartSchema } from "./tool-calls.ts";
 import { stepFinishSchema, type Tally } from "./usage.ts";
 
@@ -18,7 +18,7 @@ const lineSchema = z.discriminatedUnion("type", [
 export interface RunReader {
   read: LineReader;
   /** Returns the outcome of the last reported model call; valid after the program has exited. */
-  outcome(): Outcome;
+  getOutcome(): Outcome;
 }
 
 /** Creates the reader for the output of one task. */
@@ -35,7 +35,7 @@ export function createRunReader(tally: Tally): RunReader {
       // A step that starts before the previous one has finished is a retry.
       const isRetry = isCalling;
       isCalling = true;
-      return isRetry ? [...session, discardIncomplete] : session;
+      return isRetry ? [...session, DISCARD_INCOMPLETE_ANSWER] : session;
     }
     if (line.type === "text") return [...session, { kind: "text", text: line.part.text }];
     if (line.type === "error") return [...session, { kind: "ended", outcome: explainError(line.error) }];
@@ -49,13 +49,16 @@ export function createRunReader(tally: Tally): RunReader {
     tally.add(line.part);
     return [...session, ...countIncomplete(reason)];
   };
-  const outcome = (): Outcome => {
+  const getOutcome = (): Outcome => {
     if (!isCalling) return explainFinish(reason);
     tally.markIncomplete();
-    return incompleteOutput;
+    return INCOMPLETE_OUTPUT;
   };
-  return { read, outcome };
+  return { read, getOutcome };
 }
 
-/** Its output is written to a file. On a full disk lines are lost although the exit code is 0. */
-const incompleteOutput = failure("runtime_crashed", "OpenCode exited during a model call, or its last lines could not be written.");
+/**
+ * The failure of a task whose output is incomplete. OpenCode writes its output to a file: on a full disk, it loses lines and still exits
+ * with 0.
+ */
+const INCOMPLETE_OUTPUT = failure("runtime_crashed", "OpenCode exited during a model call, or its last lines could not be written.");

@@ -30,11 +30,11 @@ async function serve(task: ProgramTask, argv: readonly string[], start: OpenCode
   const { request, context, signal } = task;
   const password = randomBytes(32).toString("base64url");
   const stop = new AbortController();
-  const held: { conversation?: Promise<ConversationEnd> } = {};
+  const running: { conversation?: Promise<ConversationEnd> } = {};
 
   // A running conversation aborts its session first and then stops the server.
   const stopIfIdle = (): void => {
-    if (held.conversation === undefined) stop.abort();
+    if (running.conversation === undefined) stop.abort();
   };
   signal.addEventListener("abort", stopIfIdle, { once: true });
   if (signal.aborted) stop.abort();
@@ -52,14 +52,14 @@ async function serve(task: ProgramTask, argv: readonly string[], start: OpenCode
     input: "",
     onLine(line) {
       const origin = /listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(line)?.[1];
-      if (origin !== undefined) held.conversation ??= converse(task, start, { origin, password }).finally(() => stop.abort());
+      if (origin !== undefined) running.conversation ??= converse(task, start, { origin, password }).finally(() => stop.abort());
     },
     signal: stop.signal,
   }).finally(() => signal.removeEventListener("abort", stopIfIdle));
 
   reportOrphans(task, end);
-  const conversation = await held.conversation;
-  return { ...conversation?.facts, ...start.tally.facts(), ...decideOutcome(end, signal, conversation) };
+  const conversation = await running.conversation;
+  return { ...conversation?.facts, ...start.tally.getFacts(), ...decideOutcome(end, signal, conversation) };
 }
 
 /** Chooses the outcome. Precedence: a cancel, an exceeded limit, an unexpected exit of the server, the outcome of the conversation. */

@@ -14,11 +14,11 @@ export function createIncompleteAnswerCounter(): IncompleteAnswerCounter {
     const isIncomplete = reason === "unknown" || reason === "other";
     count = isIncomplete ? count + 1 : 0;
     // OpenCode discards an incomplete answer and calls the model again.
-    if (count < MAX_INCOMPLETE_ANSWERS) return [isIncomplete ? discardIncomplete : { kind: "kept" }];
+    if (count < MAX_INCOMPLETE_ANSWERS) return [isIncomplete ? DISCARD_INCOMPLETE_ANSWER : { kind: "kept" }];
     const error = `The model's answer was incomplete ${count} times in a row. Check that the provider implements the configured protocol.`;
     return [{ kind: "ended", outcome: failure("model_error", error) }];
   };
 }
 
 /** Discards the text of an incomplete answer. */
-export const discardIncomplete: Step = { kind: "discarded", reason: "The model's answer was incomplete." };
+export const DISCARD_INCOMPLETE_ANSWER: Step = { kind: "discarded", reason: "The model's answer was incomplete." };

@@ -4,12 +4,12 @@ import { needsApproval } from "../shared/agent-program/decide-approval.ts";
 import { isToolServer } from "../shared/declared-tools/tool-server-spec.ts";
 
 type Action = "allow" | "ask" | "deny";
-/** Permission rules of OpenCode. The last matching rule applies. */
+/** Permission rules of OpenCode. If several rules match, the last one applies. */
 export type Permissions = Record<string, Action | Record<string, Action>>;
 
 export type OpenCodeConnection = "http-api" | "cli";
 
-type Rights = Pick<ExecutionRequest, "profile" | "approvals" | "mcpServers" | "directories">;
+type TaskPermissions = Pick<ExecutionRequest, "profile" | "approvals" | "mcpServers" | "directories">;
 
 /** Name of the agent that runs every task. */
 export const AGENT_NAME = "bridge";
@@ -17,9 +17,9 @@ export const AGENT_NAME = "bridge";
 /** The tool through which a model returns structured output. */
 export const STRUCTURED_OUTPUT_TOOL = "StructuredOutput";
 
-const allowReads = { read: "allow", grep: "allow", glob: "allow", list: "allow", [STRUCTURED_OUTPUT_TOOL]: "allow" } as const;
+const ALLOW_READS = { read: "allow", grep: "allow", glob: "allow", list: "allow", [STRUCTURED_OUTPUT_TOOL]: "allow" } as const;
 /** Tools that wait for an interactive user. */
-const denyInteraction = { question: "deny", plan_enter: "deny", plan_exit: "deny" } as const;
+const DENY_INTERACTION = { question: "deny", plan_enter: "deny", plan_exit: "deny" } as const;
 
 /** The tool that runs commands. */
 export const SHELL_TOOL = "bash";
@@ -32,25 +32,25 @@ export const EXTERNAL_DIRECTORY = "external_directory";
  * one permission for file tools and commands outside the workspace, so only Bridge's answers can distinguish them, and `cli` does not wait
  * for answers. `repository` is the root of the git repository that contains the workspace; OpenCode treats it as the workspace.
  */
-export function permissionsOf(request: Rights, repository: string | null, connection: OpenCodeConnection): Permissions {
+export function createPermissions(request: TaskPermissions, repository: string | null, connection: OpenCodeConnection): Permissions {
   const { profile, approvals, mcpServers = [], directories } = request;
   const { workspace, tmp } = directories;
   // Tools of an MCP server may change files, so `inspect` allows only the declared tools, which the caller runs.
   if (profile === "inspect") {
-    const inside = { [EXTERNAL_DIRECTORY]: { "*": "deny", [below(workspace)]: "allow" } } as const;
-    return { "*": "deny", ...allowReads, ...allowTools(mcpServers.filter(isToolServer)), ...inside };
+    const inside = { [EXTERNAL_DIRECTORY]: { "*": "deny", [createPattern(workspace)]: "allow" } } as const;
+    return { "*": "deny", ...ALLOW_READS, ...createToolRules(mcpServers.filter(isToolServer)), ...inside };
   }
-  const allowEdits = { edit: editRules(workspace, repository) };
+  const edits = { edit: createEditRules(workspace, repository) };
   const outside: Action = connection === "http-api" && approvals !== "deny" ? "ask" : "deny";
-  const external = { [EXTERNAL_DIRECTORY]: { "*": outside, [below(workspace)]: "allow", [below(tmp)]: "allow" } } as const;
+  const external = { [EXTERNAL_DIRECTORY]: { "*": outside, [createPattern(workspace)]: "allow", [createPattern(tmp)]: "allow" } } as const;
   // A sub-agent has its own permissions, so it needs an approval unless everything is allowed.
-  if (approvals === "allow") return { "*": "allow", ...denyInteraction, ...allowEdits, ...external };
+  if (approvals === "allow") return { "*": "allow", ...DENY_INTERACTION, ...edits, ...external };
   return {
     "*": needsApproval(request) ? "ask" : "deny",
-    ...denyInteraction,
-    ...allowReads,
-    ...allowTools(mcpServers),
-    ...allowEdits,
+    ...DENY_INTERACTION,
+    ...ALLOW_READS,
+    ...createToolRules(mcpServers),
+    ...edits,
     todowrite: "allow",
     ...external,
   };
@@ -82,15 +82,18 @@ const isSame = (one: Rule, other: Rule | undefined): boolean =>
  * Builds the rules for edits. OpenCode matches an edit by its path relative to the root of the repository, or to the root of the file
  * system if git does not recognize the repository. Outside the repository, the rule for external directories applies.
  */
-function editRules(workspace: string, repository: string | null): Action | Record<string, Action> {
-  const relative = repository === null ? "" : path.relative(repository, workspace);
-  return relative === "" ? "allow" : { "*": "deny", [below(relative)]: "allow", [below(path.relative("/", workspace))]: "allow" };
+function createEditRules(workspace: string, repository: string | null): Action | Record<string, Action> {
+  const relativePath = repository === null ? "" : path.relative(repository, workspace);
+  return relativePath === ""
+    ? "allow"
+    : { "*": "deny", [createPattern(relativePath)]: "allow", [createPattern(path.relative("/", workspace))]: "allow" };
 }
 
-const below = (directory: string): string => path.join(directory, "*");
+/** Creates the pattern for everything inside a directory. */
+const createPattern = (directory: string): string => path.join(directory, "*");
 
-const allowTools = (servers: readonly McpServerSpec[]): Permissions =>
-  Object.fromEntries(servers.map(({ name }) => [`${toolPrefix(name)}_*`, "allow"] as const));
+const createToolRules = (servers: readonly McpServerSpec[]): Permissions =>
+  Object.fromEntries(servers.map(({ name }) => [`${getToolPrefix(name)}_*`, "allow"] as const));
 
 /** Returns the prefix of the tool names of a server. */
-const toolPrefix = (name: string): string => name.replaceAll(/[^a-zA-Z0-9_-]/g, "_");
+const getToolPrefix = (name: string): string => name.replaceAll(/[^a-zA-Z0-9_-]/g, "_");

@@ -1,7 +1,7 @@
 import type { Probe, ProgramContext, ProgramLookup } from "../shared/agent-program/agent-program.ts";
 import { probeVersion } from "../shared/agent-program/probe-program.ts";
 import { findProgram } from "../shared/process/find-program.ts";
-import { openCodeEnvironment } from "./start.ts";
+import { createOpenCodeEnvironment } from "./start.ts";
 
 /** Finds `opencode`, which both connections use. */
 export function find({ settings, env }: ProgramContext): ProgramLookup {
@@ -13,7 +13,7 @@ export function find({ settings, env }: ProgramContext): ProgramLookup {
 
 /** Checks the version of the program and whether ripgrep is installed. */
 export async function probe(argv: readonly string[], context: ProgramContext): Promise<Probe> {
-  const version = await probeVersion(context, argv, openCodeEnvironment(context, context.dataDir));
+  const version = await probeVersion(context, argv, createOpenCodeEnvironment(context, context.dataDir));
   const hasRipgrep = findProgram("rg", context.env["PATH"] ?? "") !== null;
   return { version, detail: `opencode ${version}${hasRipgrep ? "" : "; without rg on PATH, every task that searches files downloads it"}` };
 }

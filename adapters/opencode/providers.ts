@@ -3,7 +3,8 @@ import type { ExecutionRequest } from "#contract";
 import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 
 /**
- * Built-in providers of OpenCode: the variables that may hold their key, and the suffix that OpenCode expects after the vendor's base URL.
+ * Built-in providers of OpenCode: the variables that may contain their key, and the suffix that OpenCode expects after the vendor's base
+ * URL.
  */
 const BUILT_IN_PROVIDERS: readonly { id: string; keys: readonly string[]; baseUrl?: { name: string; suffix: string } }[] = [
   { id: "anthropic", keys: ["ANTHROPIC_API_KEY"], baseUrl: { name: "ANTHROPIC_BASE_URL", suffix: "/v1" } },
@@ -36,7 +37,7 @@ const operatorConfigSchema = z.looseObject({
 type OperatorConfig = z.infer<typeof operatorConfigSchema>;
 
 /** Parses the operator's configuration. Throws with a message for the operator if it is not valid. */
-export function operatorConfig({ settings }: Pick<ProgramContext, "settings">): OperatorConfig {
+export function parseOperatorConfig({ settings }: Pick<ProgramContext, "settings">): OperatorConfig {
   const parsed = operatorConfigSchema.safeParse(settings.config ?? {});
   if (!parsed.success) throw new Error(`BRIDGE_OPENCODE_CONFIG is not a valid OpenCode configuration.\n${z.prettifyError(parsed.error)}`);
   return parsed.data;
@@ -44,7 +45,7 @@ export function operatorConfig({ settings }: Pick<ProgramContext, "settings">): 
 
 /** Lists the providers that tasks may use: those that the operator configures, and built-in providers whose key is set. */
 export function findProviders(context: Pick<ProgramContext, "settings" | "env">): string[] {
-  const { provider = {}, enabled_providers: enabled, disabled_providers: disabled = [] } = operatorConfig(context);
+  const { provider = {}, enabled_providers: enabled, disabled_providers: disabled = [] } = parseOperatorConfig(context);
   const withKey = BUILT_IN_PROVIDERS.filter(({ keys }) => keys.some((key) => isSet(context.env[key])));
   return [...new Set([...Object.keys(provider), ...withKey.map(({ id }) => id)])].filter(
     (id) => !disabled.includes(id) && (enabled?.includes(id) ?? true),
@@ -52,10 +53,11 @@ export function findProviders(context: Pick<ProgramContext, "settings" | "env">)
 }
 
 /**
- * Builds the provider configuration: built-in providers from the environment, overridden by the operator. It refers to keys by variable.
+ * Builds the provider configuration: built-in providers from the environment, overridden by the operator's configuration. Instead of keys,
+ * it contains the names of their variables.
  */
-export function providerConfig({ settings, env }: Pick<ProgramContext, "settings" | "env">): Record<string, unknown> {
-  const known = BUILT_IN_PROVIDERS.map(({ id, keys, baseUrl }) => {
+export function buildProviderConfig({ settings, env }: Pick<ProgramContext, "settings" | "env">): Record<string, unknown> {
+  const builtIn = BUILT_IN_PROVIDERS.map(({ id, keys, baseUrl }) => {
     const key = keys.find((name) => isSet(env[name]));
     const url = baseUrl === undefined ? undefined : env[baseUrl.name];
     const options = {
@@ -64,13 +66,13 @@ export function providerConfig({ settings, env }: Pick<ProgramContext, "settings
     };
     return [id, { options }] as const;
   });
-  const described = known.filter(([, { options }]) => Object.keys(options).length > 0);
-  return { ...Object.fromEntries(described), ...operatorConfig({ settings }).provider };
+  const configured = builtIn.filter(([, { options }]) => Object.keys(options).length > 0);
+  return { ...Object.fromEntries(configured), ...parseOperatorConfig({ settings }).provider };
 }
 
 const isSet = (value: string | undefined): value is string => value !== undefined && value !== "";
 
-/** A model as OpenCode names it. */
+/** The id of a model in the form that OpenCode uses. */
 export interface Model {
   providerID: string;
   modelID: string;
@@ -80,19 +82,20 @@ export interface Model {
  * Chooses the model of a dispatch; null leaves the choice to OpenCode. Throws with a message for the caller if the provider is ambiguous.
  */
 export function chooseModel(request: Pick<ExecutionRequest, "model">, context: Pick<ProgramContext, "settings" | "env">): Model | null {
-  const named = request.model ?? operatorConfig(context).model;
-  if (named === undefined) return null;
+  const name = request.model ?? parseOperatorConfig(context).model;
+  if (name === undefined) return null;
   const providers = findProviders(context);
-  const [providerID = "", ...rest] = named.split("/");
+  const [providerID = "", ...rest] = name.split("/");
   // The operator's logins may include providers that Bridge does not know.
   const isKnown = providers.includes(providerID) || context.settings.home === "user";
   if (isKnown && rest.length > 0) return { providerID, modelID: rest.join("/") };
-  const [only, ...others] = providers;
-  if (only !== undefined && others.length === 0 && context.settings.home !== "user") return { providerID: only, modelID: named };
-  throw new Error(`The model "${named}" names no configured provider. Use provider/model with one of: ${providers.join(", ")}.`);
+  const [onlyProvider, ...others] = providers;
+  if (onlyProvider !== undefined && others.length === 0 && context.settings.home !== "user")
+    return { providerID: onlyProvider, modelID: name };
+  throw new Error(`The model "${name}" names no configured provider. Use provider/model with one of: ${providers.join(", ")}.`);
 }
 
-/** Checks whether the operator configured the model's price. If so, a price of 0 is known and not missing. */
+/** Checks whether the operator configured the model's price. Otherwise OpenCode reports a cost of 0 for an unknown price. */
 export function isPriced({ providerID, modelID }: Model, context: Pick<ProgramContext, "settings">): boolean {
-  return operatorConfig(context).provider?.[providerID]?.models?.[modelID]?.["cost"] !== undefined;
+  return parseOperatorConfig(context).provider?.[providerID]?.models?.[modelID]?.["cost"] !== undefined;
 }

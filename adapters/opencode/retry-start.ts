@@ -13,6 +13,6 @@ export async function retryStart(start: () => Promise<ConnectionResult>): Promis
   }
 }
 
-/** A retry is safe because the task has no session yet. */
+/** Returns whether concurrent starts conflicted. A retry is then safe, because the task has no session yet. */
 const isStartConflict = ({ errorCode, error = "", resumeToken }: ConnectionResult): boolean =>
   errorCode === "runtime_crashed" && resumeToken === undefined && /Failed query|database is locked/.test(error);

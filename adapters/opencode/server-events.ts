@@ -10,14 +10,14 @@ import { stepFinishSchema, type Tally } from "./usage.ts";
 /** Failed model calls in a row after which the task fails. */
 const MAX_FAILED_CALLS = 4;
 
-const inSession = { sessionID: z.string() };
+const SESSION_FIELDS = { sessionID: z.string() };
 const partSchema = z.discriminatedUnion("type", [
-  z.object({ ...inSession, type: z.literal("text"), id: z.string(), messageID: z.string(), text: z.string() }),
-  toolPartSchema.extend(inSession),
-  stepFinishSchema.extend(inSession),
+  z.object({ ...SESSION_FIELDS, type: z.literal("text"), id: z.string(), messageID: z.string(), text: z.string() }),
+  toolPartSchema.extend(SESSION_FIELDS),
+  stepFinishSchema.extend(SESSION_FIELDS),
 ]);
 const messageSchema = z.object({
-  ...inSession,
+  ...SESSION_FIELDS,
   id: z.string(),
   role: z.string(),
   providerID: z.string().optional(),
@@ -35,15 +35,15 @@ const eventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("message.part.updated"), properties: z.object({ part: partSchema }) }),
   z.object({
     type: z.literal("message.part.delta"),
-    properties: z.object({ ...inSession, partID: z.string(), field: z.string(), delta: z.string() }),
+    properties: z.object({ ...SESSION_FIELDS, partID: z.string(), field: z.string(), delta: z.string() }),
   }),
-  z.object({ type: z.literal("session.status"), properties: z.object({ ...inSession, status: statusSchema }) }),
+  z.object({ type: z.literal("session.status"), properties: z.object({ ...SESSION_FIELDS, status: statusSchema }) }),
   z.object({ type: z.literal("session.error"), properties: z.object({ sessionID: z.string().optional(), error: errorSchema }) }),
-  z.object({ type: z.literal("session.idle"), properties: z.object(inSession) }),
+  z.object({ type: z.literal("session.idle"), properties: z.object(SESSION_FIELDS) }),
   z.object({
     type: z.literal("permission.asked"),
     properties: z.object({
-      ...inSession,
+      ...SESSION_FIELDS,
       id: z.string(),
       permission: z.string(),
       metadata: z.record(z.string(), z.unknown()).default({}),
@@ -51,11 +51,11 @@ const eventSchema = z.discriminatedUnion("type", [
     }),
   }),
 ]);
-type Asked = Extract<z.infer<typeof eventSchema>, { type: "permission.asked" }>["properties"];
+type PermissionProperties = Extract<z.infer<typeof eventSchema>, { type: "permission.asked" }>["properties"];
 
 /**
- * A step of the task. `asked` is a permission request that waits for a reply. OpenCode reports the end of its call only if the request
- * belongs to a tool call (`isReported`).
+ * A step of the task. `asked` is a permission request that waits for a reply. `isReported` is true if the request belongs to a tool call:
+ * only then OpenCode reports the end of `call`.
  */
 export type ServerStep =
   | Step
@@ -67,30 +67,31 @@ export type ServerStep =
       call: Omit<ApprovalQuestion, "taskId">;
       isReported: boolean;
     };
-/** Reads one event at a time. Its only side effect is its own state. */
+/** Reads one event at a time. It has no side effects except on its own state. */
 export type ServerReader = (event: unknown) => readonly ServerStep[];
 
 /** Creates the reader for the events of a server. `sessionId` is the task's session; sub-agents have other sessions. */
 export function createServerReader(sessionId: string, tally: Tally): ServerReader {
   const countIncomplete = createIncompleteAnswerCounter();
-  const answers = new Set<string>();
+  /** Ids of messages whose text is part of the answer. */
+  const answerIds = new Set<string>();
   /** Text emitted so far, by the id of its part. */
-  const emitted = new Map<string, string>();
+  const emittedTexts = new Map<string, string>();
   /** Running calls, including those of sub-agents. */
   const calls = new Map<string, Pick<ApprovalQuestion, "toolName" | "input"> | "pending">();
   /** Ids of calls with a permission request. */
-  const asked = new Set<string>();
+  const askedIds = new Set<string>();
   /** Permission requests that arrived before the input of their call. */
-  const early = new Map<string, Asked>();
+  const earlyRequests = new Map<string, PermissionProperties>();
   let error: ReportedError | null = null;
   let finish: string | null = null;
-  let structured = false;
+  let hasStructuredOutput = false;
 
   /** Returns the part of a text that was not emitted yet. */
   const readText = (id: string, text: string): ServerStep[] => {
-    const before = emitted.get(id) ?? "";
+    const before = emittedTexts.get(id) ?? "";
     if (!text.startsWith(before)) return [];
-    emitted.set(id, text);
+    emittedTexts.set(id, text);
     return text === before ? [] : [{ kind: "text", text: text.slice(before.length) }];
   };
 
@@ -98,11 +99,11 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
     if (info.role !== "assistant") return [];
     finish = info.finish ?? null;
     error = info.error ?? error;
-    if (info.summary !== true) answers.add(info.id);
+    if (info.summary !== true) answerIds.add(info.id);
     const isNamed = info.providerID !== undefined && info.modelID !== undefined;
     const model: ServerStep[] = isNamed ? [{ kind: "facts", facts: { model: `${info.providerID}/${info.modelID}` } }] : [];
     if (info.structured === undefined) return model;
-    structured = true;
+    hasStructuredOutput = true;
     return [...model, { kind: "facts", facts: { outputs: info.structured } }];
   };
 
@@ -114,7 +115,7 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
       return part.sessionID === sessionId ? steps : steps.filter(({ kind }) => kind === "ended");
     }
     if (part.type === "tool") return readCall(part);
-    return part.sessionID === sessionId && answers.has(part.messageID) ? readText(part.id, part.text) : [];
+    return part.sessionID === sessionId && answerIds.has(part.messageID) ? readText(part.id, part.text) : [];
   };
 
   const readCall = (part: Extract<z.infer<typeof partSchema>, { type: "tool" }>): ServerStep[] => {
@@ -124,22 +125,22 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
     if (state.status === "running") calls.set(callID, { toolName: tool, input: state.input });
     else if (state.status === "pending") calls.set(callID, "pending");
     else calls.delete(callID);
-    const request = early.get(callID);
+    const request = earlyRequests.get(callID);
     if (request !== undefined && state.status === "running") {
-      early.delete(callID);
+      earlyRequests.delete(callID);
       return readPermissionRequest(request);
     }
     // Calls of sub-agents are reported only if they need permission.
-    return part.sessionID === sessionId || asked.has(callID) ? readToolCall(part) : [];
+    return part.sessionID === sessionId || askedIds.has(callID) ? readToolCall(part) : [];
   };
 
-  const readPermissionRequest = (request: Asked): ServerStep[] => {
+  const readPermissionRequest = (request: PermissionProperties): ServerStep[] => {
     const { id, sessionID, permission, metadata, tool } = request;
     const toolCallId = tool?.callID ?? id;
     const known = calls.get(toolCallId) ?? { toolName: permission, input: metadata };
-    asked.add(toolCallId);
+    askedIds.add(toolCallId);
     if (known === "pending") {
-      early.set(toolCallId, request);
+      earlyRequests.set(toolCallId, request);
       return [];
     }
     const call = { toolCallId, ...known };
@@ -158,14 +159,15 @@ export function createServerReader(sessionId: string, tally: Tally): ServerReade
     if (event.properties.sessionID !== sessionId) return [];
     if (event.type === "message.part.delta") {
       const { partID, field, delta } = event.properties;
-      const before = emitted.get(partID);
+      const before = emittedTexts.get(partID);
       if (field !== "text" || before === undefined) return [];
       // A long text has many deltas, so they are appended without a comparison with the earlier text.
-      emitted.set(partID, before + delta);
+      emittedTexts.set(partID, before + delta);
       return [{ kind: "text", text: delta }];
     }
     if (event.type === "session.status") return readStatus(event.properties.status);
-    if (event.type === "session.idle") return [{ kind: "ended", outcome: structured ? { status: "ok" } : decideOutcome(error, finish) }];
+    if (event.type === "session.idle")
+      return [{ kind: "ended", outcome: hasStructuredOutput ? { status: "ok" } : decideOutcome(error, finish) }];
     error ??= event.properties.error;
     return [];
   };

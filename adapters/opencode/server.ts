@@ -13,7 +13,7 @@ const ABORT_LIMIT_MS = 500;
 class ServerFailure extends Error {
   readonly httpStatus: number;
   constructor(request: string, httpStatus: number, body: string) {
-    super(`OpenCode answered ${request} with status ${httpStatus}: ${body.slice(0, 500)}`);
+    super(`OpenCode returned HTTP ${httpStatus} for ${request}: ${body.slice(0, 500)}`);
     this.httpStatus = httpStatus;
   }
 }

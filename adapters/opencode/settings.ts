@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { type AdapterSettings, readJson } from "#contract";
-import { command, connection, env, home, probeSeconds } from "../shared/agent-program/settings.ts";
+import { defineCommand, defineConnection, defineEnv, defineHome, probeSeconds } from "../shared/agent-program/settings.ts";
 
 /** The settings of the adapter for OpenCode. */
 export const openCodeSettings = {
-  command: command("BRIDGE_OPENCODE_COMMAND", "OpenCode", "opencode"),
-  connection: connection("BRIDGE_OPENCODE_CONNECTION", "OpenCode", ["http-api", "cli"]),
-  home: home("BRIDGE_OPENCODE_HOME", "OpenCode"),
-  env: env("BRIDGE_OPENCODE_ENV", "OpenCode"),
+  command: defineCommand("BRIDGE_OPENCODE_COMMAND", "OpenCode", "opencode"),
+  connection: defineConnection("BRIDGE_OPENCODE_CONNECTION", "OpenCode", ["http-api", "cli"]),
+  home: defineHome("BRIDGE_OPENCODE_HOME", "OpenCode"),
+  env: defineEnv("BRIDGE_OPENCODE_ENV", "OpenCode"),
   config: {
     variable: "BRIDGE_OPENCODE_CONFIG",
     read: readJson,

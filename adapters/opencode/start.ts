@@ -1,14 +1,15 @@
 import path from "node:path";
 import { makeDirectoryInside, makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ConnectionResult, ProgramContext, ProgramTask } from "../shared/agent-program/agent-program.ts";
-import { programEnvironment } from "../shared/agent-program/program-environment.ts";
+import { createProgramEnvironment } from "../shared/agent-program/program-environment.ts";
 import { failure } from "../shared/process/failure.ts";
 import { buildConfiguration } from "./configuration.ts";
-import { type OpenCodeConnection, type Permissions, permissionsOf } from "./permissions.ts";
+import { createPermissions, type OpenCodeConnection, type Permissions } from "./permissions.ts";
 import { CREDENTIALS_ADVICE, chooseModel, findProviders, isPriced, KEY_VARIABLES, type Model } from "./providers.ts";
 import { createTally, type Tally } from "./usage.ts";
 import { findRepository, findWorkspaceCode } from "./workspace-code.ts";
 
+/** What a start of OpenCode needs. */
 export interface OpenCodeStart {
   env: Record<string, string>;
   model: Model | null;
@@ -28,21 +29,21 @@ export async function prepareStart(
   connection: OpenCodeConnection,
 ): Promise<OpenCodeStart | ConnectionResult> {
   const { directories, resumeToken, systemPrompt } = request;
-  const invalid = validateTask(directories.cwd, context);
-  if (invalid !== null) return invalid;
+  const taskFailure = validateTask(directories.cwd, context);
+  if (taskFailure !== null) return taskFailure;
   if (resumeToken !== undefined && !SESSION_ID.test(resumeToken))
     return failure("adapter_error", "The resume token is not the id of an OpenCode session.");
-  const model = tryChoosing(() => chooseModel(request, context));
+  const model = returnError(() => chooseModel(request, context));
   if (model instanceof Error) return failure("adapter_error", model.message);
 
   await prepareConfigDirectory(directories.tmp);
-  const permissions = permissionsOf(request, findRepository(directories.workspace), connection);
+  const permissions = createPermissions(request, findRepository(directories.workspace), connection);
   const instructions = path.join(directories.tmp, INSTRUCTIONS);
-  const inFile = connection === "cli" && systemPrompt !== undefined;
-  if (inFile) await writeFileInside(directories.tmp, INSTRUCTIONS, systemPrompt, { obstacles: "remove" });
-  const config = buildConfiguration(request, context, { permissions, ...(inFile ? { instructions } : {}) });
+  const isInFile = connection === "cli" && systemPrompt !== undefined;
+  if (isInFile) await writeFileInside(directories.tmp, INSTRUCTIONS, systemPrompt, { obstacles: "remove" });
+  const config = buildConfiguration(request, context, { permissions, ...(isInFile ? { instructions } : {}) });
   return {
-    env: { ...openCodeEnvironment(context, directories.tmp), OPENCODE_CONFIG_CONTENT: config },
+    env: { ...createOpenCodeEnvironment(context, directories.tmp), OPENCODE_CONFIG_CONTENT: config },
     model,
     permissions,
     tally: createTally({ isPriced: model !== null && isPriced(model, context) }),
@@ -50,9 +51,13 @@ export async function prepareStart(
 }
 
 /** Builds the environment of the program. `tmp` is the directory for its configuration and cache. */
-export function openCodeEnvironment(context: Pick<ProgramContext, "env" | "settings">, tmp: string): Record<string, string> {
+export function createOpenCodeEnvironment(context: Pick<ProgramContext, "env" | "settings">, tmp: string): Record<string, string> {
   const isAgentHome = context.settings.home === "agent";
-  return programEnvironment(context, KEY_VARIABLES, { ...NO_DOWNLOADS, ...NO_PROJECT_CONFIG, ...(isAgentHome ? isolateHome(tmp) : {}) });
+  return createProgramEnvironment(context, KEY_VARIABLES, {
+    ...NO_DOWNLOADS,
+    ...NO_PROJECT_CONFIG,
+    ...(isAgentHome ? createIsolationVariables(tmp) : {}),
+  });
 }
 
 const NO_DOWNLOADS = {
@@ -70,8 +75,8 @@ const NO_PROJECT_CONFIG = {
   OPENCODE_DISABLE_EXTERNAL_SKILLS: "1",
 };
 
-/** Moves configuration, cache and logins to the task's TMPDIR, so that only sessions stay in the agent's home directory. */
-const isolateHome = (tmp: string) => ({
+/** Creates variables that move configuration, cache and logins to the task's TMPDIR. Only sessions stay in the agent's home directory. */
+const createIsolationVariables = (tmp: string) => ({
   XDG_CONFIG_HOME: path.join(tmp, "config"),
   // OpenCode runs downloaded programs and packages from its cache.
   XDG_CACHE_HOME: path.join(tmp, "cache"),
@@ -105,7 +110,8 @@ function validateTask(cwd: string, context: ProgramContext): ConnectionResult | 
   );
 }
 
-function tryChoosing<Value>(choose: () => Value): Value | Error {
+/** Returns the error of a function instead of throwing it. */
+function returnError<Value>(choose: () => Value): Value | Error {
   try {
     return choose();
   } catch (error) {

@@ -21,7 +21,7 @@ export const toolPartSchema = z.object({
 });
 export type ToolPart = z.infer<typeof toolPartSchema>;
 
-/** Converts the state of a call to steps. Steps that were emitted before are ignored later. */
+/** Converts the state of a call to steps. They can repeat earlier steps of the call; the timeline ignores repeated steps. */
 export function readToolCall({ callID, tool, state }: ToolPart): Step[] {
   if (state.status === "pending") return [];
   const invoked: Step = { kind: "tool.invoked", toolCallId: callID, toolName: tool, input: state.input };
@@ -31,7 +31,7 @@ export function readToolCall({ callID, tool, state }: ToolPart): Step[] {
   const isError = failed || (state.metadata?.exit ?? 0) !== 0;
   const output = failed ? state.error : state.output;
   const completed = { kind: "tool.completed", toolCallId: callID, output, isError } as const;
-  // A call whose stream broke did not run; OpenCode closes it after the answer.
+  // If the model's stream broke during the call, the call did not run. OpenCode closes it after the answer.
   const hasRun = !(failed && state.error === ABORTED && Object.keys(state.input).length === 0);
   return hasRun ? [invoked, completed] : [{ ...completed, toolName: tool }];
 }

@@ -19,14 +19,14 @@ export type StepFinish = z.infer<typeof stepFinishSchema>;
 
 /** Adds up the usage of one task's model calls. If the model's price is not configured, a cost of 0 means that the cost is unknown. */
 export function createTally({ isPriced }: { isPriced: boolean }) {
-  const counted = new Set<string>();
+  const countedIds = new Set<string>();
   const usage = { inputTokens: 0, outputTokens: 0, thinkingTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
   let costUsd = 0;
   let isComplete = true;
   return {
     add({ id, tokens, cost }: StepFinish): void {
-      if (counted.has(id)) return;
-      counted.add(id);
+      if (countedIds.has(id)) return;
+      countedIds.add(id);
       if (tokens === null || cost === null) {
         isComplete = false;
         return;
@@ -43,8 +43,8 @@ export function createTally({ isPriced }: { isPriced: boolean }) {
       isComplete = false;
     },
     /** Returns usage and cost so far; empty if they are unknown. */
-    facts(): Pick<ConnectionResult, "costUsd"> & { usage?: NormalizedUsage } {
-      if (counted.size === 0 || !isComplete) return {};
+    getFacts(): Pick<ConnectionResult, "costUsd"> & { usage?: NormalizedUsage } {
+      if (countedIds.size === 0 || !isComplete) return {};
       return { usage: { ...usage }, ...(costUsd > 0 || isPriced ? { costUsd } : {}) };
     },
   };

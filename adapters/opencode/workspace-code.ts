@@ -4,26 +4,26 @@ import { readFileInside } from "@hak2i/nofollow-fs";
 
 /**
  * Finds a file in the workspace or a parent directory from which OpenCode would load code; null if there is none. OpenCode has a second
- * plugin loader that ignores the switches against project configuration. Files in the operator's home directory are accepted.
+ * plugin loader, which ignores the variables that disable project configuration. Files in the operator's home directory are accepted.
  */
 export function findWorkspaceCode(cwd: string, operatorHome: string | undefined): string | null {
   const found = cwd === operatorHome ? undefined : (findPlugin(cwd) ?? findConfiguration(cwd));
   if (found !== undefined) return found;
-  const above = path.dirname(cwd);
-  return above === cwd ? null : findWorkspaceCode(above, operatorHome);
+  const parent = path.dirname(cwd);
+  return parent === cwd ? null : findWorkspaceCode(parent, operatorHome);
 }
 
 /** Finds the root of the git repository that contains a directory. */
 export function findRepository(directory: string): string | null {
   if (existsSync(path.join(directory, ".git"))) return directory;
-  const above = path.dirname(directory);
-  return above === directory ? null : findRepository(above);
+  const parent = path.dirname(directory);
+  return parent === directory ? null : findRepository(parent);
 }
 
 function findPlugin(directory: string): string | undefined {
   for (const name of ["plugin", "plugins"]) {
     const plugins = path.join(directory, ".opencode", name);
-    const file = list(plugins).find((entry) => /\.[jt]s$/.test(entry));
+    const file = listEntries(plugins).find((entry) => /\.[jt]s$/.test(entry));
     if (file !== undefined) return path.join(plugins, file);
   }
   return undefined;
@@ -32,14 +32,17 @@ function findPlugin(directory: string): string | undefined {
 /** Larger files count as code. */
 const MAX_CONFIGURATION_BYTES = 1024 ** 2;
 
-/** Finds a configuration that may name plugins or repositories. Unicode escapes could hide these words, so they count as well. */
+/**
+ * Finds a configuration file that may name plugins or repositories. A file with Unicode escapes also counts, because they could hide such
+ * names.
+ */
 function findConfiguration(directory: string): string | undefined {
   return ["opencode.json", "opencode.jsonc", ".opencode/opencode.json", ".opencode/opencode.jsonc"]
     .map((name) => path.join(directory, name))
     .find(mayNameCode);
 }
 
-function list(directory: string): string[] {
+function listEntries(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch {

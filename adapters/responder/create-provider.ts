@@ -18,7 +18,7 @@ export class ChildFailure extends Error {
 }
 
 /** Creates the provider for the operator's API, which does not report costs. */
-export function openAiProvider(config: AdapterConfig, spending: ChildSpending): Provider {
+export function createOperatorProvider(config: AdapterConfig, spending: ChildSpending): Provider {
   const baseUrl = config.env["OPENAI_BASE_URL"];
   const provider = createOpenAiProvider({
     apiKey: config.env["OPENAI_API_KEY"] ?? null,
@@ -45,7 +45,7 @@ export function openAiProvider(config: AdapterConfig, spending: ChildSpending): 
 /**
  * Creates the provider for an adapter of this Bridge. Every draft is a child task with the profile `inspect`, and is added to `children`.
  */
-export function adapterProvider(
+export function createAdapterProvider(
   name: string,
   {
     config,
@@ -58,16 +58,16 @@ export function adapterProvider(
     name,
     async generate({ model, messages, signal }) {
       signal?.throwIfAborted();
-      const textOf = (wanted: "system" | "user") =>
+      const joinMessages = (kind: "system" | "user") =>
         messages
-          .filter(({ role }) => (role === "system") === (wanted === "system"))
+          .filter(({ role }) => (role === "system") === (kind === "system"))
           .map(({ content }) => content)
           .join("\n\n");
-      const systemPrompt = textOf("system");
+      const systemPrompt = joinMessages("system");
       const child = config.runChild({
         parentTaskId: request.taskId,
         provider: name,
-        message: textOf("user"),
+        message: joinMessages("user"),
         ...(systemPrompt === "" ? {} : { systemPrompt }),
         ...(model === "" ? {} : { model }),
         timeoutSeconds: request.timeoutSeconds,

@@ -1,7 +1,7 @@
 import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import { createCommandTool, createFlowmarkTool, type ToolAdapter, type ToolTopic } from "@hak2i/responder-bridge";
 import type { AdapterConfig, ExecutionRequest } from "#contract";
-import { programEnvironment } from "../shared/agent-program/program-environment.ts";
+import { createProgramEnvironment } from "../shared/agent-program/program-environment.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { labelCommand } from "../shared/process/process-labels.ts";
 import { sweepTask, TASK_MARKER } from "../shared/process/sweep-processes.ts";
@@ -27,18 +27,18 @@ export async function createTool(
 ): Promise<TaskTool | { missing: string }> {
   const { workspace, home, tmp } = request.directories;
   const [program = "", ...firstArguments] = argv;
-  const found = findProgram(program, config.env["PATH"] ?? "");
-  if (found === null)
+  const file = findProgram(program, config.env["PATH"] ?? "");
+  if (file === null)
     return { missing: `The program of the tool ${name} was not found on PATH. Install it, or correct BRIDGE_RESPONDER_TOOLS.` };
   makePrivateDirectory(tmp);
-  const plain = [found, ...firstArguments];
-  let command = plain;
+  const toolCommand = [file, ...firstArguments];
+  let command = toolCommand;
   try {
-    if (config.sandbox !== null) command = config.sandbox.wrap(plain, { cwd: workspace, tmp, writable: [workspace, home] });
+    if (config.sandbox !== null) command = config.sandbox.wrap(toolCommand, { cwd: workspace, tmp, writable: [workspace, home] });
   } catch (error) {
     return { missing: (error as Error).message };
   }
-  const env = programEnvironment({ env: config.env, settings: { env: [] } }, [], {
+  const env = createProgramEnvironment({ env: config.env, settings: { env: [] } }, [], {
     HOME: home,
     TMPDIR: tmp,
     [TASK_MARKER]: request.taskId,
@@ -48,12 +48,12 @@ export async function createTool(
   return {
     tool: name === FLOWMARK ? createFlowmarkTool(options) : createCommandTool(options),
     async sweep() {
-      // The sandbox kills its processes itself.
+      // The sandbox itself kills its remaining processes.
       if (config.sandbox !== null) return;
       const { taskId } = request;
       const { killed, left } = await sweepTask({ taskId, tmp, home, label: labeled.label });
       if (killed > 0) config.onOrphansKilled(killed);
-      if (left > 0) config.logger.warn({ taskId, processes: left }, "processes of the task could not be killed");
+      if (left > 0) config.logger.warn({ taskId, processes: left }, "failed to kill processes of the task");
     },
   };
 }

@@ -11,13 +11,11 @@ import type {
   TaskErrorCode,
 } from "#contract";
 import { createChildSpending } from "../shared/agent-program/child-spending.ts";
-import { notStartedResult } from "../shared/agent-program/not-started-result.ts";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
-import { type Failure, failure } from "../shared/process/failure.ts";
-import { adapterProvider, ChildFailure, OPENAI, openAiProvider } from "./create-provider.ts";
+import { createNotStartedResult, type Failure, failure } from "../shared/process/failure.ts";
+import { ChildFailure, createAdapterProvider, createOperatorProvider, OPENAI } from "./create-provider.ts";
 import { createTool, readTopic } from "./create-tool.ts";
 import { readInput } from "./input.ts";
-
 import { responderSettingsSchema } from "./settings.ts";
 
 /** Directory for the drafts, prompts and logs of tasks, relative to the workspace. */
@@ -46,9 +44,9 @@ export function createResponderAdapter(): Required<ExecutionAdapter> & InputChec
 
   return {
     provider: "responder",
-    async initialize(given) {
-      tools = Object.keys(responderSettingsSchema.parse(given.settings).tools);
-      config = given;
+    async initialize(adapterConfig) {
+      tools = Object.keys(responderSettingsSchema.parse(adapterConfig.settings).tools);
+      config = adapterConfig;
     },
     async shutdown() {
       config = null;
@@ -68,18 +66,18 @@ export function createResponderAdapter(): Required<ExecutionAdapter> & InputChec
     },
     capabilities: () => capabilities,
     async execute(request) {
-      const given = config;
-      if (given === null) return notStartedResult("native-dispatch", "adapter_offline", "The responder adapter is not running.");
+      const current = config;
+      if (current === null) return createNotStartedResult("native-dispatch", "adapter_offline", "The responder adapter is not running.");
       const { taskId } = request;
       const onProgress = (data: Record<string, unknown>): void => running.emit({ type: "execution.progress", taskId, data });
-      return running.run(taskId, ({ signal }) => runTask(request, given, signal, onProgress));
+      return running.run(taskId, ({ signal }) => runTask(request, current, signal, onProgress));
     },
     cancel: running.cancel,
     onEvent: running.onEvent,
     offEvent: running.offEvent,
     checkInput({ responderInput }) {
-      const read = readInput(responderInput, tools);
-      return "faults" in read ? read.faults : [];
+      const parsed = readInput(responderInput, tools);
+      return "faults" in parsed ? parsed.faults : [];
     },
   };
 }
@@ -96,32 +94,33 @@ async function runTask(
   const settings = responderSettingsSchema.parse(config.settings);
   const spending = createChildSpending();
   const children: Promise<unknown>[] = [];
-  const end = (ending: Omit<ExecutionResult, "durationMs" | "connection">): ExecutionResult => ({
-    ...ending,
+  const createResult = (outcome: Omit<ExecutionResult, "durationMs" | "connection">): ExecutionResult => ({
+    ...outcome,
     ...spending.total,
     durationMs: performance.now() - startedAt,
     connection: "native-dispatch",
   });
-  const read = readInput(request.responderInput, Object.keys(settings.tools));
-  if ("faults" in read) {
-    const faults = read.faults.map(({ path: at, message }) => `${at} ${message}`).join("; ");
-    return end(failure("adapter_error", faults));
+  const parsed = readInput(request.responderInput, Object.keys(settings.tools));
+  if ("faults" in parsed) {
+    const faults = parsed.faults.map(({ path, message }) => `${path} ${message}`).join("; ");
+    return createResult(failure("adapter_error", faults));
   }
-  const { input } = read;
-  const made = await createTool(input.tool, settings.tools[input.tool] ?? [], { config, request });
-  if ("missing" in made) return end(failure("adapter_error", made.missing));
+  const { input } = parsed;
+  const taskTool = await createTool(input.tool, settings.tools[input.tool] ?? [], { config, request });
+  if ("missing" in taskTool) return createResult(failure("adapter_error", taskTool.missing));
   const { workspace } = request.directories;
-  const outputsError = await makeOutputs(workspace);
-  if (outputsError !== null) return end(failure("adapter_error", outputsError));
-  const directory = `${OUTPUTS}/${nameOf(request.taskId)}`;
+  const outputsError = await makeOutputDirectory(workspace);
+  if (outputsError !== null) return createResult(failure("adapter_error", outputsError));
+  const directory = `${OUTPUTS}/${createDirectoryName(request.taskId)}`;
   const artifacts = createArtifactStore(directory, { root: workspace });
-  const written = () => artifacts.list().map((name) => `${directory}/${name}`);
+  const listArtifacts = () => artifacts.list().map((name) => `${directory}/${name}`);
   try {
     const name = input.provider ?? OPENAI;
-    const provider = name === OPENAI ? openAiProvider(config, spending) : adapterProvider(name, { config, request, spending, children });
+    const provider =
+      name === OPENAI ? createOperatorProvider(config, spending) : createAdapterProvider(name, { config, request, spending, children });
     const bridge = createResponderBridge({
       provider,
-      tool: made.tool,
+      tool: taskTool.tool,
       artifacts,
       materials: createMaterialsLoader({ cwd: workspace, root: workspace }),
     });
@@ -135,22 +134,28 @@ async function runTask(
       },
       { signal, onIteration: (iteration) => onProgress({ phase: "iteration", ...iteration }) },
     );
-    const outputs = { ok, iterations, artifacts: written() };
-    if (ok) return end({ status: "ok", output: document, outputs });
+    const outputs = { ok, iterations, artifacts: listArtifacts() };
+    if (ok) return createResult({ status: "ok", output: document, outputs });
     const error = `The document is not valid after ${iterations} iterations. Last report of the tool: ${logText.trim().slice(-2_000)}`;
-    return end({ ...failure("output_invalid", error), output: document, outputs: { ...outputs, validationLog: logText.slice(-20_000) } });
+    return createResult({
+      ...failure("output_invalid", error),
+      output: document,
+      outputs: { ...outputs, validationLog: logText.slice(-20_000) },
+    });
   } catch (error) {
-    if (signal.aborted) return end({ ...failure("cancelled", "The task was stopped."), outputs: { artifacts: written() } });
-    return end({ ...explain(error, workspace), outputs: { artifacts: written() } });
+    if (signal.aborted) return createResult({ ...failure("cancelled", "The task was stopped."), outputs: { artifacts: listArtifacts() } });
+    return createResult({ ...explain(error, workspace), outputs: { artifacts: listArtifacts() } });
   } finally {
     // A stopped run does not wait for its child task.
     await Promise.allSettled(children);
-    await made.sweep();
+    await taskTool.sweep();
   }
 }
 
-/** Creates the directory for outputs without following links that a task left. Returns why it cannot; null on success. */
-async function makeOutputs(workspace: string): Promise<string | null> {
+/**
+ * Creates the directory for outputs without following links that a task left. Returns the reason if it cannot be created; null on success.
+ */
+async function makeOutputDirectory(workspace: string): Promise<string | null> {
   try {
     using _ = await makeDirectoryInside(workspace, OUTPUTS.split("/"), { mode: 0o777 });
     return null;
@@ -179,4 +184,4 @@ const codeOf = (status: number | null): TaskErrorCode =>
   status === 401 || status === 403 ? "authentication_required" : status === 429 ? "rate_limited" : "model_error";
 
 /** Returns a directory name that is unique in the workspace: the task id without its tenant and without colons. */
-const nameOf = (handle: string): string => handle.slice(handle.lastIndexOf("/") + 1).replaceAll(":", "=");
+const createDirectoryName = (taskId: string): string => taskId.slice(taskId.lastIndexOf("/") + 1).replaceAll(":", "=");

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type AdapterSettings, readJson, settingsSchema } from "#contract";
 
 const EXAMPLE = '{"flowmark": ["flowmark"]}';
-const tools = `must be a JSON object of names (a-z, then a-z 0-9 -) and arrays of strings, for example ${EXAMPLE}`;
+const TOOLS_MESSAGE = `must be a JSON object of names (a-z, then a-z 0-9 -) and arrays of strings, for example ${EXAMPLE}`;
 
 /** The settings of the responder. */
 export const responderSettings = {
@@ -10,7 +10,11 @@ export const responderSettings = {
     variable: "BRIDGE_RESPONDER_TOOLS",
     read: readJson,
     schema: z
-      .record(z.string().regex(/^[a-z][a-z0-9-]*$/, tools), z.array(z.string(tools).min(1, tools), tools).min(1, tools), tools)
+      .record(
+        z.string().regex(/^[a-z][a-z0-9-]*$/, TOOLS_MESSAGE),
+        z.array(z.string(TOOLS_MESSAGE).min(1, TOOLS_MESSAGE), TOOLS_MESSAGE).min(1, TOOLS_MESSAGE),
+        TOOLS_MESSAGE,
+      )
       .default({})
       .describe(
         `Tools that a dispatch to the responder may name: a JSON object of names and commands, for example ${EXAMPLE}. Default: none`,

@@ -14,44 +14,45 @@ export function findEndpoint({ settings }: ProgramContext): ModelEndpoint | { mi
   const url = baseUrl?.replace(/\/+$/, "") ?? (protocol === "anthropic" ? ANTHROPIC_URL : undefined);
   if (url === undefined)
     return { missing: "no endpoint is configured. Set BRIDGE_VERCEL_AI_BASE_URL, for example http://127.0.0.1:11434/v1 for Ollama." };
-  return protocol === "anthropic" ? anthropicEndpoint(url, rest) : openaiEndpoint(url, rest);
+  return protocol === "anthropic" ? createAnthropicEndpoint(url, rest) : createOpenAiEndpoint(url, rest);
 }
 
 type EndpointSettings = Pick<z.infer<typeof vercelAiSettingsSchema>, "apiKey" | "model" | "structuredOutput">;
 
-function openaiEndpoint(baseUrl: string, { apiKey, model, structuredOutput }: EndpointSettings): ModelEndpoint {
+function createOpenAiEndpoint(baseUrl: string, { apiKey, model, structuredOutput }: EndpointSettings): ModelEndpoint {
   return {
-    ...common(baseUrl, { apiKey, model }),
+    ...commonFields(baseUrl, { apiKey, model }),
     structuredOutput,
     createModel: (modelId, fetch) =>
       createOpenAICompatible({
         name: "endpoint",
         baseURL: baseUrl,
         ...(apiKey !== undefined && { apiKey }),
-        // Without this no endpoint reports usage in a stream.
+        // Endpoints report usage in a stream only on request.
         includeUsage: true,
         supportsStructuredOutputs: structuredOutput,
         fetch,
       })(modelId),
-    probe: listModels(baseUrl, apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+    probe: createProbe(baseUrl, apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
   };
 }
 
-function anthropicEndpoint(baseUrl: string, { apiKey, model, structuredOutput }: EndpointSettings): ModelEndpoint {
+function createAnthropicEndpoint(baseUrl: string, { apiKey, model, structuredOutput }: EndpointSettings): ModelEndpoint {
   return {
-    ...common(baseUrl, { apiKey, model }),
+    ...commonFields(baseUrl, { apiKey, model }),
     structuredOutput,
     // Without a key the SDK would read one from Bridge's environment.
     createModel: (modelId, fetch) => createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? "none", fetch })(modelId),
-    probe: listModels(baseUrl, { "anthropic-version": ANTHROPIC_VERSION, ...(apiKey !== undefined && { "x-api-key": apiKey }) }),
+    probe: createProbe(baseUrl, { "anthropic-version": ANTHROPIC_VERSION, ...(apiKey !== undefined && { "x-api-key": apiKey }) }),
   };
 }
 
-const common = (baseUrl: string, { apiKey, model }: Pick<EndpointSettings, "apiKey" | "model">) => ({
+const commonFields = (baseUrl: string, { apiKey, model }: Pick<EndpointSettings, "apiKey" | "model">) => ({
   baseUrl,
   defaultModel: model ?? null,
   secrets: apiKey === undefined ? [] : [apiKey],
 });
 
-const listModels = (baseUrl: string, headers: Record<string, string>) => (fetch: ModelFetch, signal: AbortSignal) =>
+/** Creates a probe that lists the models of the endpoint. */
+const createProbe = (baseUrl: string, headers: Record<string, string>) => (fetch: ModelFetch, signal: AbortSignal) =>
   fetch(`${baseUrl}/models`, { headers, signal });

@@ -5,10 +5,10 @@ const types = [
 ];
 
 /**
- * Follows Bridge's events in a browser. `mintTicket()` resolves to the response of POST /api/v2/events/ticket.
+ * Follows Bridge's events in a browser. `createTicket()` resolves to the response of POST /api/v2/events/ticket.
  * Returns a function that stops.
  */
-export function followEvents(url, mintTicket, onEvent, { lastEventId = "", retryDelayMs = 3000 } = {}) {
+export function followEvents(url, createTicket, onEvent, { lastEventId = "", retryDelayMs = 3000 } = {}) {
   let source = null;
   let stopped = false;
   let retry;
@@ -16,9 +16,9 @@ export function followEvents(url, mintTicket, onEvent, { lastEventId = "", retry
     if (!stopped) retry = setTimeout(connect, retryDelayMs);
   };
   async function connect() {
-    const minted = await mintTicket().catch(() => null);
-    if (stopped || minted === null) return reconnect();
-    source = new EventSource(`${url}?${new URLSearchParams({ ticket: minted.ticket, ...(lastEventId && { lastEventId }) })}`);
+    const created = await createTicket().catch(() => null);
+    if (stopped || created === null) return reconnect();
+    source = new EventSource(`${url}?${new URLSearchParams({ ticket: created.ticket, ...(lastEventId && { lastEventId }) })}`);
     const receive = (message) => {
       lastEventId = message.lastEventId || lastEventId;
       onEvent(message.type, JSON.parse(message.data));

@@ -1,9 +1,9 @@
 /**
- * Opens Bridge's WebSocket in a browser. `mintTicket()` resolves to the response of POST /api/v2/events/ticket.
+ * Opens Bridge's WebSocket in a browser. `createTicket()` resolves to the response of POST /api/v2/events/ticket.
  * `onEvent({runId, event})` receives the events of followed runs.
  */
-export async function openBridge(url, mintTicket, onEvent = () => {}) {
-  const { ticket } = await mintTicket();
+export async function openBridge(url, createTicket, onEvent = () => {}) {
+  const { ticket } = await createTicket();
   const socket = new WebSocket(`${url}?${new URLSearchParams({ ticket })}`);
   const waiting = new Map();
   socket.onmessage = ({ data }) => {

@@ -64,7 +64,7 @@ export async function runDemo(screen: Screen, { agent, keep, stop }: DemoOptions
   }
 }
 
-/** What all steps of the demo use. */
+/** The objects that all steps of the demo share. */
 interface Stage {
   screen: Screen;
   client: BridgeClient;

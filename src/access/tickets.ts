@@ -14,7 +14,7 @@ export type Tickets = ReturnType<typeof createTickets>;
  * they open a stream. Tickets are kept in memory only, because a client asks for a new one after a restart anyway.
  */
 export function createTickets({ clock = Date.now }: { clock?: () => number } = {}) {
-  const unused = new Map<string, { principal: Principal; expiresAt: number }>();
+  const unusedTickets = new Map<string, { principal: Principal; expiresAt: number }>();
 
   /** A ticket that would live longer than any new ticket was issued before the system clock was set back, so it counts as expired. */
   const isExpired = (expiresAt: number): boolean => expiresAt <= clock() || expiresAt > clock() + TICKET_LIFETIME_MS;
@@ -24,15 +24,15 @@ export function createTickets({ clock = Date.now }: { clock?: () => number } = {
    * `redeem` checks again.
    */
   function removeExpired(): void {
-    for (const [ticket, { expiresAt }] of unused) {
+    for (const [ticket, { expiresAt }] of unusedTickets) {
       if (!isExpired(expiresAt)) return;
-      unused.delete(ticket);
+      unusedTickets.delete(ticket);
     }
   }
 
   function countTickets(tenant: string): number {
     let count = 0;
-    for (const { principal } of unused.values()) if (principal.tenant === tenant) count += 1;
+    for (const { principal } of unusedTickets.values()) if (principal.tenant === tenant) count += 1;
     return count;
   }
 
@@ -52,18 +52,18 @@ export function createTickets({ clock = Date.now }: { clock?: () => number } = {
         );
       const ticket = `tkt_${randomBytes(32).toString("base64url")}`;
       const expiresAt = Math.min(clock() + TICKET_LIFETIME_MS, principal.expiresAt ?? Number.POSITIVE_INFINITY);
-      unused.set(ticket, { principal: granted === undefined ? principal : restrictScopes(principal, granted), expiresAt });
+      unusedTickets.set(ticket, { principal: granted === undefined ? principal : restrictScopes(principal, granted), expiresAt });
       return { ticket, expiresAt };
     },
     /** Uses up the ticket and returns its principal; null if the ticket is unknown, used or expired. */
     redeem(ticket: string): Principal | null {
-      const found = unused.get(ticket);
-      unused.delete(ticket);
+      const found = unusedTickets.get(ticket);
+      unusedTickets.delete(ticket);
       return found !== undefined && !isExpired(found.expiresAt) ? found.principal : null;
     },
     /** Removes the unused tickets of a principal whose token was revoked. */
     revoke(principal: Principal): void {
-      for (const [ticket, issued] of unused) if (derivesFrom(issued.principal, principal)) unused.delete(ticket);
+      for (const [ticket, issued] of unusedTickets) if (derivesFrom(issued.principal, principal)) unusedTickets.delete(ticket);
     },
   };
 }

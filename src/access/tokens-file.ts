@@ -36,21 +36,21 @@ interface TokensFileContent {
  */
 export function openTokensFile({ file, configured, logger, pollMs, onRevoked, onQuotasChanged }: TokensFileOptions) {
   // Read before the content, so that a write between the two reads counts as a change.
-  let seen = readFileState(file);
+  let lastState = readFileState(file);
   let { tokens, quotas } = readTokens(file, configured);
   const timer = setInterval(() => {
     const state = readFileState(file);
-    if (state === seen) return;
+    if (state === lastState) return;
     const [before, quotasBefore] = [tokens, quotas];
     try {
       const content = readTokens(file, configured);
       tokens = reuseUnchanged(before, content.tokens);
       quotas = content.quotas;
-      seen = state;
+      lastState = state;
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       // After a descriptor shortage, the next poll reads the file again.
-      if (!(error instanceof DescriptorShortage)) seen = state;
+      if (!(error instanceof DescriptorShortage)) lastState = state;
       logger.error({ faults: error.faults }, "tokens file is not valid, previous tokens stay in force");
       return;
     }

@@ -1,9 +1,8 @@
-import { withTimeout } from "@hak2i/async-kit";
-import pRetry from "p-retry";
 import type { Logger } from "pino";
 import type { AdapterConfig, AdapterEvent, AdapterHealthStatus, ExecutionAdapter, ProviderDescription } from "#contract";
 import { adapterEventData, isModelLister, isPaced } from "#contract";
 import type { Metrics } from "../metrics.ts";
+import { awaitAnswer, createHealthChecks, createOfflineHealth, type HealthChecks } from "./health-checks.ts";
 
 /** A loaded adapter, or the reason why it could not be loaded. */
 export type LoadedAdapter = { provider: string; adapter: ExecutionAdapter } | { provider: string; adapter: null; reason: string };
@@ -29,7 +28,7 @@ interface RegistryOptions {
   checkIntervalMs?: number;
 }
 
-/** Configures the adapters and receives what they report. */
+/** Configures the adapters, and receives their events and the ends of their health checks. */
 export interface AdapterHost {
   configure(provider: string): AdapterConfig;
   onEvent(provider: string, event: AdapterEvent): void;
@@ -38,46 +37,35 @@ export interface AdapterHost {
 }
 
 const CHECK_INTERVAL_MS = 5 * 60_000;
-/** Time limit of a health check, of the initialization and of the shutdown of an adapter. */
-const CHECK_LIMIT_MS = 15_000;
 /** Minimum time between a check and one that a failure causes, so that a burst of failures causes one check. */
 const SUSPECT_PAUSE_MS = 15_000;
-/** Delay of the next check of an adapter that is offline. It doubles with each check, up to CHECK_INTERVAL_MS. */
-const OFFLINE_PAUSE_MS = 15_000;
-/** Estimated duration of a check. */
-const USUAL_CHECK_MS = 5_000;
-/** Some programs need seconds to list their models, and more on a busy machine; the callers have minutes. */
+/**
+ * Time limit to list the models of a runtime. Some programs need seconds, and longer on a busy machine; the callers can wait for minutes.
+ */
 const LIST_LIMIT_MS = 20_000;
 
 interface Entry extends RegisteredAdapter {
-  initializing: Promise<void> | null;
-  initialized: boolean;
-  checking: Promise<void> | null;
-  /** Consecutive checks that found it offline. */
-  timesOffline: number;
-  next: { timer: NodeJS.Timeout; at: number } | null;
+  /** Null until the start, and for an adapter that could not be loaded. */
+  checks: HealthChecks | null;
 }
 
 /** Initializes adapters and checks their health regularly. A faulty adapter does not affect the others. */
 export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs = CHECK_INTERVAL_MS }: RegistryOptions) {
   const entries = new Map<string, Entry>();
-  for (const one of loaded) {
+  for (const loadedAdapter of loaded) {
     const health =
-      one.adapter === null ? offline(one.reason) : { ...offline("The first check is under way."), status: "degraded" as const };
-    entries.set(one.provider, {
-      provider: one.provider,
-      adapter: one.adapter,
+      loadedAdapter.adapter === null
+        ? createOfflineHealth(loadedAdapter.reason)
+        : { ...createOfflineHealth("The first check is under way."), status: "degraded" as const };
+    entries.set(loadedAdapter.provider, {
+      provider: loadedAdapter.provider,
+      adapter: loadedAdapter.adapter,
       health: { ...health, checkedAt: null },
-      initializing: null,
-      initialized: false,
-      checking: null,
-      timesOffline: 0,
-      next: null,
+      checks: null,
     });
   }
   /** Null until the start. */
   let host: AdapterHost | null = null;
-  let closed = false;
 
   /** An adapter that fails here is offline, like one that could not be loaded. */
   function subscribe(entry: Entry): void {
@@ -85,7 +73,7 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
       entry.adapter?.onEvent?.((event) => receive(entry.provider, event));
     } catch (error) {
       entry.adapter = null;
-      entry.health = { ...offline(error instanceof Error ? error.message : String(error)), checkedAt: null };
+      entry.health = { ...createOfflineHealth(error), checkedAt: null };
     }
   }
 
@@ -96,48 +84,17 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
     else host?.onEvent(provider, event);
   }
 
-  function check(provider: string): Promise<void> {
-    const entry = entries.get(provider);
-    if (entry === undefined || entry.adapter === null || host === null || closed) return Promise.resolve();
-    const { adapter } = entry;
-    const { configure } = host;
-    entry.checking ??= (async () => {
-      try {
-        entry.initializing ??= initialize(entry, adapter, configure);
-        await within(CHECK_LIMIT_MS, entry.initializing);
-        setHealth(entry, await within(CHECK_LIMIT_MS, adapter.checkHealth()));
-      } catch (error) {
-        setHealth(entry, offline(error instanceof Error ? error.message : String(error)));
-      } finally {
-        entry.checking = null;
-        scheduleNext(entry);
-      }
-    })();
-    return entry.checking;
-  }
-
-  /** A runtime that was offline may start or be installed later. */
-  function scheduleNext(entry: Entry): void {
-    clearTimeout(entry.next?.timer);
-    entry.next = null;
-    if (closed) return;
-    entry.timesOffline = entry.health.status === "offline" ? entry.timesOffline + 1 : 0;
-    const pauseMs =
-      entry.timesOffline === 0 ? checkIntervalMs : Math.min(OFFLINE_PAUSE_MS * 2 ** (entry.timesOffline - 1), checkIntervalMs);
-    const timer = setTimeout(() => void check(entry.provider), pauseMs);
-    timer.unref();
-    entry.next = { timer, at: Date.now() + pauseMs };
-  }
-
-  /** Runs once at a time: the next check awaits an initialization that takes longer than a check, and repeats one that fails. */
-  async function initialize(entry: Entry, adapter: ExecutionAdapter, configure: AdapterHost["configure"]): Promise<void> {
-    try {
-      await pRetry(() => adapter.initialize(configure(entry.provider)), { retries: 2, minTimeout: 200 });
-      entry.initialized = true;
-    } catch (error) {
-      entry.initializing = null;
-      throw error;
+  function startChecks(entry: Entry, { configure }: AdapterHost): void {
+    const { provider, adapter } = entry;
+    if (adapter === null) {
+      setHealth(entry, entry.health);
+      return;
     }
+    entry.checks = createHealthChecks(adapter, {
+      initialize: () => adapter.initialize(configure(provider)),
+      onChecked: (health) => setHealth(entry, health),
+      intervalMs: checkIntervalMs,
+    });
   }
 
   function setHealth(entry: RegisteredAdapter, health: AdapterHealthStatus): void {
@@ -172,7 +129,7 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
       const adapter = entries.get(provider)?.adapter;
       if (!isModelLister(adapter)) return null;
       try {
-        return await within(LIST_LIMIT_MS, adapter.listModels());
+        return await awaitAnswer(LIST_LIMIT_MS, adapter.listModels());
       } catch (error) {
         logger.info({ err: error, provider }, "failed to list the models of a runtime");
         return null;
@@ -182,35 +139,18 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
     async start(adapterHost: AdapterHost): Promise<void> {
       host = adapterHost;
       for (const entry of entries.values()) subscribe(entry);
-      for (const entry of entries.values()) if (entry.adapter === null) setHealth(entry, entry.health);
-      await Promise.all([...entries.keys()].map(check));
+      for (const entry of entries.values()) startChecks(entry, adapterHost);
+      await Promise.all([...entries.values()].map(({ checks }) => checks?.check()));
     },
     /** Checks an adapter in the background, because a task failed for a reason of the runtime or could not be accepted. */
     suspect(provider: string): void {
-      const checkedAt = entries.get(provider)?.health.checkedAt ?? 0;
-      if (Date.now() - checkedAt >= SUSPECT_PAUSE_MS) void check(provider);
+      const entry = entries.get(provider);
+      if (Date.now() - (entry?.health.checkedAt ?? 0) >= SUSPECT_PAUSE_MS) void entry?.checks?.check();
     },
     /** Estimates the seconds until the next check of an adapter has ended; null if none is planned. */
-    secondsToNextCheck(provider: string): number | null {
-      const entry = entries.get(provider);
-      if (entry === undefined || (entry.checking === null && entry.next === null)) return null;
-      const waitMs = entry.checking === null ? Math.max((entry.next?.at ?? 0) - Date.now(), 0) : 0;
-      return Math.ceil((waitMs + USUAL_CHECK_MS) / 1000);
-    },
+    estimateSecondsToNextCheck: (provider: string): number | null => entries.get(provider)?.checks?.estimateSecondsToNext() ?? null,
     async close(): Promise<void> {
-      closed = true;
-      for (const { next } of entries.values()) clearTimeout(next?.timer);
-      const initialized = [...entries.values()].filter((entry) => entry.initialized);
-      await Promise.allSettled(initialized.map((entry) => within(CHECK_LIMIT_MS, entry.adapter?.shutdown() ?? Promise.resolve())));
+      await Promise.allSettled([...entries.values()].map(({ checks }) => checks?.close()));
     },
   };
 }
-
-function offline(detail: string): AdapterHealthStatus {
-  return { status: "offline", connection: null, version: null, detail, preflight: [] };
-}
-
-const within = <T>(limitMs: number, work: Promise<T>): Promise<T> =>
-  withTimeout(work, limitMs, () => {
-    throw new Error(`The adapter did not answer within ${limitMs / 1000} s.`);
-  });

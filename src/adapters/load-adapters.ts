@@ -21,41 +21,51 @@ export async function loadAdapters(names: readonly string[], sources: AdapterSou
   const reasons = loaded.flatMap((entry) => (entry.adapter === null ? [entry.reason] : []));
   if (reasons.length === loaded.length) throw new ConfigError(reasons.map((reason) => `BRIDGE_ADAPTERS: ${reason}`));
   const providers = loaded.map((entry) => entry.provider);
-  const twice = providers.find((provider, index) => providers.indexOf(provider) !== index);
-  if (twice !== undefined) throw new ConfigError([`BRIDGE_ADAPTERS: two adapters have the provider ${twice}`]);
-  const taken = loaded.find(({ provider }, index) => isTaken(provider, names[index] ?? "", sources));
-  if (taken !== undefined)
+  const duplicate = providers.find((provider, index) => providers.indexOf(provider) !== index);
+  if (duplicate !== undefined) throw new ConfigError([`BRIDGE_ADAPTERS: two adapters have the provider ${duplicate}`]);
+  const conflicting = loaded.find(({ provider }, index) => hasProviderOfAnother(provider, names[index] ?? "", sources));
+  if (conflicting !== undefined)
     throw new ConfigError([
-      `BRIDGE_ADAPTERS: ${taken.provider} is another adapter of Bridge; choose another name, for example my-${taken.provider}`,
+      `BRIDGE_ADAPTERS: the name ${conflicting.provider} belongs to another adapter of Bridge; choose another one, for example my-${conflicting.provider}`,
     ]);
   return loaded;
 }
 
+/** Explains why an adapter has no module; null if it has one, which may still fail to load. */
+export function explainMissing(name: string, catalog: Catalog): string | null {
+  if (findEntry(catalog, name) !== undefined || findFamily(catalog, name) !== null) return null;
+  try {
+    findModule(name, catalog);
+    return null;
+  } catch (error) {
+    return explainFailure(name, error);
+  }
+}
+
 /** Settings and homes belong to a provider, so an adapter from the catalog must not have the provider of another one. */
-const isTaken = (provider: string, name: string, sources: AdapterSources): boolean =>
+const hasProviderOfAnother = (provider: string, name: string, sources: AdapterSources): boolean =>
   provider !== name && findLoader(name, sources) !== null && findEntry(sources.catalog, provider) !== undefined;
 
 async function loadAdapter(name: string, sources: AdapterSources): Promise<LoadedAdapter> {
   try {
     const loader = findLoader(name, sources);
-    const { createAdapter } = (await (loader?.load() ?? importModule(name, sources.catalog))) as Partial<AdapterModule>;
+    const { createAdapter } = (await (loader?.load() ?? import(findModule(name, sources.catalog)))) as Partial<AdapterModule>;
     if (typeof createAdapter !== "function") throw new Error("its module exports no createAdapter()");
     const adapter = createAdapter();
-    const missing = required.filter((method) => typeof adapter[method] !== "function");
+    const missing = requiredMethods.filter((method) => typeof adapter[method] !== "function");
     if (missing.length > 0) throw new Error(`it lacks ${missing.join(", ")}`);
     if (typeof adapter.provider !== "string" || !/^[A-Za-z0-9_:.-]{1,64}$/.test(adapter.provider))
       throw new Error("its provider is not 1 to 64 of A-Z a-z 0-9 _ : . -");
     return { provider: adapter.provider, adapter };
   } catch (error) {
-    return {
-      provider: name,
-      adapter: null,
-      reason: `The adapter ${name} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`,
-    };
+    return { provider: name, adapter: null, reason: explainFailure(name, error) };
   }
 }
 
-const required = [
+const explainFailure = (name: string, error: unknown): string =>
+  `The adapter ${name} cannot be loaded: ${error instanceof Error ? error.message : String(error)}`;
+
+const requiredMethods = [
   "initialize",
   "shutdown",
   "checkHealth",
@@ -64,7 +74,7 @@ const required = [
   "cancel",
 ] as const satisfies readonly (keyof ExecutionAdapter)[];
 
-/** Null for an adapter from outside of the catalog. */
+/** Returns null for an adapter that is not in the catalog. */
 function findLoader(name: string, { catalog, adapterSettings }: AdapterSources): { load(): Promise<AdapterModule> } | null {
   const entry = findEntry(catalog, name);
   if (entry !== undefined) return entry;
@@ -73,15 +83,15 @@ function findLoader(name: string, { catalog, adapterSettings }: AdapterSources):
   return described !== undefined && "load" in described ? described : null;
 }
 
-/** Paths and packages are resolved from the directory in which Bridge was started. */
-async function importModule(name: string, catalog: Catalog): Promise<unknown> {
+/** Returns the URL of the module at a path or in a package, resolved from the current directory. Throws if there is none. */
+function findModule(name: string, catalog: Catalog): string {
   const isPath = /^\.{0,2}\//.test(name) || path.isAbsolute(name);
-  if (!isPath) return import(resolvePackage(name, catalog));
+  if (!isPath) return resolvePackage(name, catalog);
   if (!existsSync(name)) throw new Error("the file does not exist");
-  return import(pathToFileURL(name).href);
+  return pathToFileURL(name).href;
 }
 
-/** Resolves a package as an import there would: `require.resolve` does not find packages that can only be imported. */
+/** Resolves a package as an import in the current directory does. `require.resolve` does not find packages that can only be imported. */
 function resolvePackage(name: string, catalog: Catalog): string {
   const parentURL = pathToFileURL(path.resolve("package.json")).href;
   const hooks = registerHooks({ resolve: (specifier, context, next) => next(specifier, { ...context, parentURL }) });

@@ -24,13 +24,13 @@ export interface App {
   start(): Promise<string>;
   /** Logs once which installed programs could be enabled as adapters. Takes seconds; never fails. */
   suggestAdapters(): Promise<void>;
-  /** Returns whether an uncaught error came from code that is not Bridge's. The task of that code has then logged it. */
-  takeFault(error: unknown): boolean;
+  /** Reports an uncaught error to the adapter whose third-party code threw it. Returns false if the error is Bridge's own. */
+  reportIsolatedError(error: unknown): boolean;
   /** Drains the tasks, closes every stream, and releases all resources. */
   close(): Promise<void>;
 }
 
-/** Replacements for tests and benches. */
+/** Replacements for tests and benchmarks. */
 export interface AppOptions {
   /** Replaces the adapters that the configuration names. */
   adapters?: readonly LoadedAdapter[];
@@ -43,7 +43,7 @@ export interface AppOptions {
   maxEventLoopDelayMs?: number;
 }
 
-/** Differs from the lock file of every database, whose name is that of the database followed by `.lock`. */
+/** Differs from the name of the default database's lock file, `bridge.db.lock`. */
 const DATA_DIRECTORY_LOCK = "data-directory.lock";
 
 /** Creates Bridge; nothing runs before `start`. Locks the data directory first, so that nothing changes while another Bridge uses it. */
@@ -74,7 +74,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
     server: endpoints.server,
     start: lifecycle.start,
     suggestAdapters: lifecycle.suggestAdapters,
-    takeFault: reportIsolatedError,
+    reportIsolatedError,
     async close() {
       await lifecycle.close();
       releaseLock();

@@ -38,7 +38,7 @@ import { createTaskFiles } from "../workspaces/tenant-task-files.ts";
 import { createWorkspaceFiles } from "../workspaces/workspace-files.ts";
 import type { Engine } from "./engine.ts";
 
-/** What the endpoints are created with besides the configuration. */
+/** Options of the endpoints that are not part of the configuration. */
 interface EndpointOptions {
   engine: Engine;
   catalog: Catalog;
@@ -128,7 +128,7 @@ export async function createEndpoints(
 
   return {
     server,
-    /** Lets requests and sockets in. */
+    /** Starts to accept requests and sockets. */
     async open(): Promise<void> {
       await sockets.start();
       overload.start();

@@ -20,7 +20,7 @@ import { openStore } from "../store/sqlite/open-store.ts";
 import { createWorkspaces } from "../workspaces/workspace-directories.ts";
 import type { Environment } from "./sandbox.ts";
 
-/** What the engine is created with besides the configuration. */
+/** Options of the engine that are not part of the configuration. */
 interface EngineOptions {
   loaded: readonly LoadedAdapter[];
   /** The adapters that can be enabled, for error messages. */
@@ -57,7 +57,7 @@ export function createEngine(config: Config, { loaded, catalog, environment, san
   const dnsCache = createDnsCache({ resolve: resolve ?? createDnsResolver({ isConfigured: (host) => allowedHosts.has(host) }) });
   const operatorDnsCache = createDnsCache({ resolve: resolve ?? createDnsResolver({ isConfigured: () => true }) });
   const guard = createDestinationGuard({ allow, dnsCache });
-  const guarded = createGuardedFetch(guard);
+  const guardedFetch = createGuardedFetch(guard);
   const callbackWorker = createCallbackWorker({ store, metrics, logger, dnsCache, config: config.callbacks });
 
   const schemas = createSchemaChecker();
@@ -72,7 +72,6 @@ export function createEngine(config: Config, { loaded, catalog, environment, san
     schemas,
     metrics,
     logger,
-    onCallbackDue: callbackWorker.notify,
     maxConcurrent: config.maxConcurrent,
     queueLimit: config.queueLimit,
     quotaOf: (tenant) => ({ ...config.quota, ...tokens.quotaOf(tenant) }),
@@ -92,7 +91,7 @@ export function createEngine(config: Config, { loaded, catalog, environment, san
         retentionDays: config.retentionDays,
         logger: logger.child({ provider }),
         sandbox,
-        fetch: guarded.fetch,
+        fetch: guardedFetch.fetch,
         lookup: operatorDnsCache.lookup,
         runChild: dispatcher.runChild,
         describeProvider: registry.describe,
@@ -104,7 +103,7 @@ export function createEngine(config: Config, { loaded, catalog, environment, san
       onChecked: dispatcher.onAdapterChecked,
     });
 
-  return { store, eventLog, approvals, workspaces, guarded, callbackWorker, schemas, registry, dispatcher, startAdapters };
+  return { store, eventLog, approvals, workspaces, guardedFetch, callbackWorker, schemas, registry, dispatcher, startAdapters };
 }
 
 function makeAdapterDirectory(dataDir: string, provider: string): string {

@@ -2,7 +2,7 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { findUnusedPrograms, processLabels, sweepLeftovers } from "../../adapters/index.ts";
+import { findUnusedPrograms, getProcessLabels, sweepLeftovers } from "../../adapters/index.ts";
 import type { LoadedAdapter } from "../adapters/adapter-registry.ts";
 import type { Config } from "../config/config.ts";
 import type { Metrics } from "../metrics.ts";
@@ -12,7 +12,7 @@ import type { Endpoints } from "./endpoints.ts";
 import type { Engine } from "./engine.ts";
 import type { Environment, OpenedSandbox } from "./sandbox.ts";
 
-/** What is started and closed. */
+/** The parts of Bridge that the lifecycle starts and closes, and its environment. */
 interface LifecycleOptions {
   engine: Engine;
   endpoints: Endpoints;
@@ -25,30 +25,30 @@ interface LifecycleOptions {
   version: string;
 }
 
-/** Creates the start and the close of Bridge: each a list of steps, in order. */
+/** Creates the functions that start and close Bridge, each as a sequence of steps. */
 export function createLifecycle(config: Config, options: LifecycleOptions) {
   const { engine, endpoints, sandbox, loaded, tokens, environment, metrics, logger, version } = options;
   const { store, workspaces, dispatcher } = engine;
   const closing = new AbortController();
   const stopLimiting = limitResponseOverhead();
   let retention: ReturnType<typeof createRetention> | undefined;
-  let started: Promise<string> | undefined;
-  let suggested: Promise<void> | undefined;
+  let startup: Promise<string> | undefined;
+  let suggestion: Promise<void> | undefined;
 
   async function start(): Promise<string> {
     await endpoints.server.listen({ host: config.host, port: config.port });
-    const address = addressOf(endpoints.server);
+    const address = formatAddress(endpoints.server);
     logger.info(
       { address, docs: `${address}/docs`, version, adapters: loaded.map(({ provider }) => provider), dataDir: config.dataDir },
       "listening",
     );
     await warnOfMissingIsolation();
     metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
-    const removeEarlier = await workspaces.setAside();
+    const removeLeftovers = await workspaces.setAsideLeftovers();
     await dispatcher.recover();
     await endpoints.open();
     store.checkPages().catch((error: unknown) => logger.warn({ err: error }, "the database could not be checked for damage"));
-    void removeEarlier().then((errors) => {
+    void removeLeftovers().then((errors) => {
       for (const err of closing.signal.aborted ? [] : errors)
         logger.error({ err }, "failed to remove the temporary directory of an earlier task");
     });
@@ -60,8 +60,8 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
   }
 
   async function warnOfMissingIsolation(): Promise<void> {
-    if (sandbox.missing !== null) logger.warn(`BRIDGE_SANDBOX=auto: runtimes are in no sandbox. ${sandbox.missing}`);
-    const labels = await processLabels();
+    if (sandbox.missing !== null) logger.warn({ setting: config.sandbox, reason: sandbox.missing }, "runtimes run without a sandbox");
+    const labels = await getProcessLabels();
     if (sandbox.sandbox === null && "missing" in labels) {
       logger.warn({ reason: labels.missing }, "processes that leave their session and clear their environment can outlive their task");
     }
@@ -83,35 +83,35 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
 
   return {
     start() {
-      started = start();
-      return started;
+      startup = start();
+      return startup;
     },
     suggestAdapters() {
-      suggested = suggestAdapters();
-      return suggested;
+      suggestion = suggestAdapters();
+      return suggestion;
     },
     async close() {
       closing.abort();
-      // A stop can come in the middle of the start, which still uses everything that is closed here.
-      await started?.catch(() => {});
+      // Bridge can be stopped while it starts; the start still uses everything that is closed here.
+      await startup?.catch(() => {});
       await dispatcher.drain();
       await endpoints.close();
       tokens.close();
       await retention?.close();
       await engine.registry.close();
-      await engine.guarded.close();
+      await engine.guardedFetch.close();
       await engine.schemas.close();
       await engine.callbackWorker.close();
       stopLimiting();
       await engine.eventLog.close();
       await store.close();
-      await suggested;
+      await suggestion;
     },
   };
 }
 
-/** The address on which the server listens. Fastify itself reports a loopback address for a host of all interfaces. */
-function addressOf(server: FastifyInstance): string {
+/** Returns the address on which the server listens. Fastify itself reports a loopback address if the server listens on all interfaces. */
+function formatAddress(server: FastifyInstance): string {
   const { family, address, port } = server.server.address() as AddressInfo;
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
 }

@@ -21,7 +21,7 @@ export async function openSandbox(config: Config, env: Environment): Promise<Ope
     env,
     hidden: [dataDir, workspacesDir],
     secrets: [databaseFile, ...(tokensFile === null ? [] : [tokensFile]), ...secretFiles, path.resolve(".env")],
-    programs: [path.join(import.meta.dirname, "../.."), ...pathsIn(adapterSettings)],
+    programs: [path.join(import.meta.dirname, "../.."), ...listAbsolutePaths(adapterSettings)],
     directory: path.join(dataDir, "sandbox"),
   });
   if (!("missing" in created)) return { sandbox: created, missing: null };
@@ -29,8 +29,8 @@ export async function openSandbox(config: Config, env: Environment): Promise<Ope
   return { sandbox: null, missing: created.missing };
 }
 
-/** All absolute paths in a setting, at any depth. */
-function pathsIn(setting: unknown): string[] {
+/** Lists all absolute paths in a setting, at any depth. */
+function listAbsolutePaths(setting: unknown): string[] {
   if (typeof setting === "string") return path.isAbsolute(setting) ? [setting] : [];
-  return typeof setting === "object" && setting !== null ? Object.values(setting).flatMap(pathsIn) : [];
+  return typeof setting === "object" && setting !== null ? Object.values(setting).flatMap(listAbsolutePaths) : [];
 }

@@ -27,7 +27,7 @@ const MAX_NAME_LENGTH = 1024;
 
 /** Creates the approvals of tool calls. Each is decided once. After an error, or without a decision, the call is rejected. */
 export function createApprovals({ store, eventLog, metrics, logger, seconds }: ApprovalsOptions) {
-  /** Callbacks of the tool calls that wait for a decision, by approval id. */
+  /** Functions that resolve the tool calls that wait for a decision, by approval id. */
   const waiting = new Map<string, (answer: ApprovalAnswer) => void>();
 
   /**
@@ -39,7 +39,7 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
       return null;
     });
     if (approval === null)
-      return rejected(
+      return createRejection(
         "The approval cannot be requested: the task has ended, waits for too many decisions, or its tool call cannot be stored.",
       );
     const decided = Promise.withResolvers<ApprovalAnswer>();
@@ -61,8 +61,8 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
   async function insert(task: TaskIdentity, { toolCallId, toolName, input }: ApprovalQuestion): Promise<Approval | null> {
     if (toolCallId.length > MAX_NAME_LENGTH || toolName.length > MAX_NAME_LENGTH) return null;
     const approvalId = `apr_${uuidv7()}`;
-    // Hands earlier events to the store first, so that they are written before the approval. While the disk takes no writes, only the
-    // events wait.
+    // Passes earlier events to the store first, so that they are written before the approval. While the disk accepts no writes, the events
+    // wait and the approval is rejected.
     void eventLog.settle(task);
     return await store.insertApprovalIfRunning(task, {
       approvalId,
@@ -87,12 +87,12 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
         (await store.findApproval(task.tenant, approvalId));
       settle(
         approvalId,
-        decided?.state === "approved" ? { decision: "approve", reason: decided.reason } : rejected(decided?.reason ?? reason),
+        decided?.state === "approved" ? { decision: "approve", reason: decided.reason } : createRejection(decided?.reason ?? reason),
       );
     } catch (error) {
       logFailure(error, approval, "failed to store a rejected approval, retrying");
-      settle(approvalId, rejected(reason));
-      // The runtime has the rejection, so it is stored as soon as the disk takes writes, before another decision is possible.
+      settle(approvalId, createRejection(reason));
+      // The runtime has the rejection, so it is stored as soon as the disk accepts writes, before another decision is possible.
       await store.decideApprovalIfPending(task.tenant, approvalId, rejection, { isOwn: true, patient: true }).catch((error: unknown) => {
         logFailure(error, approval, "failed to store a rejected approval");
       });
@@ -126,11 +126,11 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
 
   return {
     ask,
-    /** Newest first. */
+    /** Lists the approvals of a tenant, newest first. */
     list: (tenant: string, state: ApprovalState | undefined, page: Page): Promise<Approval[]> => store.listApprovals(tenant, state, page),
-    /** The pending approvals of this tool call. Several tasks may use the same id. */
+    /** Lists the pending approvals of tool calls with this id. Several tasks may use the same id. */
     findPending: (tenant: string, toolCallId: string): Promise<Approval[]> => store.listPendingApprovals(tenant, toolCallId),
-    /** Throws BridgeError: not_found, already_decided. */
+    /** Stores a decision. Throws BridgeError: not_found, already_decided. */
     async decide(tenant: string, approvalId: string, decision: ApprovalDecision): Promise<Approval> {
       const decided = await store.decideApprovalIfPending(tenant, approvalId, decision);
       if (decided !== null) {
@@ -144,7 +144,7 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
   };
 }
 
-const rejected = (reason: string): ApprovalAnswer => ({ decision: "reject", reason });
+const createRejection = (reason: string): ApprovalAnswer => ({ decision: "reject", reason });
 
 function describeDecision({ state, decidedBy }: Approval): string {
   if (state === "pending") return "The approval has expired, so it is rejected.";

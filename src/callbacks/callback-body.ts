@@ -2,18 +2,12 @@ import type { ExecutionResult } from "#contract";
 import type { NewCallback } from "../store/store.ts";
 import type { Task } from "../task.ts";
 
-/** Builds the callback of a finished task. Every attempt sends the same bytes. Throws if the task has no `callbackUrl`. */
-export function buildCallback(
-  task: Pick<Task, "taskId" | "agentId" | "provider" | "request">,
-  result: ExecutionResult,
-  finishedAt: number,
-): NewCallback {
-  const url = task.request.callbackUrl;
-  if (url === undefined) throw new Error(`Task ${task.taskId} has no callbackUrl.`);
-  const body = {
-    taskId: task.taskId,
-    agentId: task.agentId,
-    provider: task.provider,
+/**
+ * Encodes a result as JSON with its fields in a fixed order. The callback contains the same text, so that the store needs
+ * only one copy of it.
+ */
+export function encodeResult(result: ExecutionResult): string {
+  const ordered: { [K in keyof Required<ExecutionResult>]: unknown } = {
     status: result.status,
     output: result.output,
     outputs: result.outputs,
@@ -22,14 +16,32 @@ export function buildCallback(
     costUsd: result.costUsd,
     model: result.model,
     resumeToken: result.resumeToken,
-    conversationMessages: task.request.callbackConversation === false ? undefined : result.conversationMessages,
+    conversationMessages: result.conversationMessages,
     errorCode: result.errorCode,
     error: result.error,
     connection: result.connection,
-    metadata: task.request.metadata ?? null,
-    finishedAt: new Date(finishedAt).toISOString(),
-  } satisfies { [K in keyof Required<ExecutionResult>]: unknown } & Record<string, unknown>;
-  return { url, origin: callbackOrigin(url), body: JSON.stringify(body) };
+  };
+  return JSON.stringify(ordered);
+}
+
+/**
+ * Builds the callback of a finished task. Every attempt sends the same bytes. `resultJson` is the result as `encodeResult`
+ * encodes it. Throws if the task has no `callbackUrl`.
+ */
+export function buildCallback(
+  { taskId, agentId, provider, request }: Pick<Task, "taskId" | "agentId" | "provider" | "request">,
+  result: ExecutionResult,
+  finishedAt: number,
+  resultJson: string = encodeResult(result),
+): NewCallback {
+  const url = request.callbackUrl;
+  if (url === undefined) throw new Error(`Task ${taskId} has no callbackUrl.`);
+  const isShortened = request.callbackConversation === false && result.conversationMessages !== undefined;
+  const shownJson = isShortened ? encodeResult({ ...result, conversationMessages: undefined }) : resultJson;
+  const head = JSON.stringify({ taskId, agentId, provider });
+  const tail = JSON.stringify({ metadata: request.metadata ?? null, finishedAt: new Date(finishedAt).toISOString() });
+  const body = `${head.slice(0, -1)},${shownJson.slice(1, -1)},${tail.slice(1)}`;
+  return { url, origin: callbackOrigin(url), body, ...(!isShortened && { resultAt: head.length }) };
 }
 
 /** Scheme, host and port of the receiver. Callbacks to one origin share its limit of concurrent posts. */

@@ -1,45 +1,10 @@
-import { withTimeout } from "@hak2i/async-kit";
 import type { CallbackQueue, DueCallback, Store } from "../store/store.ts";
-import { createUnresponsiveOrigins } from "./unresponsive-origins.ts";
+import { createCallbackPosts, type Deliver } from "./callback-posts.ts";
+import { createCallbackTurns } from "./callback-turns.ts";
+import { createWakeTimer } from "./wake-timer.ts";
 
-/** Posts a callback and settles it. */
-export type Deliver = (callback: DueCallback) => Delivery;
-
-/** A POST in progress. Neither promise may reject. */
-export interface Delivery {
-  /** Resolves when the row is settled durably; false if it is still due. */
-  settled: Promise<boolean>;
-  /** Resolves when the response has been read or aborted: true if the origin sent an HTTP response, null if that is unknown. */
-  ended: Promise<boolean | null>;
-}
-
-const MAX_POSTS_PER_ORIGIN = 8;
-/** An origin that sent no response may hang again until the deadline, so it occupies at most one slot until it responds. */
-const MAX_POSTS_PER_UNRESPONSIVE_ORIGIN = 1;
-/** Maximum callbacks in progress of all tenants. Limits sockets and memory. */
-const MAX_CLAIMED = 1024;
-/**
- * A tenant may have this many times as many callbacks in progress as there are free slots: 768 of the 1,024 if it is alone. So there is
- * always a free slot for a tenant without any.
- */
-const TENANT_SHARE = 3;
-/** Approximate maximum length of the bodies in progress of one tenant, in UTF-16 units. A tenant without any may always post one. */
-const MAX_BODIES_PER_TENANT = 32 * 1024 ** 2;
-/** The same for all tenants together. */
-const MAX_BODIES = 128 * 1024 ** 2;
-/** Maximum time between two checks for due callbacks. Limits the delay after the system clock is set back. */
-const MAX_SLEEP_MS = 60_000;
 /** Pause after a failed read of the store. */
 const FAULT_PAUSE_MS = 1000;
-
-/** Callbacks in progress for one origin, of all tenants. */
-interface OriginLoad {
-  posts: number;
-  /** Task numbers of callbacks that are being posted, or are not yet settled durably. */
-  unsettled: Set<number>;
-  /** Tenants that may have more due callbacks in the store, the least recently served first. */
-  more: Set<string>;
-}
 
 /**
  * Decides when each callback is posted: tenants and origins do not delay each other, and none gets more than its share. Only one worker
@@ -54,75 +19,54 @@ export function createCallbackClaims({
   deliver: Deliver;
   onFault: (error: unknown) => void;
 }) {
-  const loads = new Map<string, OriginLoad>();
-  const unresponsive = createUnresponsiveOrigins();
-  /** Origins that may have due callbacks, by tenant. Tenants and origins are in the order of their turn. */
-  const turns = new Map<string, Set<string>>();
-  /** Number of callbacks in progress, by tenant. */
-  const claimedBy = new Map<string, number>();
-  /** Length of their bodies, by tenant. */
-  const bodiesOf = new Map<string, number>();
-  let bodies = 0;
-  const deliveries = new Set<Promise<void>>();
+  const turns = createCallbackTurns();
+  const posts = createCallbackPosts({
+    deliver,
+    onEnded({ origin }) {
+      turns.resume(origin);
+      claimSoon();
+    },
+    onSettled({ task, origin }, isSettled) {
+      if (!isSettled) turns.add({ tenant: task.tenant, origin });
+      claimSoon();
+    },
+    onReleased: claimSoon,
+  });
+  const timer = createWakeTimer(() => void findDueQueues());
   let open = false;
-  let claimed = 0;
   let claiming = false;
-  let timer: NodeJS.Timeout | undefined;
-  let timerAt = Number.POSITIVE_INFINITY;
+  /** Whether `turns` contains all queues that had due callbacks at the last read of the store. */
+  let isBacklogKnown = false;
+
+  const mayClaim = (tenant: string): boolean => open && posts.roomOfTenant(tenant) > 0;
 
   async function findDueQueues(): Promise<void> {
-    unresponsive.forgetOld();
+    posts.forgetOld();
     try {
       // In this order, both reads find a callback that becomes due between them. In the other order, neither would.
       const nextInMs = await store.nextCallbackInMs();
-      for (const queue of await store.listDueCallbackQueues()) addTurn(queue);
-      wakeIn(nextInMs ?? MAX_SLEEP_MS);
+      for (const queue of await store.listDueCallbackQueues()) turns.add(queue);
+      isBacklogKnown = true;
+      wakeIn(nextInMs);
     } catch (error) {
       pauseAfterFault(error);
     }
     claimSoon();
   }
 
-  function wakeIn(delayMs: number): void {
-    const sleepMs = Math.min(delayMs, MAX_SLEEP_MS);
-    const at = performance.now() + sleepMs;
-    if (!open || at >= timerAt) return;
-    clearTimeout(timer);
-    timerAt = at;
-    timer = setTimeout(() => {
-      timerAt = Number.POSITIVE_INFINITY;
-      void findDueQueues();
-    }, sleepMs);
+  function wakeIn(delayMs: number | null): void {
+    if (open) timer.wakeIn(delayMs);
   }
 
   function pauseAfterFault(error: unknown): void {
     onFault(error);
+    isBacklogKnown = false;
     wakeIn(FAULT_PAUSE_MS);
-  }
-
-  function addTurn({ tenant, origin }: CallbackQueue): void {
-    const origins = turns.get(tenant);
-    if (origins === undefined) turns.set(tenant, new Set([origin]));
-    else origins.add(origin);
-  }
-
-  /** Number of further callbacks that the tenant may start now. */
-  function roomOf(tenant: string): number {
-    const ownBodies = bodiesOf.get(tenant) ?? 0;
-    if (ownBodies > 0 && (ownBodies >= MAX_BODIES_PER_TENANT || bodies >= MAX_BODIES)) return 0;
-    const free = MAX_CLAIMED - claimed;
-    const room = Math.ceil((TENANT_SHARE * free - (claimedBy.get(tenant) ?? 0)) / (TENANT_SHARE + 1));
-    return Math.max(0, Math.min(room, free));
-  }
-
-  function canClaim(): boolean {
-    if (open) for (const tenant of turns.keys()) if (roomOf(tenant) > 0) return true;
-    return false;
   }
 
   /** Claims in a later event-loop turn, so that all callbacks of one commit are claimed together. */
   function claimSoon(): void {
-    if (claiming || !canClaim()) return;
+    if (claiming || !turns.hasTurn(mayClaim)) return;
     claiming = true;
     setImmediate(() => void claimAll());
   }
@@ -133,68 +77,36 @@ export function createCallbackClaims({
     claimSoon();
   }
 
-  /** Claims for one origin of each tenant in turn. Tenants without room keep their turns. */
   async function claimInTurn(): Promise<void> {
-    for (const [tenant, origins] of turns) {
-      if (!open) return;
-      if (roomOf(tenant) === 0) continue;
-      const origin = origins.values().next().value as string;
-      origins.delete(origin);
-      // Setting the tenant again moves it to the end, where this loop visits it once more.
-      turns.delete(tenant);
-      if (origins.size > 0) turns.set(tenant, origins);
-      await claim({ tenant, origin });
-    }
+    for (const queue of turns.take(mayClaim)) await claim(queue);
   }
 
   async function claim(queue: CallbackQueue): Promise<void> {
-    const { tenant, origin } = queue;
-    const load = loads.get(origin) ?? { posts: 0, unsettled: new Set(), more: new Set() };
-    const slots = unresponsive.has(origin) ? MAX_POSTS_PER_UNRESPONSIVE_ORIGIN : MAX_POSTS_PER_ORIGIN;
-    const roomOfOrigin = Math.max(0, slots - load.posts);
-    const room = Math.min(roomOfOrigin, roomOf(tenant));
-    const due = room > 0 ? await store.listDueCallbacks(queue, room, load.unsettled) : [];
+    const roomOfOrigin = posts.roomOfOrigin(queue.origin);
+    const room = Math.min(roomOfOrigin, posts.roomOfTenant(queue.tenant));
+    if (room > 0) turns.unpark(queue);
+    const due = room > 0 ? await store.listDueCallbacks(queue, room, posts.unsettledOf(queue.origin)) : [];
     if (!open) return;
-    if (room > 0) load.more.delete(tenant);
-    if (due.length === room && room === roomOfOrigin) load.more.add(tenant);
-    else if (due.length === room) addTurn(queue);
-    if (due.length > 0) loads.set(origin, load);
-    for (const callback of due) {
-      const delivery = deliverClaimed(callback, load).finally(() => deliveries.delete(delivery));
-      deliveries.add(delivery);
-    }
+    if (due.length === room && room === roomOfOrigin) turns.park(queue);
+    else if (due.length === room) turns.add(queue);
+    for (const callback of due) posts.occupy(callback)();
   }
 
-  async function deliverClaimed(callback: DueCallback, load: OriginLoad): Promise<void> {
+  /**
+   * Starts a callback that was just stored without reading it back, if no callback that could start now waits for its turn, and none to
+   * this origin waits in the store. The POST starts in a later event-loop turn, after the responses to clients whose writes were committed.
+   */
+  function handOver(callback: DueCallback): void {
     const { origin } = callback;
-    const { seq, tenant } = callback.task;
-    const { heldLength } = callback;
-    load.posts += 1;
-    load.unsettled.add(seq);
-    claimed += 1;
-    addTo(claimedBy, tenant, 1);
-    bodies += heldLength;
-    addTo(bodiesOf, tenant, heldLength);
-    const { settled, ended } = deliver(callback);
-    // A retry may be due long before the response to the first attempt has ended.
-    await Promise.all([
-      ended.then((responded) => {
-        if (responded !== null) unresponsive.record(origin, responded);
-        load.posts -= 1;
-        for (const waiting of load.more) addTurn({ tenant: waiting, origin });
-        claimSoon();
-      }),
-      settled.then((isSettled) => {
-        load.unsettled.delete(seq);
-        if (!isSettled) addTurn({ tenant, origin });
-        claimSoon();
-      }),
-    ]);
-    claimed -= 1;
-    addTo(claimedBy, tenant, -1);
-    bodies -= heldLength;
-    addTo(bodiesOf, tenant, -heldLength);
-    if (load.posts === 0 && load.unsettled.size === 0 && loads.get(origin) === load) loads.delete(origin);
+    const { tenant } = callback.task;
+    // `claiming` is true while a tenant that has room waits for its turn.
+    const isNext = isBacklogKnown && !claiming && !turns.isAwaited(origin);
+    if (isNext && mayClaim(tenant) && posts.roomOfOrigin(origin) > 0) setImmediate(posts.occupy(callback));
+    else notify({ tenant, origin });
+  }
+
+  function notify(queue: CallbackQueue): void {
+    turns.add(queue);
     claimSoon();
   }
 
@@ -204,28 +116,17 @@ export function createCallbackClaims({
       open = true;
       void findDueQueues();
     },
+    handOver,
     /** A callback of this queue is due. */
-    notify(queue: CallbackQueue): void {
-      addTurn(queue);
-      claimSoon();
-    },
+    notify,
     /** A callback will be due after this delay. */
     wakeIn,
     /** Stops claiming. */
     stop(): void {
       open = false;
-      clearTimeout(timer);
+      timer.cancel();
     },
     /** Resolves when no callback is in progress, or after the timeout. */
-    async waitUntilIdle(timeoutMs: number): Promise<void> {
-      await withTimeout(Promise.allSettled(deliveries), timeoutMs, () => {});
-    },
+    waitUntilIdle: posts.waitUntilIdle,
   };
-}
-
-/** Adds to a count. Counts of zero are deleted. */
-function addTo(counts: Map<string, number>, key: string, change: number): void {
-  const count = (counts.get(key) ?? 0) + change;
-  if (count === 0) counts.delete(key);
-  else counts.set(key, count);
 }

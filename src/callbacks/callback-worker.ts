@@ -6,9 +6,10 @@ import type { Metrics } from "../metrics.ts";
 import { createDestinationGuard } from "../network/destination-guard.ts";
 import type { DnsCache } from "../network/dns-cache.ts";
 import type { CallbackSettlement, DueCallback, NewEvent, Store } from "../store/store.ts";
-import { createCallbackClaims, type Delivery } from "./callback-claims.ts";
+import { createCallbackClaims } from "./callback-claims.ts";
+import type { Delivery } from "./callback-posts.ts";
 import { type CallbackScheduleSettings, nextCallbackDelayMs } from "./callback-schedule.ts";
-import { type PostResult, postCallback } from "./post-callback.ts";
+import { createCallbackPoster, type PostResult } from "./post-callback.ts";
 import { readSigningKeys } from "./sign-callback.ts";
 
 /** The callback settings of the configuration. */
@@ -45,19 +46,20 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
   // Each attempt has one deadline, so undici's own timeouts are disabled.
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
   const shutdown = new AbortController();
-  const posting = {
+  const poster = createCallbackPoster({
     dispatcher,
     dnsCache,
     signingKeys: readSigningKeys(config.secrets),
     timeoutMs: attemptTimeoutMs,
     shutdown: shutdown.signal,
     clock,
-  };
+  });
   const claims = createCallbackClaims({
     store,
     deliver,
     onFault: (error) => logger.error({ err: error }, "failed to read due callbacks"),
   });
+  store.onCallback(claims.handOver);
   let closing: Promise<void> | null = null;
 
   function deliver(callback: DueCallback): Delivery {
@@ -77,7 +79,7 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
 
   async function post(callback: DueCallback): Promise<PostResult> {
     const startedAt = performance.now();
-    const result = await postCallback(callback, posting);
+    const result = await poster.post(callback);
     logAttempt(callback, result, Math.round(performance.now() - startedAt));
     return result;
   }
@@ -86,7 +88,7 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
   async function settle(callback: DueCallback, result: PostResult): Promise<boolean> {
     const settlement = toSettlement(callback, result, config, random);
     try {
-      const settled = await store.settleCallbackIfPending(callback.task.seq, settlement);
+      const settled = await store.settleCallbackIfPending(callback.task, settlement);
       if (settled === null) return true;
     } catch (error) {
       logger.error({ ...identify(callback), err: error }, "failed to settle callback, posting it again");
@@ -128,7 +130,7 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
         logger.warn({}, "callbacks are not signed, set BRIDGE_CALLBACK_SECRETS so that receivers can verify them");
       claims.start();
     },
-    /** A callback of this queue was stored, or has a new round of attempts. */
+    /** A callback of this queue has a new round of attempts. */
     notify: claims.notify,
     /** Stops claiming, gives POSTs in progress a short grace time, then aborts them without counting them. */
     close: (): Promise<void> => (closing ??= close()),

@@ -8,18 +8,19 @@ import type { DueCallback } from "../store/store.ts";
 import { startDeadline } from "../timers/deadline.ts";
 import { classifyFailure, isOwnFault } from "./callback-failure.ts";
 import { callbackId } from "./callback-id.ts";
-import { startSignature } from "./sign-callback.ts";
+import { startHttpPost } from "./http-post.ts";
+import { type SignedHead, startSignature } from "./sign-callback.ts";
 
-/** The parts and settings of a POST. */
+/** The parts and settings of a poster. */
 export interface PostOptions {
   dispatcher: Dispatcher;
   /** The cache that the connections of the dispatcher use. */
-  dnsCache: Pick<DnsCache, "prepare">;
+  dnsCache: Pick<DnsCache, "isReady" | "prepare">;
   /** One signature per key. Without keys the callback is not signed. */
   signingKeys: readonly KeyObject[];
   /** One timeout for host lookup, connect, TLS, headers and body. */
   timeoutMs: number;
-  /** Aborts the POST when Bridge shuts down. */
+  /** Aborts all POSTs when Bridge shuts down. */
   shutdown: AbortSignal;
   clock: () => number;
 }
@@ -36,6 +37,7 @@ export interface PostResult {
 }
 
 const RESPONSE_LIMIT_BYTES = 64 * 1024;
+const USER_AGENT = `bridge/${packageJson.version}`;
 
 const stoppedByShutdown: PostResult = {
   outcome: "own_fault",
@@ -45,47 +47,68 @@ const stoppedByShutdown: PostResult = {
   drained: Promise.resolve(),
 };
 
-/** Makes one attempt: one POST that follows no redirect. Never rejects; resolves when the status of the response is known. */
-export async function postCallback(callback: DueCallback, options: PostOptions): Promise<PostResult> {
+/** Makes attempts to deliver callbacks. */
+export interface CallbackPoster {
+  /** Makes one attempt: one POST that follows no redirect. Never rejects; resolves when the status of the response is known. */
+  post(callback: DueCallback): Promise<PostResult>;
+}
+
+/** Creates a poster. */
+export function createCallbackPoster(options: PostOptions): CallbackPoster {
   const { dispatcher, dnsCache, shutdown, timeoutMs, clock } = options;
-  const url = new URL(callback.url);
-  let prepared: { found: Promise<void> };
-  try {
-    // The receiver's deadline starts after the wait for a lookup slot, because Bridge causes this wait.
-    prepared = await dnsCache.prepare(callback.task.tenant, url.hostname, shutdown);
-  } catch {
-    return stoppedByShutdown;
-  }
-  const deadline = limitAttempt(timeoutMs, shutdown);
-  const source = createBodySource(callback);
-  try {
-    await rejectOnAbort(prepared.found, deadline.signal);
-    const { headers, body } = await buildRequest(callback, source, options, deadline.signal);
-    const request = dispatcher.request({
-      origin: url.origin,
-      path: `${url.pathname}${url.search}`,
-      method: "POST",
-      headers,
-      body,
-      signal: deadline.signal,
-    });
-    // undici handles the signal only after it has connected. Until then, `rejectOnAbort` does.
-    const response = await rejectOnAbort(request, deadline.signal);
-    const drained = drain(response.body, deadline);
-    return { ...toOutcome(response.statusCode, response.headers["retry-after"], clock()), drained };
-  } catch (error) {
-    const stopped = shutdown.aborted;
-    const timedOut = deadline.signal.aborted;
-    deadline.end();
-    if (stopped) return stoppedByShutdown;
+  /** The attempts in progress. One listener aborts them all, because a signal compares a new listener with all that it has. */
+  const attempts = new Set<AbortController>();
+  shutdown.addEventListener("abort", () => {
+    for (const attempt of attempts) attempt.abort();
+  });
+
+  function startAttempt() {
+    const controller = new AbortController();
+    attempts.add(controller);
+    const deadline = startDeadline(() => controller.abort(), timeoutMs);
     return {
-      outcome: source.isUnreadable() || isOwnFault(error) ? "own_fault" : "failed",
-      status: null,
-      error: source.isUnreadable() ? "body_unreadable" : timedOut ? "timeout" : classifyFailure(error),
-      retryAfterMs: null,
-      drained: Promise.resolve(),
+      signal: controller.signal,
+      end(): void {
+        deadline.cancel();
+        attempts.delete(controller);
+      },
     };
   }
+
+  async function post(callback: DueCallback): Promise<PostResult> {
+    const url = new URL(callback.url);
+    let lookup: Promise<void> | null = null;
+    try {
+      // The receiver's deadline starts after the wait for a lookup slot, because Bridge causes this wait.
+      if (!dnsCache.isReady(url.hostname)) lookup = (await dnsCache.prepare(callback.task.tenant, url.hostname, shutdown)).found;
+      shutdown.throwIfAborted();
+    } catch {
+      return stoppedByShutdown;
+    }
+    const { signal, end } = startAttempt();
+    const source = createBodySource(callback);
+    try {
+      if (lookup !== null) await rejectOnAbort(lookup, signal);
+      const { headers, body } =
+        source.read === null ? signWhole(callback, options) : await signParts(callback, source.read, options, signal);
+      const { response, ended } = startHttpPost(dispatcher, { url, headers, body, signal, responseLimitBytes: RESPONSE_LIMIT_BYTES });
+      const { status, headers: responseHeaders } = await response;
+      return { ...toOutcome(status, responseHeaders["retry-after"], clock()), drained: ended.then(end) };
+    } catch (error) {
+      const timedOut = signal.aborted;
+      end();
+      if (shutdown.aborted) return stoppedByShutdown;
+      return {
+        outcome: source.isUnreadable() || isOwnFault(error) ? "own_fault" : "failed",
+        status: null,
+        error: source.isUnreadable() ? "body_unreadable" : timedOut ? "timeout" : classifyFailure(error),
+        retryAfterMs: null,
+        drained: Promise.resolve(),
+      };
+    }
+  }
+
+  return { post };
 }
 
 /** Reads a long body in parts. `read` is null for a short body. */
@@ -108,40 +131,54 @@ function createBodySource({ readBody }: DueCallback): BodySource {
   return { read: readBody === undefined ? null : () => read(readBody()), isUnreadable: () => unreadable };
 }
 
-/**
- * Builds the headers and the body of an attempt. A long body is read twice, for its signature and for the receiver, and never held in
- * memory as a whole.
- */
-async function buildRequest(
+/** The headers and the body of an attempt. */
+interface SignedRequest {
+  headers: Record<string, string>;
+  body: Buffer | Readable;
+}
+
+function signWhole(callback: DueCallback, options: PostOptions): SignedRequest {
+  const body = Buffer.from(callback.body);
+  const { head, signature } = startRequest(callback, options);
+  signature.update(body);
+  return { headers: buildHeaders(callback, head, body.length, signature.end()), body };
+}
+
+/** A long body is read twice, for its signature and for the receiver, and never held in memory as a whole. */
+async function signParts(
   callback: DueCallback,
-  { read }: BodySource,
-  { signingKeys, clock }: PostOptions,
+  read: () => AsyncIterable<Buffer>,
+  options: PostOptions,
   signal: AbortSignal,
-): Promise<{ headers: Record<string, string>; body: Buffer | Readable }> {
-  const { tenant, taskId } = callback.task;
-  const id = callback.messageId ?? callbackId({ tenant, taskId });
-  const timestampSeconds = Math.floor(clock() / 1000);
-  const signature = startSignature({ id, timestampSeconds }, signingKeys);
-  const whole = Buffer.from(callback.body);
-  let bytes = whole.length;
-  if (read === null) signature.update(whole);
-  else
-    for await (const part of read()) {
-      bytes += part.length;
-      signature.update(part);
-      signal.throwIfAborted();
-    }
-  const headers = {
+): Promise<SignedRequest> {
+  const { head, signature } = startRequest(callback, options);
+  let bytes = 0;
+  for await (const part of read()) {
+    bytes += part.length;
+    signature.update(part);
+    signal.throwIfAborted();
+  }
+  return { headers: buildHeaders(callback, head, bytes, signature.end()), body: Readable.from(read(), { objectMode: false }) };
+}
+
+function startRequest({ task, messageId }: DueCallback, { signingKeys, clock }: PostOptions) {
+  const head = { id: messageId ?? callbackId({ tenant: task.tenant, taskId: task.taskId }), timestampSeconds: Math.floor(clock() / 1000) };
+  return { head, signature: startSignature(head, signingKeys) };
+}
+
+function buildHeaders({ task, traceparent }: DueCallback, head: SignedHead, bytes: number, signature: string): Record<string, string> {
+  const headers: Record<string, string> = {
     "content-type": "application/json",
     "content-length": String(bytes),
-    "user-agent": `bridge/${packageJson.version}`,
-    "idempotency-key": callback.task.taskId,
-    "webhook-id": id,
-    "webhook-timestamp": String(timestampSeconds),
-    ...(signingKeys.length > 0 && { "webhook-signature": signature.end() }),
-    ...(callback.traceparent !== null && { traceparent: callback.traceparent }),
+    "user-agent": USER_AGENT,
+    "idempotency-key": task.taskId,
+    "webhook-id": head.id,
+    "webhook-timestamp": String(head.timestampSeconds),
   };
-  return { headers, body: read === null ? whole : Readable.from(read(), { objectMode: false }) };
+  // Empty without keys.
+  if (signature !== "") headers["webhook-signature"] = signature;
+  if (traceparent !== null) headers["traceparent"] = traceparent;
+  return headers;
 }
 
 function toOutcome(status: number, retryAfter: string | string[] | undefined, now: number): Omit<PostResult, "drained"> {
@@ -158,31 +195,4 @@ function readRetryAfter(header: string | string[] | undefined, now: number): num
   if (typeof header !== "string") return null;
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
   return Number.isNaN(ms) ? null : Math.max(0, ms);
-}
-
-/** Reads the rest of the response, within the limit and the deadline, so that the connection can be reused. */
-async function drain(body: Dispatcher.ResponseData["body"], deadline: ReturnType<typeof limitAttempt>): Promise<void> {
-  try {
-    await body.dump({ limit: RESPONSE_LIMIT_BYTES, signal: deadline.signal });
-  } catch {
-    // The deadline has passed or the receiver has disconnected. The status has already decided the outcome.
-  } finally {
-    deadline.end();
-  }
-}
-
-function limitAttempt(timeoutMs: number, shutdown: AbortSignal) {
-  const controller = new AbortController();
-  const { signal } = controller;
-  const abort = () => controller.abort();
-  const deadline = startDeadline(abort, timeoutMs);
-  shutdown.addEventListener("abort", abort);
-  if (shutdown.aborted) abort();
-  return {
-    signal,
-    end() {
-      deadline.cancel();
-      shutdown.removeEventListener("abort", abort);
-    },
-  };
 }

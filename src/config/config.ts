@@ -20,7 +20,7 @@ export interface Config {
   adapters: readonly string[];
   maxConcurrent: (provider: string) => number;
   queueLimit: number;
-  /** The quota of tenants without one in the tokens file. */
+  /** The default quota of a tenant. The tokens file can override each field. */
   quota: TenantQuota;
   bodyLimitBytes: number;
   defaultProfile: "inspect" | "modify";
@@ -39,7 +39,7 @@ export interface Config {
   mcpCommands: readonly string[];
   metricsPublic: boolean;
   logLevel: string;
-  /** The values of the settings of each adapter of the catalog, by provider; of a family of adapters, by prefix. */
+  /** Values of the adapters' settings: by provider, or by `<prefix>:` for a family of adapters. */
   adapterSettings: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
@@ -48,9 +48,13 @@ type ServerValues = z.output<z.ZodObject<typeof serverSettings>>;
 
 /**
  * Reads the configuration from environment variables. Throws a ConfigError that lists every fault; returns warnings, for example about
- * unknown `BRIDGE_*` names.
+ * unknown `BRIDGE_*` names. `explainMissing` returns null for an adapter that exists. Bridge starts if one of several adapters exists.
  */
-export function readConfig(environment: Environment, catalog: Catalog): { config: Config; warnings: string[] } {
+export function readConfig(
+  environment: Environment,
+  catalog: Catalog,
+  explainMissing: (adapter: string) => string | null = () => null,
+): { config: Config; warnings: string[] } {
   const settings = listSettings(catalog);
   const secrets = listSecrets(settings);
   const faults: string[] = [];
@@ -60,24 +64,26 @@ export function readConfig(environment: Environment, catalog: Catalog): { config
   if (!parsed.success) faults.push(...new Set(parsed.error.issues.map((issue) => `${issue.path[0]?.toString()}: ${issue.message}`)));
   const adapterSettings = parsed.success ? groupByAdapter(parsed.data, catalog) : {};
 
-  const aliased = env["GATEWAY_PROVIDER"];
+  const alias = env["GATEWAY_PROVIDER"];
   const adapters =
-    aliased === undefined
+    alias === undefined
       ? (env["BRIDGE_ADAPTERS"] ?? "command")
           .split(",")
           .map((name) => name.trim())
           .filter(Boolean)
-      : [aliased.trim()];
-  if (aliased !== undefined && env["BRIDGE_ADAPTERS"] !== undefined && env["BRIDGE_ADAPTERS"].trim() !== aliased.trim()) {
+      : [alias.trim()];
+  if (alias !== undefined && env["BRIDGE_ADAPTERS"] !== undefined && env["BRIDGE_ADAPTERS"].trim() !== alias.trim()) {
     faults.push("GATEWAY_PROVIDER: differs from BRIDGE_ADAPTERS; set one of them");
   }
   if (adapters.length === 0) faults.push("BRIDGE_ADAPTERS: must name at least one adapter");
-  const joined = adapters.find((name) => /^[a-z:-]+(\s+[a-z:-]+)+$/.test(name));
-  if (joined !== undefined) faults.push(`BRIDGE_ADAPTERS: separate adapters by commas: ${joined.split(/\s+/).join(",")}`);
+  const spaceSeparated = adapters.find((name) => /^[a-z:-]+(\s+[a-z:-]+)+$/.test(name));
+  if (spaceSeparated !== undefined) faults.push(`BRIDGE_ADAPTERS: separate adapters by commas: ${spaceSeparated.split(/\s+/).join(",")}`);
+  const missing = spaceSeparated === undefined ? [...new Set(adapters)].map(explainMissing) : [];
+  if (!missing.includes(null)) faults.push(...missing.map((reason) => `BRIDGE_ADAPTERS: ${reason}`));
   for (const name of new Set(adapters.filter((adapter, index) => adapters.indexOf(adapter) !== index))) {
     faults.push(`BRIDGE_ADAPTERS: names ${name} twice`);
   }
-  if (parsed.success) faults.push(...adapters.flatMap((name) => findUndescribed(name, catalog, adapterSettings)));
+  if (parsed.success) faults.push(...adapters.flatMap((name) => findMissingDescription(name, catalog, adapterSettings)));
   const hasTokens = /[^,\s]/.test(env["BRIDGE_GATEWAY_TOKEN_HASH"] ?? "") || env["BRIDGE_TOKENS_FILE"] !== undefined;
   const hasHostFault = faults.some((fault) => fault.startsWith("BRIDGE_HOST:"));
   if (!hasTokens && !hasHostFault && !isLoopback(env["BRIDGE_HOST"] ?? "localhost")) {
@@ -133,15 +139,15 @@ export function readConfig(environment: Environment, catalog: Catalog): { config
   };
 }
 
-/** Groups the values of the settings by adapter, under the names in its declarations. */
+/** Groups the values of the settings by adapter, under the names that the adapter declares. */
 function groupByAdapter(values: Readonly<Record<string, unknown>>, catalog: Catalog): Config["adapterSettings"] {
   const group = ({ settings }: Catalog[number]) =>
     Object.fromEntries(Object.entries(settings).map(([name, { variable }]) => [name, values[variable]]));
   return Object.fromEntries(catalog.map((entry) => [settingsKey(entry), group(entry)]));
 }
 
-/** Finds an adapter such as `acp:goose` that no setting describes. */
-function findUndescribed(adapter: string, catalog: Catalog, settings: Config["adapterSettings"]): string[] {
+/** Returns the fault of an adapter such as `acp:goose` that no setting describes; otherwise an empty list. */
+function findMissingDescription(adapter: string, catalog: Catalog, settings: Config["adapterSettings"]): string[] {
   const found = findFamily(catalog, adapter);
   if (found === null) return [];
   const described = found.family.find(found.member, settings[settingsKey(found.family)] ?? {});
@@ -161,7 +167,7 @@ function listUnusedLimits(limits: ReadonlyMap<string, number>, adapters: readonl
     .map((name) => `BRIDGE_MAX_CONCURRENT limits ${name}, which is not one of BRIDGE_ADAPTERS (${adapters.join(", ")})`);
 }
 
-/** Only on a loopback address may Bridge generate its own token. */
+/** Bridge generates a token itself only if it listens on a loopback address. */
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || host === "[::1]" || (isIP(host) === 4 && host.startsWith("127."));
 
@@ -187,20 +193,20 @@ function listUnknownNames(env: Record<string, string | undefined>, known: readon
     .filter((name) => name.startsWith("BRIDGE_") && !known.includes(name))
     .map((name) => {
       const nearest = known.toSorted((left, right) => distance(name, left) - distance(name, right))[0] ?? "";
-      const question = distance(name, nearest) <= MAX_TYPOS ? `; did you mean ${nearest}?` : "";
-      return `${name} is not a setting of Bridge and is ignored${question}`;
+      const suggestion = distance(name, nearest) <= MAX_TYPOS ? `; did you mean ${nearest}?` : "";
+      return `${name} is not a setting of Bridge and is ignored${suggestion}`;
     });
 }
 
 /** The Levenshtein distance of two names. */
 function distance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (const [place, character] of [...left].entries()) {
-    const above = row;
-    row = [place + 1];
+  for (const [position, character] of [...left].entries()) {
+    const previousRow = row;
+    row = [position + 1];
     for (let index = 1; index <= right.length; index += 1) {
-      const replaced = (above[index - 1] ?? 0) + (right[index - 1] === character ? 0 : 1);
-      row.push(Math.min(replaced, (above[index] ?? 0) + 1, (row[index - 1] ?? 0) + 1));
+      const substitution = (previousRow[index - 1] ?? 0) + (right[index - 1] === character ? 0 : 1);
+      row.push(Math.min(substitution, (previousRow[index] ?? 0) + 1, (row[index - 1] ?? 0) + 1));
     }
   }
   return row.at(-1) ?? 0;

@@ -2,8 +2,8 @@ import { isIP } from "node:net";
 import { z } from "zod";
 import { type AdapterSetting, type Catalog, choice, expected, integer, readFlag, readInteger, readList } from "#contract";
 
-const wholeNumber = (min: number, max: number) => z.preprocess(readText(readInteger), integer(min, max));
-const flag = z.preprocess(readText(readFlag), z.boolean(expected("true or false")));
+const wholeNumber = (min: number, max: number) => z.preprocess(createTextReader(readInteger), integer(min, max));
+const flag = z.preprocess(createTextReader(readFlag), z.boolean(expected("true or false")));
 const list = z.string().transform(readList);
 
 /** A limit that can be turned off; null means no limit. */
@@ -29,8 +29,8 @@ const limitPerAdapter = z.string().transform((text, context) => {
   for (const part of text.split(",").map((item) => item.trim())) {
     const [, name, count] = /^(?:(.+)=)?(\d+)$/.exec(part) ?? [];
     const limit = Number(count);
-    const repeated = name === undefined ? fallback !== undefined : limits.has(name);
-    if (!(limit >= 1 && limit <= 10_000) || repeated) {
+    const isRepeated = name === undefined ? fallback !== undefined : limits.has(name);
+    if (!(limit >= 1 && limit <= 10_000) || isRepeated) {
       context.addIssue("must be a number from 1 to 10000, or name=number pairs separated by commas, each name once");
       return z.NEVER;
     }
@@ -51,7 +51,7 @@ const callbackSecret = z
     return size >= 24 && size <= 64;
   }, "must encode 24 to 64 bytes; generate one with: echo whsec_$(openssl rand -base64 32)");
 
-/** The settings of the server itself, in the order of `.env.example`. They are schemas of the text of their environment variables. */
+/** The settings of the server itself, in the order of `.env.example`. Each is a schema of the text of its environment variable. */
 export const serverSettings = {
   BRIDGE_HOST: z
     .string()
@@ -90,7 +90,7 @@ export const serverSettings = {
   BRIDGE_QUEUE_LIMIT: wholeNumber(1, 10_000_000)
     .default(10_000)
     .describe(
-      "Maximum queued tasks of all tenants. Bridge then rejects a dispatch with 503 queue_full, unless its tenant is below its fair share.",
+      "Maximum queued tasks of all tenants. At this limit, Bridge rejects a dispatch with 503 queue_full, unless its tenant is below its fair share.",
     ),
   BRIDGE_TENANT_QUEUE_LIMIT: limit(10_000_000).describe("Maximum queued tasks per tenant, or off. Default: off"),
   BRIDGE_TENANT_MAX_RUNNING: limit(1_000_000).describe("Maximum running tasks per tenant on all adapters, or off. Default: off"),
@@ -145,7 +145,7 @@ export const serverSettings = {
     .pipe(z.array(z.string().refine(isAllowEntry, "must be a host, *.suffix or CIDR")))
     .default([])
     .describe(
-      "Non-public hosts that callbacks may reach, comma-separated: hosts, *.suffixes and CIDRs, for example 127.0.0.1,*.internal.example,10.0.0.0/8.",
+      "Non-public hosts that callbacks and the MCP servers of a dispatch may use, comma-separated: hosts, *.suffixes and CIDRs, for example 127.0.0.1,*.internal.example,10.0.0.0/8.",
     ),
   BRIDGE_RETENTION_DAYS: wholeNumber(1, 3650)
     .default(7)
@@ -176,28 +176,29 @@ export const serverSettings = {
 /** The setting that the adapters' settings follow in `.env.example`. */
 const LAST_BEFORE_ADAPTERS = "BRIDGE_SANDBOX";
 
-/** All settings by name, in the order of `.env.example`. A setting that several adapters share stands once, with the last of them. */
+/** All settings by name, in the order of `.env.example`. A setting that several adapters share is listed once, with the last of them. */
 export function listSettings(catalog: Catalog): Readonly<Record<string, z.ZodType>> {
-  const ofAdapters = new Map<string, z.ZodType>();
+  const adapterSchemas = new Map<string, z.ZodType>();
   for (const setting of catalog.flatMap(({ settings }) => Object.values(settings))) {
-    ofAdapters.delete(setting.variable);
-    ofAdapters.set(setting.variable, toTextSchema(setting));
+    adapterSchemas.delete(setting.variable);
+    adapterSchemas.set(setting.variable, toTextSchema(setting));
   }
-  const followersOf = (name: string) => [...ofAdapters].filter(([, schema]) => (schema.meta()?.["after"] ?? LAST_BEFORE_ADAPTERS) === name);
-  return Object.fromEntries(Object.entries(serverSettings).flatMap((entry) => [entry, ...followersOf(entry[0])]));
+  const listSettingsAfter = (name: string) =>
+    [...adapterSchemas].filter(([, schema]) => (schema.meta()?.["after"] ?? LAST_BEFORE_ADAPTERS) === name);
+  return Object.fromEntries(Object.entries(serverSettings).flatMap((entry) => [entry, ...listSettingsAfter(entry[0])]));
 }
 
 /** Names of settings whose value may come from a file named by `<NAME>_FILE` instead. */
 export const listSecrets = (settings: Readonly<Record<string, z.ZodType>>): string[] =>
   Object.entries(settings).flatMap(([name, schema]) => (schema.meta()?.["isSecret"] === true ? [name] : []));
 
-/** The schema of the text of an adapter's setting. */
+/** Returns the schema of the text of an adapter's setting. */
 function toTextSchema({ schema, read }: AdapterSetting): z.ZodType {
-  return read === undefined ? schema : z.preprocess(readText(read), schema).meta(schema.meta() ?? {});
+  return read === undefined ? schema : z.preprocess(createTextReader(read), schema).meta(schema.meta() ?? {});
 }
 
-/** A variable that is not set stays undefined. */
-function readText(read: (text: string) => unknown) {
+/** Returns a preprocessor that applies `read` to a text. A variable that is not set stays undefined. */
+function createTextReader(read: (text: string) => unknown) {
   return (text: unknown): unknown => (typeof text === "string" ? read(text) : text);
 }
 

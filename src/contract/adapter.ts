@@ -44,7 +44,7 @@ export interface ApprovalAnswer {
   reason: string | null;
 }
 
-/** Restricts the processes of a runtime to the directories of their task. They end when the sandbox ends, and with Bridge. */
+/** Restricts the processes of a runtime to the directories of their task. The processes end when the sandbox or Bridge ends. */
 export interface Sandbox {
   /** Names the sandbox and its version, for the operator. */
   detail: string;
@@ -52,7 +52,8 @@ export interface Sandbox {
    * Returns the argument list that runs `argv` in the sandbox. The program of `argv` is an absolute path. Only `writable`, whose
    * directories exist, and `tmp`, which also replaces /tmp, are writable. If a signal ends the program, the exit code of the process is
    * above 128; a signal to the process ends the whole sandbox. Throws an error with the fix if a secret of Bridge cannot be hidden from
-   * the program. The programs that create the sandbox see the environment of the process, so pass no variable that a dispatch names.
+   * the program. The programs that create the sandbox see the environment of the process, so do not pass variables whose names come from
+   * a dispatch.
    */
   wrap(argv: readonly string[], directories: { cwd: string; tmp: string; writable: readonly string[] }): string[];
 }
@@ -94,7 +95,7 @@ export interface AdapterConfig {
    * permits, which it checks when it connects. Follows no redirect.
    */
   fetch: typeof globalThis.fetch;
-  /** Looks up hosts from the settings. Pass it as `lookup` to sockets and HTTP clients; Node's default blocks one of few threads. */
+  /** Looks up hosts from the settings. Pass it as `lookup` to sockets and HTTP clients; the default of Node blocks one of few threads. */
   lookup: HostLookup;
   /** Runs a child task to its end. Rejects only if the parent is not running. */
   runChild(request: ChildRequest): Promise<ExecutionResult>;
@@ -111,7 +112,7 @@ export interface AdapterConfig {
   onOrphansKilled(count: number): void;
 }
 
-/** One step of a health check, in the order in which the steps ran. */
+/** One step of a health check. */
 export interface PreflightStep {
   step: string;
   ok: boolean;
@@ -127,10 +128,14 @@ export interface AdapterHealthStatus {
   /** Version of the runtime; null if unknown. */
   version: string | null;
   detail: string | null;
+  /** In the order in which the steps ran. */
   preflight: PreflightStep[];
 }
 
-/** The features of an adapter. They decide `capability_missing`. The routes of managers depend on the guards instead. */
+/**
+ * The features of an adapter. Bridge rejects a dispatch that needs a missing feature with `capability_missing`. Which routes of the
+ * gateway API work depends on the methods of the adapter instead, which `isAgentManager` and similar functions check.
+ */
 export interface GatewayCapabilities {
   streaming: boolean;
   sessionResume: boolean;
@@ -147,7 +152,7 @@ export interface GatewayCapabilities {
   cancellation: boolean;
   /** The supported output strategies. */
   outputStrategies: readonly ("stream" | "file" | "structured")[];
-  /** The fields of a dispatch that carry its own inputs; absent means none. */
+  /** The fields of a dispatch that carry the adapter's own inputs; absent means none. */
   inputs?: readonly InputField[];
 }
 

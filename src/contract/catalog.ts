@@ -18,28 +18,28 @@ export interface CatalogEntry {
 export interface AdapterFamily {
   prefix: string;
   settings: AdapterSettings;
-  /** The adapter that these settings describe under a name; or, if there is none, the error for the operator. */
+  /** Finds the adapter that these settings describe under a name. Returns the error for the operator if there is none. */
   find(name: string, settings: Readonly<Record<string, unknown>>): { load(): Promise<AdapterModule> } | { missing: string };
 }
 
 /** Every adapter that ships with Bridge, in the order in which `.env.example` lists their settings. */
 export type Catalog = readonly (CatalogEntry | AdapterFamily)[];
 
-/** The key of an entry's settings: its provider, or the prefix of a family with a colon, which no provider is. */
+/** Returns the key of an entry's settings: its provider, or the prefix of a family and a colon, so that it differs from every provider. */
 export const settingsKey = (entry: Catalog[number]): string => ("provider" in entry ? entry.provider : `${entry.prefix}:`);
 
-/** The entry of an adapter by its provider; undefined when no such adapter ships with Bridge. */
+/** Finds the entry of a provider; undefined if no such adapter ships with Bridge. */
 export const findEntry = (catalog: Catalog, provider: string): CatalogEntry | undefined =>
   catalog.find((entry): entry is CatalogEntry => "provider" in entry && entry.provider === provider);
 
-/** The inputs that adapters of the catalog declare, each once. */
+/** Lists the inputs that adapters of the catalog declare, each once. */
 export const listInputs = (catalog: Catalog): AdapterInput[] => [
   ...new Map(
     catalog.flatMap((entry) => ("provider" in entry && entry.input !== undefined ? [[entry.input.field, entry.input]] : [])),
   ).values(),
 ];
 
-/** The family and the adapter that a name in BRIDGE_ADAPTERS means, such as `acp:goose`; null for any other name. */
+/** Finds the family of a name such as `acp:goose`, with the name of the adapter in it; null for a name without a known prefix. */
 export function findFamily(catalog: Catalog, name: string): { family: AdapterFamily; member: string } | null {
   const [prefix = ""] = name.split(":", 1);
   const family = catalog.find((entry): entry is AdapterFamily => "prefix" in entry && entry.prefix === prefix);

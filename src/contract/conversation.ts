@@ -13,12 +13,12 @@ export type Conversation = ReturnType<typeof createConversation>;
  * Starts the conversation with the message to the runtime. With `wholeMessages`, each `assistant.text` is a whole message; by default, it
  * is a delta.
  */
-export function createConversation(question: string, { wholeMessages = false }: { wholeMessages?: boolean } = {}) {
-  const messages: ConversationMessage[] = [{ role: "user", content: question }];
-  let size = question.length;
+export function createConversation(prompt: string, { wholeMessages = false }: { wholeMessages?: boolean } = {}) {
+  const messages: ConversationMessage[] = [{ role: "user", content: prompt }];
+  let size = prompt.length;
 
-  /** Text and the tool calls after it are one message of the assistant. */
-  function assistant(): ConversationMessage {
+  /** Returns the message that text or a tool call belongs to: text and the tool calls after it are one message. */
+  function openAssistantMessage(): ConversationMessage {
     const last = messages.at(-1);
     if (last?.role === "assistant") return last;
     const message: ConversationMessage = { role: "assistant", content: "" };
@@ -31,12 +31,12 @@ export function createConversation(question: string, { wholeMessages = false }: 
     const last = messages.at(-1);
     // Text after a tool call starts the next message.
     if (last?.role === "assistant" && (isWhole || last.toolCalls !== undefined)) messages.push({ role: "assistant", content });
-    else assistant().content += content;
+    else openAssistantMessage().content += content;
   }
 
-  /** After the call and its earlier results: some runtimes report the end of a call only after their answer. */
+  /** Returns the index after the call and its earlier results, because some runtimes report the end of a call only after their answer. */
   function findResultIndex(toolCallId: string): number {
-    const call = messages.findLastIndex(({ toolCalls }) => toolCalls?.some((one) => one.toolCallId === toolCallId) === true);
+    const call = messages.findLastIndex(({ toolCalls }) => toolCalls?.some((entry) => entry.toolCallId === toolCallId) === true);
     if (call === -1) return messages.length;
     let index = call + 1;
     while (messages[index]?.role === "tool") index += 1;
@@ -60,7 +60,7 @@ export function createConversation(question: string, { wholeMessages = false }: 
         const { toolCallId, toolName, input } = event.data;
         const json = toJson(input);
         size += json.length;
-        const message = assistant();
+        const message = openAssistantMessage();
         message.toolCalls = [...(message.toolCalls ?? []), { toolCallId, toolName, input: json === UNREADABLE ? json : input }];
       } else if (event.type === "tool.completed") {
         const { output, toolCallId } = event.data;

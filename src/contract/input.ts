@@ -11,7 +11,7 @@ export interface AdapterInput {
   defaultProfile?: Profile;
 }
 
-/** The names of the input fields that an object sets, sorted. */
+/** Lists the names of the input fields that an object sets, sorted. */
 export const inputFieldsOf = (request: AdapterInputs): InputField[] =>
   Object.keys(request)
     .filter((name): name is InputField => name.endsWith("Input") && request[name as InputField] !== undefined)

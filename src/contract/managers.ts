@@ -73,10 +73,10 @@ export interface RuntimeManager {
 export interface AgentManager {
   listAgents(call?: ManagerCall): Promise<AgentRecord[]>;
   getAgent(agentId: string, call?: ManagerCall): Promise<AgentRecord | null>;
-  /** Creates an agent that can be used at once. An existing id is a `conflict`. */
+  /** Creates an agent that can be used at once. Rejects with `conflict` if the id exists. */
   createAgent(agentId: string, fields: AgentFields, call?: ManagerCall): Promise<AgentRecord>;
   updateAgent(agentId: string, changes: AgentFields, ifMatch?: string, call?: ManagerCall): Promise<AgentRecord | null>;
-  /** An agent with a running task is a `conflict`. */
+  /** Rejects with `conflict` while the agent runs a task. */
   deleteAgent(agentId: string, ifMatch?: string, call?: ManagerCall): Promise<boolean>;
   /** The etag of an entry is null if the runtime lists none. Resolves to null if the agent does not exist. */
   listAgentFiles(agentId: string, call?: ManagerCall): Promise<{ name: string; etag: string | null; bytes: number | null }[] | null>;

@@ -16,7 +16,7 @@ export interface AdapterSetting<Schema extends z.ZodType = z.ZodType> {
 /** The settings of an adapter, by their names in `AdapterConfig.settings`. */
 export type AdapterSettings = Readonly<Record<string, AdapterSetting>>;
 
-/** The schema of all values of an adapter's settings; drops values that are not declared. */
+/** Returns the schema of all values of an adapter's settings. It drops values that are not declared. */
 export const settingsSchema = <Settings extends AdapterSettings>(settings: Settings) =>
   z.object(
     Object.fromEntries(Object.entries(settings).map(([name, { schema }]) => [name, schema])) as {
@@ -24,13 +24,13 @@ export const settingsSchema = <Settings extends AdapterSettings>(settings: Setti
     },
   );
 
-/** The zod error of a value that is not secret: it shows the value. */
+/** Returns the zod error of a wrong value. It shows the value, so it is not for secrets. */
 export const expected = (what: string) => ({ error: ({ input }: { input?: unknown }) => `must be ${what}; got ${JSON.stringify(input)}` });
 
-/** One of these words. */
+/** Returns the schema of one of these words. */
 export const choice = <const Names extends readonly [string, ...string[]]>(names: Names) => z.enum(names, expected(names.join(" or ")));
 
-/** A whole number in a range. */
+/** Returns the schema of a whole number in a range. */
 export function integer(min: number, max: number) {
   const fault = { ...expected(`a whole number from ${min} to ${max}`), abort: true };
   return z.int(fault).min(min, fault).max(max, fault);

@@ -130,7 +130,7 @@ export function createAdmission(options: AdmissionOptions) {
     const isLoaded = registry.get(provider) !== undefined;
     // The cause may have been fixed since the last health check.
     registry.suspect(provider);
-    const retryAfterSeconds = registry.secondsToNextCheck(provider);
+    const retryAfterSeconds = registry.estimateSecondsToNextCheck(provider);
     const text = describeOfflineAdapter(provider, isLoaded);
     if (retryAfterSeconds === null) return new BridgeError("adapter_offline", text, { retryAfterSeconds: UNLOADED_RETRY_SECONDS });
     return new BridgeError("adapter_offline", `${text} The next check is within ${retryAfterSeconds} s. Dispatch again after it.`, {

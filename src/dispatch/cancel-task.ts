@@ -61,7 +61,9 @@ export function createTaskCancellation(options: CancellationOptions) {
     return stopped;
   }
 
-  async function cancelChildren(parent: Pick<TaskProgress, "seq">): Promise<void> {
+  /** A task that does not run in this process has none: after a restart, `recover` ends the children of interrupted tasks one by one. */
+  async function cancelChildren(parent: TaskProgress): Promise<void> {
+    if (running.find(taskHandle(parent))?.hasChildren !== true) return;
     for (const child of await store.listUnfinishedChildren(parent.seq)) await cancel(child.tenant, child.taskId);
   }
 

@@ -9,7 +9,7 @@ import type { DestinationGuard } from "../network/destination-guard.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
 import { buildFinish } from "../results/build-finish.ts";
 import { failedResult } from "../results/failed-result.ts";
-import type { CallbackQueue, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import type { Task, TaskProgress, TenantQuota } from "../task.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { createAdmission, describeOfflineAdapter } from "./admission.ts";
@@ -33,8 +33,6 @@ export interface DispatcherOptions {
   schemas: SchemaChecker;
   metrics: Metrics;
   logger: Logger;
-  /** A task has ended, and its callback to this origin is due. */
-  onCallbackDue(queue: CallbackQueue): void;
   maxConcurrent(provider: string): number;
   queueLimit: number;
   quotaOf(tenant: string): TenantQuota;
@@ -62,7 +60,8 @@ const STOP_GRACE_MS = 15_000;
 const LAST_WRITES_MS = 3_000;
 
 /**
- * Creates the engine: it admits tasks, queues them, runs them within the limits of their adapter, and settles each of them exactly once.
+ * Creates the dispatcher, which admits tasks, queues them, runs them within the limits of their adapter, and settles each of them exactly
+ * once.
  */
 export function createDispatcher(options: DispatcherOptions) {
   const { store, registry, metrics, logger, stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS } = options;
@@ -125,7 +124,7 @@ export function createDispatcher(options: DispatcherOptions) {
     const runs = running.all();
     for (const run of runs) run.stop("bridge_shutdown", "Bridge was stopped while the task ran.");
     const ended = Promise.all(runs.map((run) => run.ended));
-    // If the disk takes no writes, the tasks stay stored as running, and the next start ends them.
+    // If the disk accepts no writes, the tasks stay stored as running, and the next start ends them.
     await withTimeout(ended, stopGraceMs + lastWritesMs, () => {});
   }
 

@@ -41,6 +41,7 @@ export function createRunChildTask({ store, running, admission, waiters, enqueue
     }
     // During the check the parent may have been stopped, and its children with it.
     if (parentRun.isOver) return parentHasEnded();
+    parentRun.hasChildren = true;
     const { task } = await enqueue({ tenant, taskId: uuidv7(), parent, agentId, provider, request, fingerprint: "", traceparent });
     await waiters.wait(task);
     return (await store.findTask(tenant, task.taskId))?.result as ExecutionResult;

@@ -49,16 +49,20 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     onTimeout: (seconds) => stop("timeout", `The task took longer than ${seconds} s.`),
     onIdle: (seconds) => stop("idle_timeout", `The runtime emitted no event for ${seconds} s.`),
   });
+  /** Undefined in place of a result: the task was stopped. */
+  const first = Promise.withResolvers<ExecutionResult | undefined>();
   const outcomeController = new AbortController();
-  const stopped = Promise.withResolvers<void>();
   const runtimeEnded = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
 
   async function runToEnd(): Promise<Task | null> {
+    // In a later turn, so that the caller can register the run before its first event.
+    await null;
     const execution = execute();
-    const first = await Promise.race([execution, stopped.promise]);
+    void execution.then(first.resolve);
+    const result = await first.promise;
     clocks.close();
-    if (first !== undefined) outcome ??= { result: first };
+    if (result !== undefined) outcome ??= { result };
     outcomeController.abort("The task has ended.");
     const decided = outcome as Outcome;
     if ("result" in decided) return finish(await toFinalResult(decided.result), decided);
@@ -86,10 +90,9 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
       return failure("cancelled", "The task was stopped before its runtime started.");
     }
     conversation = createConversation(request.message);
-    const { timeoutSeconds } = request;
-    clocks.start({ timeoutSeconds, idleSeconds: 0 });
     try {
-      if (adapter.capabilities().streaming) clocks.start({ timeoutSeconds, idleSeconds: options.idleSeconds });
+      const idleSeconds = adapter.capabilities().streaming ? options.idleSeconds : 0;
+      clocks.start({ timeoutSeconds: request.timeoutSeconds, idleSeconds });
       const result = executionResultSchema.safeParse(await adapter.execute(request));
       if (result.success) return withRoundNumbers(result.data as ExecutionResult);
       const fault = result.error.issues[0];
@@ -125,7 +128,7 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     if (outcome !== undefined) return false;
     outcome = { stop: code, reason };
     outcomeController.abort(reason);
-    stopped.resolve();
+    first.resolve(undefined);
     return true;
   }
 
@@ -158,11 +161,18 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     const messages = result.conversationMessages ?? conversation?.messages();
     const stored = messages === undefined ? result : { ...result, conversationMessages: messages };
     // Does not wait until the end is stored, because the task's temporary files may fill the disk.
-    void runtimeEnded.promise
-      .then(() => workspaces.release(task))
-      .catch(logUnexpected)
-      .then(released.resolve);
+    void releaseDirectories();
     return await storeEnd(stored);
+  }
+
+  async function releaseDirectories(): Promise<void> {
+    await runtimeEnded.promise;
+    try {
+      await workspaces.release(task);
+    } catch (error) {
+      logUnexpected(error);
+    }
+    released.resolve();
   }
 
   /** Ends the task even if its result cannot be stored, for example because it is cyclic or contains text that the database rejects. */
@@ -184,6 +194,8 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
 
   return {
     task,
+    /** Whether the task may have child tasks. Only a running task starts some. */
+    hasChildren: false,
     /** Whether the outcome is decided. Nothing new may start on behalf of the task then. */
     get isOver(): boolean {
       return outcome !== undefined;
@@ -199,11 +211,8 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     touch: clocks.touch,
     /** Pauses the clocks until the returned function is called. */
     pauseClocks: clocks.pause,
-    /**
-     * The ended task, or null if it is queued again. Starts in a later turn, so that the caller can register the run before its first
-     * event.
-     */
-    ended: Promise.resolve().then(runToEnd),
+    /** The ended task, or null if it is queued again. */
+    ended: runToEnd(),
     /** Resolves when the runtime has ended, which frees the slot. */
     runtimeEnded: runtimeEnded.promise,
     /** Resolves when the runtime has ended and the TMPDIR is removed. Never rejects. */

@@ -173,6 +173,12 @@ export function createScheduler({ maxConcurrent, queueLimit, quotaOf }: Schedule
     return { filter, share, line, step, changes: line.changes };
   }
 
+  /** Whether the claim can start only this task, which has just entered the queue: other claims will take all others that wait. */
+  function isFor({ filter, line }: Claim, task: LaneTask): boolean {
+    if (filter.tenant !== task.tenant || filter.kind !== kindOf(task)) return false;
+    return line.queued === line.claiming && !filter.exceptAgents.includes(task.agentId);
+  }
+
   /** The claim has started this task. */
   function started({ share, line }: Claim, task: LaneTask): Iterable<string> {
     line.claiming -= 1;
@@ -185,7 +191,7 @@ export function createScheduler({ maxConcurrent, queueLimit, quotaOf }: Schedule
     return placeAll(share.tenant, share.lane.provider);
   }
 
-  /** The claim found no task: all wait for a resume token or an agent's limit. The share is not tried again before a change. */
+  /** The claim started no task: all wait for a resume token or an agent's limit. The share is not tried again before a change. */
   function missed({ share, line, step, changes, filter }: Claim): Iterable<string> {
     const { lane, tenant } = share;
     lane.running -= 1;
@@ -302,6 +308,7 @@ export function createScheduler({ maxConcurrent, queueLimit, quotaOf }: Schedule
     enqueued,
     dequeued,
     claim,
+    isFor,
     started,
     missed,
     released,

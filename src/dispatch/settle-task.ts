@@ -1,18 +1,15 @@
 import type { Logger } from "pino";
 import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
 import type { Metrics } from "../metrics.ts";
-import type { CallbackQueue } from "../store/store.ts";
 import type { Task } from "../task.ts";
 import type { TaskWaiters } from "./task-waiters.ts";
 
-/** What `settleTask` notifies of the end of a task. */
+/** The parts that `settleTask` notifies of the end of a task. */
 export interface SettlementOptions {
   registry: AdapterRegistry;
   waiters: TaskWaiters;
   metrics: Metrics;
   logger: Logger;
-  /** A callback to this origin is due. */
-  onCallbackDue(queue: CallbackQueue): void;
 }
 
 /** Failures that may be caused by the runtime itself. They trigger a health check of the adapter. */
@@ -24,11 +21,9 @@ const SUSPICIOUS_CODES: ReadonlySet<string> = new Set([
   "spawn_failed",
 ]);
 
-/** Publishes the stored end of a task: log line and metrics, callback, waiting clients, adapter health. */
-export function settleTask(task: Task, { registry, waiters, metrics, logger, onCallbackDue }: SettlementOptions): void {
+/** Publishes the stored end of a task: log line and metrics, waiting clients, adapter health. */
+export function settleTask(task: Task, { registry, waiters, metrics, logger }: SettlementOptions): void {
   logTaskEnd(task, { logger, metrics });
-  const { tenant, request } = task;
-  if (request.callbackUrl !== undefined) onCallbackDue({ tenant, origin: new URL(request.callbackUrl).origin });
   waiters.notify(task);
   if (SUSPICIOUS_CODES.has(task.result?.errorCode ?? "")) registry.suspect(task.provider);
 }

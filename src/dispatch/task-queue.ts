@@ -20,36 +20,57 @@ export function createTaskQueue({ store, registry, scheduler, logger, runTask }:
   /** From the claim of a slot to its release. */
   const startedRuns = new Set<Promise<void>>();
 
-  /** Stores a queued task. If a slot is free, the same commit starts the task. */
+  /** Stores a task. If it is the next one to start and a slot is free, the same write starts it. Returns the task as it was accepted. */
   async function enqueue(task: NewTask): Promise<{ task: Task; inserted: boolean }> {
     const waiting = { ...task, parentTaskId: task.parent?.taskId ?? null };
     scheduler.enqueued(waiting);
-    const inserting = store.insertTaskIfAbsent(task);
+    const claim = claimSlot(task.provider);
+    // Only the claim of a stored task finds out whether its resume token is in use.
+    const starts = claim !== null && task.request.resumeToken === undefined && scheduler.isFor(claim, waiting);
+    const inserting = store.insertTaskIfAbsent(task, { starts });
+    if (claim !== null) {
+      // The caller gets the error of an insert that fails.
+      const inserted = (result: { task: Task; inserted: boolean }) => (result.inserted ? result.task : null);
+      void holdSlot(claim, starts ? inserting.then(inserted, () => null) : store.startNextTaskIfQueued(claim.filter));
+    }
     fillSlots(task.provider);
     let inserted = false;
     try {
       const result = await inserting;
       inserted = result.inserted;
-      return result;
+      return inserted ? { inserted, task: { ...result.task, state: "queued", startedAt: null } } : result;
     } finally {
       if (!inserted) scheduler.dequeued(waiting);
     }
   }
 
-  /** Starts tasks while the adapter has a free slot and a task that may start. Does nothing before the adapter's first health check. */
+  /** Starts tasks while the adapter has a free slot and a task that may start. */
   function fillSlots(provider: string): void {
-    if ((registry.get(provider)?.health.checkedAt ?? null) === null) return;
-    for (let claim = scheduler.claim(provider); claim !== null; claim = scheduler.claim(provider)) {
-      // After a failure, such as a closed store, the next start of Bridge recovers the task.
-      const run = runNext(claim)
-        .catch((error: unknown) => logger.error({ err: error, provider }, "task run aborted by an unexpected error"))
-        .finally(() => startedRuns.delete(run));
-      startedRuns.add(run);
+    for (let claim = claimSlot(provider); claim !== null; claim = claimSlot(provider))
+      void holdSlot(claim, store.startNextTaskIfQueued(claim.filter));
+  }
+
+  /** Reserves a slot for the next task; null if none may start, as before the first health check of the adapter. */
+  function claimSlot(provider: string): Claim | null {
+    return (registry.get(provider)?.health.checkedAt ?? null) === null ? null : scheduler.claim(provider);
+  }
+
+  /** Runs the task that is being stored as running, if any, until its slot is free. */
+  async function holdSlot(claim: Claim, starting: Promise<Task | null>): Promise<void> {
+    const run = runStarted(claim, starting);
+    startedRuns.add(run);
+    try {
+      await run;
+    } catch (error) {
+      // Such as a closed store. The next start of Bridge recovers the task.
+      logger.error({ err: error, provider: claim.filter.provider }, "task run aborted by an unexpected error");
+    } finally {
+      startedRuns.delete(run);
     }
   }
 
-  async function runNext(claim: Claim): Promise<void> {
-    const task = await store.startNextTaskIfQueued(claim.filter);
+  async function runStarted(claim: Claim, starting: Promise<Task | null>): Promise<void> {
+    const task = await starting;
     if (task === null) return fillAllSlots(scheduler.missed(claim));
     fillAllSlots(scheduler.started(claim, task));
     await runTask(task);
@@ -62,7 +83,7 @@ export function createTaskQueue({ store, registry, scheduler, logger, runTask }:
 
   /** Resolves when no task runs. A task that ends may free the slot for the next one, for example a child. */
   async function waitUntilIdle(): Promise<void> {
-    while (startedRuns.size > 0) await Promise.all(startedRuns);
+    while (startedRuns.size > 0) await Promise.allSettled(startedRuns);
   }
 
   return { enqueue, fillSlots, waitUntilIdle };

@@ -19,6 +19,11 @@ export interface FeedPage {
 
 /** The events that one reader may see. */
 export interface EventFeed {
+  tenant: string;
+  /** Undefined if the feed can contain events of several tasks. */
+  taskId: string | undefined;
+  /** Feeds of the same tenant and task with equal keys match the same events. */
+  key: string;
   /** One page of stored events after a number, oldest first. A page may be empty before the end; the next page starts after `through`. */
   read(after: number): Promise<FeedPage>;
   /** Whether a new event belongs to the feed. */
@@ -30,7 +35,11 @@ export interface EventFeed {
 /** Creates the feed of a tenant's events that pass the filter. */
 export function createLogFeed(store: EventStore, filter: EventFilter): EventFeed {
   const types = filter.types && new Set(filter.types);
+  const { tenant, taskId, agentId = null, provider = null } = filter;
   return {
+    tenant,
+    taskId,
+    key: JSON.stringify([agentId, provider, filter.types?.toSorted() ?? null]),
     read: (after) => store.readEvents(after, filter),
     matches: ({ task, type }) =>
       task.tenant === filter.tenant &&
@@ -48,8 +57,11 @@ export function createLogFeed(store: EventStore, filter: EventFilter): EventFeed
 const TASK_PAGE = 50;
 
 /** Creates the feed of one task, from `execution.started` to its terminal event. Events of its callback are not part of it. */
-export function createTaskFeed(store: EventStore, { seq }: Pick<TaskIdentity, "seq">): EventFeed {
+export function createTaskFeed(store: EventStore, { seq, tenant, taskId }: Pick<TaskIdentity, "seq" | "tenant" | "taskId">): EventFeed {
   return {
+    tenant,
+    taskId,
+    key: `execution ${seq}`,
     async read(after) {
       const last = store.lastEventNumber();
       const events = await store.readTaskEvents(seq, after, TASK_PAGE, { callbacks: false });

@@ -1,18 +1,16 @@
 import type { AdapterLogger, EventType } from "#contract";
 import type { Metrics } from "../metrics.ts";
-import type { NewEvent, Store, StoredEvent } from "../store/store.ts";
+import type { NewEvent, Store } from "../store/store.ts";
 import type { TaskIdentity } from "../task.ts";
 import { encodeEventData } from "./encode-event-data.ts";
 import { encodeTextDelta, MAX_TEXT_BYTES } from "./encode-text-delta.ts";
 import { formatEventId } from "./event-id.ts";
+import { callAll, createLiveFeeds, type EventListener } from "./live-feeds.ts";
 
 /** Maximum event data of one write, in UTF-16 units. */
 const WRITE_SLICE_LENGTH = 256 * 1024;
 /** Time during which text deltas are combined into one event. */
 const COALESCE_MS = 25;
-
-/** Receives the events of each commit, in number order. */
-export type EventListener = (events: readonly StoredEvent[]) => void;
 
 export type EventLog = ReturnType<typeof createEventLog>;
 
@@ -35,15 +33,13 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   const listeners = new Set<EventListener>();
   let closed = false;
 
+  // The events are committed, so an error must not reach the code that commits.
+  const onError = (error: unknown): void => logger.error({ err: error }, "event listener failed");
+  const liveFeeds = createLiveFeeds(onError);
+
   store.onEvents((events) => {
-    for (const listener of listeners) {
-      try {
-        listener(events);
-      } catch (error) {
-        // The events are committed, so the error must not reach the code that commits.
-        logger.error({ err: error }, "event listener failed");
-      }
-    }
+    callAll(listeners, events, onError);
+    liveFeeds.publish(events);
   });
 
   /**
@@ -84,7 +80,7 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   function bufferOf(task: TaskIdentity): TaskBuffer {
     const known = buffers.get(task.seq);
     if (known !== undefined) return known;
-    const buffer: TaskBuffer = { task, text: "", timer: undefined, waiting: [], immediate: undefined, written: Promise.resolve() };
+    const buffer: TaskBuffer = { task, text: "", timer: undefined, waiting: [], immediate: undefined, written: nothingWritten };
     buffers.set(task.seq, buffer);
     return buffer;
   }
@@ -99,19 +95,24 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   }
 
   function write(buffer: TaskBuffer, events: readonly NewEvent[]): void {
-    const written = store
-      .appendEventsIfRunning(buffer.task, events)
-      .then((running) => {
-        if (!running) drop(buffer.task, "late", events.length);
-      })
-      .catch((error: unknown) => {
-        logger.error({ err: error, taskId: buffer.task.taskId, tenant: buffer.task.tenant }, "failed to store events");
-        drop(buffer.task, "not_stored", events.length);
-      })
-      .then(() => {
-        if (buffer.written === written && buffer.text === "" && buffer.waiting.length === 0) buffers.delete(buffer.task.seq);
-      });
+    const { task } = buffer;
+    const written = store.appendEventsIfRunning(task, events).then(
+      (running) => {
+        if (!running) drop(task, "late", events.length);
+        forget(buffer, written);
+      },
+      (error: unknown) => {
+        logger.error({ err: error, taskId: task.taskId, tenant: task.tenant }, "failed to store events");
+        drop(task, "not_stored", events.length);
+        forget(buffer, written);
+      },
+    );
     buffer.written = written;
+  }
+
+  /** Forgets a buffer after its last write. */
+  function forget(buffer: TaskBuffer, written: Promise<void>): void {
+    if (buffer.written === written && buffer.text === "" && buffer.waiting.length === 0) buffers.delete(buffer.task.seq);
   }
 
   function drop(task: TaskIdentity, reason: "late" | "invalid" | "not_stored", count: number): void {
@@ -119,21 +120,23 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   }
 
   /** Hands all events of the task to the store. Resolves when they are durable or dropped; never rejects. */
-  async function settle(task: TaskIdentity): Promise<void> {
+  function settle(task: TaskIdentity): Promise<void> {
     const buffer = buffers.get(task.seq);
-    if (buffer === undefined) return;
+    if (buffer === undefined) return nothingWritten;
     flush(buffer);
-    await buffer.written;
+    return buffer.written;
   }
 
   return {
     append,
     settle,
-    /** Calls the listener synchronously after each commit. Returns the function that unsubscribes it. */
+    /** Calls the listener synchronously after each commit, with all its events. Returns the function that unsubscribes it. */
     subscribe(listener: EventListener): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    /** Calls the listener synchronously after each commit with events of the feed. Returns the function that unsubscribes it. */
+    follow: liveFeeds.follow,
     /** `<epoch>-<number>`. */
     formatId: (number: number): string => formatEventId(store.epoch, number),
     /** Stores the buffered events, and drops later ones. */
@@ -144,8 +147,11 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   };
 }
 
+const nothingWritten = Promise.resolve();
+
 /** Moves the combined text to the waiting events. */
 function combineText(buffer: TaskBuffer): void {
+  if (buffer.text === "") return;
   clearTimeout(buffer.timer);
   buffer.timer = undefined;
   for (const data of encodeTextDelta(buffer.text)) buffer.waiting.push({ type: "assistant.text", data });

@@ -77,9 +77,6 @@ async function replayPage(
 
 function goLive(eventLog: EventLog, feed: EventFeed, follower: EventFollower, signal: AbortSignal): void {
   if (signal.aborted) return;
-  const unsubscribe = eventLog.subscribe((events) => {
-    const mine = events.filter((event) => feed.matches(event));
-    if (mine.length > 0) follower.onLive(mine);
-  });
+  const unsubscribe = eventLog.follow(feed, (events) => follower.onLive(events));
   signal.addEventListener("abort", unsubscribe, { once: true });
 }

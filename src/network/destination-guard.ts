@@ -32,7 +32,7 @@ export function createDestinationGuard(options: {
   dnsCache?: DnsCache;
   connectTimeoutMs?: number;
 }): DestinationGuard {
-  const allowed = readAllowList(options.allow);
+  const allowList = readAllowList(options.allow);
   const { dnsCache = createDnsCache() } = options;
   const connectors = {
     "https:": createConnector({ secure: true }),
@@ -45,14 +45,14 @@ export function createDestinationGuard(options: {
       allowH2: false,
       lookup: toNodeLookup(async (hostname) => {
         const found = await dnsCache.find(hostname);
-        if (!mayReachAll(hostname, found, secure, allowed)) throw destinationNotAllowed();
+        if (!mayReachAll(hostname, found, secure, allowList)) throw createNotAllowedError();
         return found;
       }),
     });
     return (target, done) => {
       const host = normalizeHost(target.hostname);
       // Literal addresses are not looked up, so `lookup` does not check them.
-      if (isIP(host) !== 0 && !mayReach(host, host, secure, allowed)) done(destinationNotAllowed(), null);
+      if (isIP(host) !== 0 && !mayReach(host, host, secure, allowList)) done(createNotAllowedError(), null);
       else connect(target, done);
     };
   }
@@ -63,30 +63,30 @@ export function createDestinationGuard(options: {
     if (isIP(host) !== 0) return null;
     const found = await findAddresses(dnsCache, hostname, tenant, withinMs);
     if (typeof found === "string") return found;
-    if (mayReachAll(hostname, found, protocol === "https:", allowed)) return null;
+    if (mayReachAll(hostname, found, protocol === "https:", allowList)) return null;
     return `names a host with an address that is not permitted; to permit it, add ${host} or its network to BRIDGE_CALLBACK_ALLOW`;
   }
 
   return {
-    checkUrl: (url) => checkUrl(url, allowed),
+    checkUrl: (url) => checkUrl(url, allowList),
     checkDestination: async (url, tenant, withinMs) =>
-      checkUrl(url, allowed) ?? checkSpelling(url) ?? (await checkAddresses(new URL(url), tenant, withinMs)),
+      checkUrl(url, allowList) ?? checkSpelling(url) ?? (await checkAddresses(new URL(url), tenant, withinMs)),
     connector: (target, done) => connectors[target.protocol as keyof typeof connectors](target, done),
   };
 }
 
 /** All addresses must be permitted, because any of them may be used. */
-const mayReachAll = (hostname: string, found: readonly LookupAddress[], secure: boolean, allowed: AllowList): boolean =>
-  found.every(({ address }) => mayReach(hostname, address, secure, allowed));
+const mayReachAll = (hostname: string, found: readonly LookupAddress[], secure: boolean, allowList: AllowList): boolean =>
+  found.every(({ address }) => mayReach(hostname, address, secure, allowList));
 
-function mayReach(hostname: string, literal: string, secure: boolean, allowed: AllowList): boolean {
+function mayReach(hostname: string, literal: string, secure: boolean, allowList: AllowList): boolean {
   const host = normalizeHost(hostname);
   const address = readAddress(literal);
   if (metadataHosts.has(host) || isForbidden(address)) return false;
-  return allowed.hasHost(host) || allowed.hasAddress(address) || (secure && isPublic(address));
+  return allowList.hasHost(host) || allowList.hasAddress(address) || (secure && isPublic(address));
 }
 
-function checkUrl(text: string, allowed: AllowList): string | null {
+function checkUrl(text: string, allowList: AllowList): string | null {
   const url = URL.parse(text);
   if (url === null) return "is not an absolute URL";
   if (url.protocol !== "https:" && url.protocol !== "http:") return "must begin with https:// or http://";
@@ -94,18 +94,18 @@ function checkUrl(text: string, allowed: AllowList): string | null {
   const host = normalizeHost(url.hostname);
   if (host === "") return "must contain a host";
   if (url.port === "0") return "must not use port 0";
-  return checkHost(host, url.protocol, allowed);
+  return checkHost(host, url.protocol, allowList);
 }
 
-function checkHost(host: string, protocol: string, allowed: AllowList): string | null {
+function checkHost(host: string, protocol: string, allowList: AllowList): string | null {
   const address = isIP(host) === 0 ? null : readAddress(host);
   if (metadataHosts.has(host) || (address !== null && isForbidden(address))) {
     return "names a link-local or cloud metadata address, which is never permitted";
   }
-  if (allowed.hasHost(host) || (address !== null && allowed.hasAddress(address))) return null;
-  if (address === null && allowed.hasNetworks) return null; // The addresses of the name are checked when Bridge connects.
-  const internal = address === null ? /(^|\.)localhost$/.test(host) : !isPublic(address);
-  if (internal) return `names a host that is not public; to permit it, add ${host} to BRIDGE_CALLBACK_ALLOW`;
+  if (allowList.hasHost(host) || (address !== null && allowList.hasAddress(address))) return null;
+  if (address === null && allowList.hasNetworks) return null; // The addresses of the name are checked when Bridge connects.
+  const isInternal = address === null ? /(^|\.)localhost$/.test(host) : !isPublic(address);
+  if (isInternal) return `names a host that is not public; to permit it, add ${host} to BRIDGE_CALLBACK_ALLOW`;
   return protocol === "http:" ? `must begin with https://; to permit http://, add ${host} to BRIDGE_CALLBACK_ALLOW` : null;
 }
 
@@ -117,22 +117,22 @@ function checkSpelling(text: string): string | null {
   return isPlain ? null : `must begin with ${plain}, the normalized spelling of its host`;
 }
 
-/** Resolves all addresses of a host, or the fault if there are none. */
+/** Resolves to all addresses of a host, or to the fault if there are none. */
 async function findAddresses(dnsCache: DnsCache, hostname: string, tenant: string, withinMs: number): Promise<LookupAddress[] | string> {
-  const unknown = "names a host that does not resolve";
-  const unclear = "names a host that cannot be looked up now; try again later";
-  if (withinMs <= 0) return unclear;
-  const late = new AbortController();
+  const unresolvedFault = "names a host that does not resolve";
+  const lookupFault = "names a host that cannot be looked up now; try again later";
+  if (withinMs <= 0) return lookupFault;
+  const timeLimit = new AbortController();
   const lookup = dnsCache
-    .prepare(tenant, hostname, late.signal)
+    .prepare(tenant, hostname, timeLimit.signal)
     .then(() => dnsCache.find(hostname))
     .then(
-      (found) => (found.length > 0 ? found : unknown),
-      (error: NodeJS.ErrnoException) => (error.code === "ENOTFOUND" ? unknown : unclear),
+      (found) => (found.length > 0 ? found : unresolvedFault),
+      (error: NodeJS.ErrnoException) => (error.code === "ENOTFOUND" ? unresolvedFault : lookupFault),
     );
   return await withTimeout(lookup, withinMs, () => {
-    late.abort();
-    return unclear;
+    timeLimit.abort();
+    return lookupFault;
   });
 }
 
@@ -146,4 +146,4 @@ const normalizeHost = (hostname: string): string =>
 /** Host names of cloud metadata services, which return credentials. */
 const metadataHosts = new Set(["metadata.google.internal", "metadata.goog", "instance-data.ec2.internal", "metadata.tencentyun.com"]);
 
-const destinationNotAllowed = (): Error => Object.assign(new Error("The destination is not allowed."), { code: DESTINATION_NOT_ALLOWED });
+const createNotAllowedError = (): Error => Object.assign(new Error("The destination is not allowed."), { code: DESTINATION_NOT_ALLOWED });

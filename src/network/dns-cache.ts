@@ -6,8 +6,10 @@ import { createDnsResolver, type FoundAddress, type Lookup } from "./dns-resolve
 export interface DnsCache {
   /** Resolves the addresses of a host from the cache or the resolver. Concurrent lookups of one name share one query. */
   find: Lookup;
-  /** The same with the signature of Node's sockets. */
+  /** Like `find`, with the signature that Node's sockets require. */
   lookup: HostLookup;
+  /** Whether a connection to the host needs no query now: it is an address, or the result of its lookup is in the cache. */
+  isReady(hostname: string): boolean;
   /**
    * Looks a name up in advance, under the tenant's limit of concurrent lookups. Resolves when the lookup has started; rejects if the signal
    * aborts while it waits. `found` resolves when the result is in the cache, also after a failure. Connections within a second use this
@@ -23,14 +25,17 @@ export interface DnsCache {
 const MAX_LOOKUPS_PER_TENANT = 64;
 /** Minimum cache time. The connection after a lookup must find the result in the cache, whatever its time to live. */
 const MIN_CACHED_MS = 1000;
-/** Maximum cache time, so that a host that has moved is found. */
+/** Maximum cache time, so that Bridge finds the new address of a host that has moved. */
 const MAX_CACHED_MS = 30_000;
 /** Maximum number of cached names. The oldest is removed first. */
 const MAX_CACHED_NAMES = 2000;
 
+/** The cache time of an entry whose query has no result yet. */
+const QUERY_IN_PROGRESS = Number.POSITIVE_INFINITY;
+
 interface CacheEntry {
   addresses: Promise<FoundAddress[]>;
-  until: number;
+  expiresAt: number;
 }
 
 interface LookupSlots {
@@ -49,17 +54,18 @@ export function createDnsCache({
   const entries = new Map<string, CacheEntry>();
   const slots = new Map<string, LookupSlots>();
 
-  const isKnown = (hostname: string): boolean => (entries.get(hostname)?.until ?? 0) > clock();
+  const getExpiry = (hostname: string): number => entries.get(hostname)?.expiresAt ?? 0;
+  const isKnown = (hostname: string): boolean => getExpiry(hostname) > clock();
 
   function find(hostname: string): Promise<FoundAddress[]> {
     const known = entries.get(hostname);
-    if (known !== undefined && known.until > clock()) return known.addresses;
-    const entry: CacheEntry = { addresses: resolve(hostname), until: Number.POSITIVE_INFINITY };
+    if (known !== undefined && known.expiresAt > clock()) return known.addresses;
+    const entry: CacheEntry = { addresses: resolve(hostname), expiresAt: QUERY_IN_PROGRESS };
     const remember = (ms: number): void => {
-      entry.until = clock() + ms;
+      entry.expiresAt = clock() + ms;
     };
     entry.addresses.then(
-      (found) => remember(Math.min(Math.max(lifetimeMs(found), MIN_CACHED_MS), MAX_CACHED_MS)),
+      (found) => remember(Math.min(Math.max(findShortestLifetimeMs(found), MIN_CACHED_MS), MAX_CACHED_MS)),
       () => remember(MIN_CACHED_MS),
     );
     entries.delete(hostname);
@@ -69,7 +75,7 @@ export function createDnsCache({
     return entry.addresses;
   }
 
-  /** Acquires a lookup slot of the tenant: resolves when there is one; null if there is one now. */
+  /** Acquires a lookup slot of the tenant. Returns null if one is free now, otherwise a promise that resolves when it is acquired. */
   function acquireSlot(tenant: string, signal: AbortSignal): Promise<void> | null {
     const own = slots.get(tenant) ?? { taken: 0, waiting: new Set() };
     slots.set(tenant, own);
@@ -89,17 +95,23 @@ export function createDnsCache({
   return {
     find,
     lookup: toNodeLookup(find),
+    isReady(hostname) {
+      const name = removeBrackets(hostname);
+      return isIP(name) !== 0 || (isKnown(name) && getExpiry(name) !== QUERY_IN_PROGRESS);
+    },
     async prepare(tenant, hostname, signal) {
-      const name = hostname.replace(/^\[|\]$/g, "");
+      const name = removeBrackets(hostname);
       if (isIP(name) !== 0) return { found: Promise.resolve() };
-      if (isKnown(name)) return { found: settled(find(name)) };
+      if (isKnown(name)) return { found: ignoreOutcome(find(name)) };
       // If a slot is free, the query starts in this event-loop turn, so that concurrent lookups of the name share it.
       const acquiring = acquireSlot(tenant, signal);
       if (acquiring !== null) await acquiring;
-      return { found: settled(find(name)).then(() => releaseSlot(tenant)) };
+      return { found: ignoreOutcome(find(name)).then(() => releaseSlot(tenant)) };
     },
   };
 }
+
+const removeBrackets = (hostname: string): string => hostname.replace(/^\[|\]$/g, "");
 
 /** Resolves when a finished lookup passes its slot on; rejects and leaves the queue when the signal aborts. */
 function waitForSlot(waiters: Set<() => void>, signal: AbortSignal): Promise<void> {
@@ -137,11 +149,11 @@ export function toNodeLookup(lookup: Lookup): HostLookup {
   };
 }
 
-/** The shortest time to live in milliseconds; 0 if none is known. */
-const lifetimeMs = (found: readonly FoundAddress[]): number =>
+/** Returns the shortest time to live in milliseconds; 0 if none is known. */
+const findShortestLifetimeMs = (found: readonly FoundAddress[]): number =>
   1000 * Math.min(...found.map(({ ttl }) => ttl ?? 0), Number.MAX_SAFE_INTEGER);
 
-const settled = (promise: Promise<unknown>): Promise<void> =>
+const ignoreOutcome = (promise: Promise<unknown>): Promise<void> =>
   promise.then(
     () => {},
     () => {},

@@ -40,12 +40,12 @@ export function createDnsResolver({
   limitMs = LIMIT_MS,
 }: ResolverOptions): Lookup {
   return async (hostname) => {
-    const local = systemDnsConfig.hostAddresses(hostname);
+    const local = systemDnsConfig.findHostAddresses(hostname);
     if (local.length > 0) return local.map(toAddress);
     if (/(^|\.)localhost\.?$/i.test(hostname)) return ["127.0.0.1", "::1"].map(toAddress);
-    const found = await queryServers(systemDnsConfig.candidates(hostname), { servers, limitMs });
+    const found = await queryServers(systemDnsConfig.listCandidates(hostname), { servers, limitMs });
     if (found.length > 0) return found;
-    // mDNS and other sources that only the operating system can query.
+    // Only the operating system can query mDNS and other sources.
     if (isConfigured(hostname)) return await lookup(hostname, { all: true });
     throw Object.assign(new Error("The host has no address."), { code: "ENOTFOUND" });
   };

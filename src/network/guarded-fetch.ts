@@ -1,4 +1,4 @@
-import { Agent, fetch as fetchOf } from "undici";
+import { Agent, fetch as undiciFetch } from "undici";
 import type { DestinationGuard } from "./destination-guard.ts";
 
 /** A fetch for URLs from dispatches. */
@@ -11,10 +11,10 @@ export interface GuardedFetch {
 /** Creates a fetch behind the guard. It has no timeout; callers set their own. */
 export function createGuardedFetch(guard: Pick<DestinationGuard, "connector">): GuardedFetch {
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
-  const guarded: typeof fetchOf = (input, init) => fetchOf(input, { ...init, dispatcher, redirect: "error" });
+  const fetchGuarded: typeof undiciFetch = (input, init) => undiciFetch(input, { ...init, dispatcher, redirect: "error" });
   return {
     // Node's types of fetch come from its own copy of undici.
-    fetch: guarded as unknown as typeof globalThis.fetch,
+    fetch: fetchGuarded as unknown as typeof globalThis.fetch,
     close: () => dispatcher.destroy(),
   };
 }

@@ -32,15 +32,15 @@ export const isInside = (address: Address, networks: readonly Network[]): boolea
 /** Whether the address is a host on the public internet. Special, translated and tunneled addresses are not. */
 export const isPublic = (address: Address): boolean =>
   // ipaddr.js also reports "unicast" for unassigned IPv6 addresses, such as `::7f00:1`, an obsolete form of an IPv4 address.
-  address.range() === "unicast" && (address.kind() === "ipv4" || isInside(address, globalUnicast));
+  address.range() === "unicast" && (address.kind() === "ipv4" || isInside(address, globalUnicastNetworks));
 
 /** Whether the address is link-local or a cloud metadata service, in any form. No setting can permit these. */
 export const isForbidden = (address: Address): boolean =>
-  [address, ...embeddedAddresses(address)].some((candidate) => isInside(candidate, forbidden));
+  [address, ...listEmbeddedAddresses(address)].some((candidate) => isInside(candidate, forbiddenNetworks));
 
-const globalUnicast = [readNetwork("2000::/3")];
+const globalUnicastNetworks = [readNetwork("2000::/3")];
 
-const forbidden = [
+const forbiddenNetworks = [
   "169.254.0.0/16",
   "fe80::/10",
   // Metadata services outside the link-local range: AWS, Google Cloud, Alibaba Cloud, Azure, Oracle Cloud.
@@ -71,16 +71,16 @@ const embeddings: readonly { network: Network; places: readonly (readonly [numbe
   { network: readNetwork("2001::/32"), places: [[4, 5, 6, 7]] },
 ];
 
-function embeddedAddresses(address: Address): Address[] {
+function listEmbeddedAddresses(address: Address): Address[] {
   if (address instanceof ipaddr.IPv4) return [];
   const bytes = address.toByteArray();
   const found = embeddings
     .filter(({ network }) => isInside(address, [network]))
     .flatMap(({ places }) => places.map((place) => place.map((index) => bytes[index] as number)));
   // Teredo inverts the bits of its client's address. ISATAP embeds an IPv4 address in any prefix.
-  if (isInside(address, teredo)) found.push(bytes.slice(12).map((byte) => 255 - byte));
+  if (isInside(address, teredoNetworks)) found.push(bytes.slice(12).map((byte) => 255 - byte));
   if (address.parts[5] === 0x5efe && ((address.parts[4] as number) & 0xfdff) === 0) found.push(bytes.slice(12));
   return found.map((octets) => new ipaddr.IPv4(octets));
 }
 
-const teredo = [readNetwork("2001::/32")];
+const teredoNetworks = [readNetwork("2001::/32")];

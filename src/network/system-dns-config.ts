@@ -3,19 +3,19 @@ import { isIP } from "node:net";
 
 /** The DNS configuration of this host: its hosts file and search domains. */
 export interface SystemDnsConfig {
-  /** The addresses of the name in the hosts file. */
-  hostAddresses(name: string): readonly string[];
-  /** The names to query, in order: the name itself, and the name with each search domain. */
-  candidates(name: string): string[];
+  /** Returns the addresses of the name in the hosts file. */
+  findHostAddresses(name: string): readonly string[];
+  /** Lists the names to query, in order: the name itself, and the name with each search domain. */
+  listCandidates(name: string): string[];
 }
 
-/** Reads both files, and reads them again when they change, as the system's resolver does. An unreadable file counts as empty. */
+/** Reads the hosts file and the resolver's file, and reads them again when they change. An unreadable file counts as empty. */
 export function readSystemDnsConfig({ hostsFile = "/etc/hosts", resolverFile = "/etc/resolv.conf" } = {}): SystemDnsConfig {
   const hosts = createFileReader(hostsFile, parseHosts);
   const resolver = createFileReader(resolverFile, parseResolver);
   return {
-    hostAddresses: (name) => hosts().get(name.replace(/\.$/, "").toLowerCase()) ?? [],
-    candidates(name) {
+    findHostAddresses: (name) => hosts().get(name.replace(/\.$/, "").toLowerCase()) ?? [],
+    listCandidates(name) {
       if (name.endsWith(".")) return [name];
       const { search, minDots } = resolver();
       const completed = search.map((domain) => `${name}.${domain}`);
@@ -43,7 +43,7 @@ function createFileReader<T>(file: string, parse: (text: string) => T): () => T 
 
 function parseHosts(text: string): Map<string, string[]> {
   const hosts = new Map<string, string[]>();
-  for (const [address = "", ...names] of linesOf(text)) {
+  for (const [address = "", ...names] of parseLines(text)) {
     // Addresses with a zone are link-local, and Bridge never connects to those.
     if (isIP(address) === 0 || address.includes("%")) continue;
     for (const name of names) {
@@ -57,7 +57,7 @@ function parseHosts(text: string): Map<string, string[]> {
 function parseResolver(text: string): { search: string[]; minDots: number } {
   let search: string[] = [];
   let minDots = 1;
-  for (const [keyword, ...values] of linesOf(text)) {
+  for (const [keyword, ...values] of parseLines(text)) {
     // The last of these lines applies.
     if (keyword === "search") search = values;
     if (keyword === "domain") search = values.slice(0, 1);
@@ -66,8 +66,8 @@ function parseResolver(text: string): { search: string[]; minDots: number } {
   return { search: search.map((domain) => domain.replace(/\.$/, "")).filter((domain) => domain !== ""), minDots };
 }
 
-/** The words of each line, without comments. */
-const linesOf = (text: string): string[][] =>
+/** Splits each line into its words; drops comments. */
+const parseLines = (text: string): string[][] =>
   text
     .split("\n")
     .map((line) => line.replace(/[#;].*/, "").trim())

@@ -13,7 +13,7 @@ export interface TaskSnapshot<Shown extends ListedTask | Task = Task> {
   isApprovalPending: boolean;
   /** Whether the task is queued and a limit on the running tasks of its tenant or agent is reached. */
   isHeldByQuota: boolean;
-  /** Reads a long result as JSON text in parts. The task has no result then. */
+  /** Reads a long result as JSON text in parts. If it is set, `task.result` is null. */
   readResult?: (() => AsyncIterable<string>) | undefined;
 }
 
@@ -32,7 +32,7 @@ export function createTaskReader(store: Store, dispatcher: Dispatcher) {
   }
 
   return {
-    /** The state of a task without its request and result, which may be long. */
+    /** Reads the state of a task without its request and result, which may be long. */
     findProgress: (tenant: string, taskId: string): Promise<TaskProgress | null> => store.findTaskProgress(tenant, taskId),
     async find(tenant: string, taskId: string): Promise<TaskSnapshot | null> {
       const stored = await store.findStoredTask(tenant, taskId);

@@ -40,26 +40,26 @@ function findFault(value: unknown, depth: number): JsonFault | null {
 }
 
 /** Caches for objects in a list, which often have the same keys. */
-interface Repeated {
+interface NameCaches {
   /** Names as JSON with their colon. */
   quoted: Map<string, string>;
   /** By first name: the last unsorted names, and the same names sorted. */
   orders: Map<string, { names: readonly string[]; sorted: readonly string[] }>;
 }
 /** Objects with more members than this rarely repeat, so caching their names would only cost memory. */
-const MAX_REPEATED_MEMBERS = 100;
+const MAX_CACHED_MEMBERS = 100;
 
 /** Returns the canonical text, or null if `JSON.stringify` writes the same text. */
-function reorder(value: unknown, repeated: Repeated): string | null {
+function reorder(value: unknown, caches: NameCaches): string | null {
   if (typeof value !== "object" || value === null) return null;
-  return Array.isArray(value) ? reorderArray(value, repeated) : reorderObject(value as Record<string, unknown>, repeated);
+  return Array.isArray(value) ? reorderArray(value, caches) : reorderObject(value as Record<string, unknown>, caches);
 }
 
-function reorderArray(elements: readonly unknown[], repeated: Repeated): string | null {
+function reorderArray(elements: readonly unknown[], caches: NameCaches): string | null {
   let text: string | null = null;
   for (let index = 0; index < elements.length; index += 1) {
     const element = elements[index];
-    const reordered = reorder(element, repeated);
+    const reordered = reorder(element, caches);
     if (text !== null) text += `,${reordered ?? stringify(element)}`;
     else if (reordered !== null) {
       const before = JSON.stringify(elements.slice(0, index)).slice(0, -1);
@@ -69,32 +69,32 @@ function reorderArray(elements: readonly unknown[], repeated: Repeated): string 
   return text === null ? null : `${text}]`;
 }
 
-function reorderObject(object: Record<string, unknown>, repeated: Repeated): string | null {
+function reorderObject(object: Record<string, unknown>, caches: NameCaches): string | null {
   const names = Object.keys(object);
   let isOrdered = true;
   let reordered: Map<string, string> | null = null;
   for (let index = 0; index < names.length; index += 1) {
     const name = names[index] as string;
     if (isOrdered && index > 0 && name < (names[index - 1] as string)) isOrdered = false;
-    const text = reorder(object[name], repeated);
+    const text = reorder(object[name], caches);
     if (text === null) continue;
     reordered ??= new Map();
     reordered.set(name, text);
   }
   if (isOrdered && reordered === null) return null;
-  const isRepeated = names.length <= MAX_REPEATED_MEMBERS;
+  const isCached = names.length <= MAX_CACHED_MEMBERS;
   let text = "";
-  for (const name of isOrdered ? names : isRepeated ? sortRepeated(names, repeated) : names.sort()) {
+  for (const name of isOrdered ? names : isCached ? sortNames(names, caches) : names.sort()) {
     const member = object[name];
     if (member === undefined) continue;
     if (text !== "") text += ",";
-    text += isRepeated ? quote(name, repeated) : `${JSON.stringify(name)}:`;
+    text += isCached ? quote(name, caches) : `${JSON.stringify(name)}:`;
     text += reordered?.get(name) ?? stringify(member);
   }
   return `{${text}}`;
 }
 
-function sortRepeated(names: string[], { orders }: Repeated): readonly string[] {
+function sortNames(names: string[], { orders }: NameCaches): readonly string[] {
   const first = names[0] as string;
   const known = orders.get(first);
   if (known !== undefined && isSame(known.names, names)) return known.sorted;
@@ -109,7 +109,7 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
   return true;
 }
 
-function quote(name: string, { quoted }: Repeated): string {
+function quote(name: string, { quoted }: NameCaches): string {
   const known = quoted.get(name);
   if (known !== undefined) return known;
   const text = `${JSON.stringify(name)}:`;

@@ -25,21 +25,21 @@ export const describedDispatchFiles = z
 /** The schema of `files`. */
 export const dispatchFiles = listOf(MAX_DISPATCH_FILES, dispatchFile).check(({ value: files, issues }) => {
   const refuse = (path: PropertyKey[], message: string) => issues.push({ code: "custom", input: undefined, path, message });
-  const taken = new Map<string, number>();
-  const indexOf = (directory: string) => taken.get(directory.slice(0, -1)) as number;
+  const indexByPath = new Map<string, number>();
+  const indexOf = (directory: string) => indexByPath.get(directory.slice(0, -1)) as number;
   for (const [index, { path, content, encoding }] of files.entries()) {
-    const read = readWritablePath(path);
-    if ("fault" in read) refuse([index, "path"], read.fault);
+    const parsed = readWritablePath(path);
+    if ("fault" in parsed) refuse([index, "path"], parsed.fault);
     if (encoding === "base64" && !isBase64(content)) refuse([index, "content"], "must be base64, with padding and without line breaks");
     else if (encoding !== "base64" && !content.isWellFormed()) refuse([index, "content"], "must not contain a lone surrogate");
-    if ("fault" in read) continue;
-    const other = taken.get(path);
+    if ("fault" in parsed) continue;
+    const other = indexByPath.get(path);
     if (other !== undefined) refuse([index, "path"], `is the path of files.${other}; paths must differ`);
-    taken.set(path, index);
+    indexByPath.set(path, index);
   }
-  // With a slash at the end, the files in a directory directly follow a file with the directory's path.
+  // The slash at the end sorts the files of a directory directly after a file that has the path of the directory.
   let parent: string | undefined;
-  for (const path of [...taken.keys()].map((path) => `${path}/`).sort()) {
+  for (const path of [...indexByPath.keys()].map((path) => `${path}/`).sort()) {
     if (parent === undefined || !path.startsWith(parent)) parent = path;
     else refuse([indexOf(path), "path"], `is inside of files.${indexOf(parent)}, which is a file`);
   }

@@ -18,7 +18,7 @@ export const taskIdSchema = z
   .describe("Id of the task and idempotency key of the dispatch. Default: the Idempotency-Key header, else Bridge generates one.");
 
 const longText = (minimum: number) => characters(minimum, 1_000_000);
-/** A text that becomes an argument or a header, so it must not contain control characters. */
+/** Returns the schema of a text that becomes an argument or a header, so it must not contain control characters. */
 const token = (maximum: number) => characters(1, maximum).regex(noControlCharacters, "must not contain control characters");
 const timeoutSeconds = z.number().min(1).max(86_400);
 
@@ -85,7 +85,7 @@ const fields = {
   model: token(256).optional(),
   // normalizeTools validates the entries, because it detects their format.
   tools: listOf(MAX_TOOLS, z.unknown()).optional(),
-  mcpServers: uniqueNames(listOf(MAX_MCP_SERVERS, mcpServer, mcpServersForm)).optional(),
+  mcpServers: rejectRepeatedNames(listOf(MAX_MCP_SERVERS, mcpServer, mcpServersForm)).optional(),
   files: dispatchFiles.optional(),
   timeoutSeconds: timeoutSeconds
     .optional()
@@ -113,7 +113,7 @@ const fields = {
 const inputField = jsonObject.optional();
 
 /**
- * The schema of the body of a dispatch, with the inputs that adapters declare. It rejects unknown fields, so that typos do not go
+ * Creates the schema of the body of a dispatch, with the inputs that adapters declare. It rejects unknown fields, so that typos do not go
  * unnoticed.
  */
 export function createDispatchSchema(inputs: readonly AdapterInput[]) {
@@ -121,8 +121,8 @@ export function createDispatchSchema(inputs: readonly AdapterInput[]) {
   const aliases: Record<string, typeof inputField> = Object.fromEntries(
     inputs.flatMap(({ alias }) => (alias === undefined ? [] : [[alias, inputField]])),
   );
-  const work = ["message", ...Object.keys(inputFields), ...Object.keys(aliases)];
-  const hasWork = (body: Record<string, unknown>): boolean => work.some((name) => body[name] !== undefined);
+  const workFields = ["message", ...Object.keys(inputFields), ...Object.keys(aliases)];
+  const hasWork = (body: Record<string, unknown>): boolean => workFields.some((name) => body[name] !== undefined);
   return z.strictObject({ ...fields, ...inputFields, timeout: fields.timeoutSeconds, ...aliases }).refine(hasWork, {
     path: ["message"],
     error: "is required (string)",
@@ -133,8 +133,8 @@ export function createDispatchSchema(inputs: readonly AdapterInput[]) {
 export type DispatchBody = z.infer<ReturnType<typeof createDispatchSchema>>;
 
 /**
- * The schema of the body for the API description. It describes the formats of tools and the lengths of lists. It omits aliases, because
- * generated clients would have two names for one field.
+ * Creates the schema of the body for the API description. It describes the formats of tools and the lengths of lists. It omits aliases,
+ * because generated clients would have two names for one field.
  */
 export const createDescribedDispatchSchema = (inputs: readonly AdapterInput[]) =>
   z
@@ -162,7 +162,7 @@ const describeInputs = (inputs: readonly AdapterInput[]): Record<InputField, typ
 
 const isRelativePath = (text: string): boolean => text !== "" && !isAbsolute(text) && !text.includes("\0");
 
-/** A text whose length is measured in characters, not in UTF-16 units. */
+/** Returns the schema of a text whose length is measured in characters, not in UTF-16 units. */
 function characters(minimum: number, maximum: number) {
   const fits = (text: string) => text.length >= minimum && (text.length <= maximum || countCharacters(text, maximum) <= maximum);
   return z
@@ -194,7 +194,7 @@ function absoluteUrl() {
     .refine((text) => !/[\p{Cc}\s]/u.test(text) && URL.canParse(text), "must be an absolute URL");
 }
 
-function uniqueNames<T extends { name: string }>(servers: z.ZodType<T[]>) {
+function rejectRepeatedNames<T extends { name: string }>(servers: z.ZodType<T[]>) {
   return servers.check((context) => {
     const seen = new Set<string>();
     for (const [index, { name }] of context.value.entries()) {

@@ -43,13 +43,13 @@ function describe(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case "invalid_type":
       // Only the message of the issue shows whether the field is missing.
-      return issue.message.endsWith("received undefined") ? `is required (${issue.expected})` : `must be ${withArticle(issue.expected)}`;
+      return issue.message.endsWith("received undefined") ? `is required (${issue.expected})` : `must be ${addArticle(issue.expected)}`;
     case "invalid_value":
       return `must be ${issue.values.length === 1 ? "" : "one of "}${issue.values.map((value) => JSON.stringify(value)).join(", ")}`;
     case "too_small":
-      return `must ${measure(issue.origin)} at least ${issue.minimum}${unit(issue.origin)}`;
+      return `must ${chooseVerb(issue.origin)} at least ${issue.minimum}${formatUnit(issue.origin)}`;
     case "too_big":
-      return `must ${measure(issue.origin)} at most ${issue.maximum}${unit(issue.origin)}`;
+      return `must ${chooseVerb(issue.origin)} at most ${issue.maximum}${formatUnit(issue.origin)}`;
     default:
       return issue.message;
   }
@@ -63,6 +63,6 @@ function describeUnion(issue: z.core.$ZodIssueInvalidUnion, path: readonly Prope
   return [{ path: toDotted(path), message: `must be one of ${options.map((option) => JSON.stringify(option)).join(", ")}` }];
 }
 
-const withArticle = (type: string): string => (type === "record" ? "an object" : /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`);
-const measure = (origin: string): string => (origin === "string" ? "have" : origin === "array" ? "have" : "be");
-const unit = (origin: string): string => (origin === "string" ? " characters" : origin === "array" ? " entries" : "");
+const addArticle = (type: string): string => (type === "record" ? "an object" : /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`);
+const chooseVerb = (origin: string): string => (origin === "string" ? "have" : origin === "array" ? "have" : "be");
+const formatUnit = (origin: string): string => (origin === "string" ? " characters" : origin === "array" ? " entries" : "");

@@ -9,23 +9,23 @@ export const jsonObject = z
   .custom<Record<string, unknown>>(isObject, { error: ({ input }) => (input === undefined ? "is required (object)" : "must be an object") })
   .meta({ override: { type: "object", additionalProperties: {} } });
 
-/** An array whose length is checked before its entries. `form` describes the array in the error for another type. */
+/** Returns the schema of an array whose length is checked before its entries. `form` describes the array in the error for another type. */
 export function listOf<Entry>(maximum: number, entry: z.ZodType<Entry>, form = "an array") {
-  return checked<unknown[]>((value, refuse) => void refuseLongArray(value, maximum, refuse, form)).pipe(z.array(entry));
+  return createCheckedSchema<unknown[]>((value, refuse) => void refuseLongArray(value, maximum, refuse, form)).pipe(z.array(entry));
 }
 
-/** An array of strings that match a rule. */
+/** Returns the schema of an array of strings that match a rule. */
 export function textList(maximum: number, rule: Rule) {
-  const list = checked<string[]>((value, refuse) => {
+  const list = createCheckedSchema<string[]>((value, refuse) => {
     if (refuseLongArray(value, maximum, refuse)) return;
     for (const [index, text] of value.entries()) refuseText(text, rule, (message) => refuse(message, [index]));
   });
   return list.meta({ override: { type: "array", items: describe(rule), maxItems: maximum } });
 }
 
-/** An object whose names and string values each match a rule. */
+/** Returns the schema of an object whose names and string values each match a rule. */
 export function textRecord(maximum: number, { name: nameRule, text: textRule }: { name: Rule; text: Rule }) {
-  const record = checked<Record<string, string>>((value, refuse) => {
+  const record = createCheckedSchema<Record<string, string>>((value, refuse) => {
     if (!isObject(value)) return refuse("must be an object");
     const names = Object.keys(value);
     if (names.length > maximum) return refuse(`must have at most ${maximum} members; got ${names.length}`);
@@ -43,8 +43,8 @@ const describe = ([pattern]: Rule) => ({ type: "string", pattern: pattern.source
 
 type Refuse = (message: string, path?: PropertyKey[]) => void;
 
-/** A value that a function checks. Faults beyond the maximum number are dropped. */
-function checked<Value>(check: (value: Value, refuse: Refuse) => void): z.ZodType<Value> {
+/** Creates the schema of a value that a function checks. Faults beyond the maximum number are dropped. */
+function createCheckedSchema<Value>(check: (value: Value, refuse: Refuse) => void): z.ZodType<Value> {
   const schema = z.unknown().check(({ value, issues }) =>
     check(value as Value, (message, path = []) => {
       if (issues.length < MAX_FIELD_ERRORS) issues.push({ code: "custom", input: undefined, path, message });

@@ -10,7 +10,7 @@ export function checkSchema(schema: Record<string, unknown>): string | null {
   try {
     const { metaSchemas } = draftOf(schema);
     if (metaSchemas.validateSchema(schema) !== true) return describe("the schema", metaSchemas.errors?.[0]);
-    withinLimit(() => compile(schema));
+    runWithLimit(() => compile(schema));
     return null;
   } catch (error) {
     return describeFailure(error);
@@ -20,7 +20,7 @@ export function checkSchema(schema: Record<string, unknown>): string | null {
 /** Returns why the value does not match the schema; null if it does. */
 export function checkAgainstSchema(schema: Record<string, unknown>, value: unknown): string | null {
   try {
-    return withinLimit(() => {
+    return runWithLimit(() => {
       const validate = compile(schema);
       return validate(value) ? null : describe("the object", validate.errors?.[0]);
     });
@@ -30,17 +30,17 @@ export function checkAgainstSchema(schema: Record<string, unknown>, value: unkno
 }
 
 /** Terminates the work at the time limit, at any point. State that it has changed must not be used afterwards. */
-function withinLimit<T>(work: () => T): T {
-  limited.work = work;
+function runWithLimit<T>(work: () => T): T {
+  limitedContext.work = work;
   try {
-    return callWork.runInContext(limited, { timeout: CHECK_LIMIT_MS }) as T;
+    return callWork.runInContext(limitedContext, { timeout: CHECK_LIMIT_MS }) as T;
   } finally {
-    limited.work = undefined;
+    limitedContext.work = undefined;
   }
 }
 
 /** Created once, because a new context takes longer than most checks. */
-const limited = vm.createContext({ work: undefined as (() => unknown) | undefined });
+const limitedContext = vm.createContext({ work: undefined as (() => unknown) | undefined });
 const callWork = new vm.Script("work()");
 
 function describeFailure(error: unknown): string {
@@ -67,9 +67,9 @@ function compile(schema: Record<string, unknown>) {
 }
 
 function describe(whole: string, error: ErrorObject | undefined): string {
-  const place = error?.instancePath.slice(1).replaceAll("/", ".") ?? "";
+  const path = error?.instancePath.slice(1).replaceAll("/", ".") ?? "";
   const allowed = error?.params["allowedValues"];
   // Ajv's own message does not list the values.
   const message = Array.isArray(allowed) ? `must be one of ${allowed.map((value) => JSON.stringify(value)).join(", ")}` : error?.message;
-  return `${place === "" ? whole : place} ${message ?? "is not valid"}`;
+  return `${path === "" ? whole : path} ${message ?? "is not valid"}`;
 }

@@ -10,15 +10,16 @@ export const MAX_TOOLS = 1000;
 
 /** Converts tools of all supported formats to the format of adapters. Throws a BridgeError with the path of each invalid tool. */
 export function normalizeTools(tools: unknown): NormalizedTool[] {
-  if (!Array.isArray(tools)) throw refuse([{ path: "tools", message: "must be an array" }]);
-  if (tools.length > MAX_TOOLS) throw refuse([{ path: "tools", message: `must have at most ${MAX_TOOLS} entries; got ${tools.length}` }]);
+  if (!Array.isArray(tools)) throw createInvalidToolError([{ path: "tools", message: "must be an array" }]);
+  if (tools.length > MAX_TOOLS)
+    throw createInvalidToolError([{ path: "tools", message: `must have at most ${MAX_TOOLS} entries; got ${tools.length}` }]);
   const errors: FieldError[] = [];
   const seen = new Set<string>();
   const normalized: NormalizedTool[] = [];
   for (const [index, tool] of tools.entries()) {
     // Further errors would not be reported.
     if (errors.length >= MAX_FIELD_ERRORS) break;
-    const parsed = formOf(tool).safeParse(tool);
+    const parsed = detectForm(tool).safeParse(tool);
     if (!parsed.success) {
       errors.push(...toFieldErrors(parsed.error.issues, ["tools", index]));
       continue;
@@ -28,13 +29,13 @@ export function normalizeTools(tools: unknown): NormalizedTool[] {
     seen.add(name);
     normalized.push(parsed.data);
   }
-  if (errors.length > 0) throw refuse(errors);
+  if (errors.length > 0) throw createInvalidToolError(errors);
   return normalized;
 }
 
 const name = z.string().min(1).max(128).regex(noControlCharacters, "must not contain control characters");
 const description = z.string().nullish();
-const unused = z.unknown().optional();
+const ignoredField = z.unknown().optional();
 
 const toTool = (tool: {
   name: string;
@@ -58,7 +59,13 @@ const flatFunctionForm = z
   .meta({ id: "ResponsesTool", description: "The form of OpenAI's Responses." })
   .transform((tool) => toTool({ ...tool, schema: tool.parameters }));
 const anthropicForm = z
-  .strictObject({ type: z.literal("custom").optional(), name, description, input_schema: jsonObject.nullish(), cache_control: unused })
+  .strictObject({
+    type: z.literal("custom").optional(),
+    name,
+    description,
+    input_schema: jsonObject.nullish(),
+    cache_control: ignoredField,
+  })
   .meta({ id: "AnthropicTool", description: "The form of Anthropic's Messages." })
   .transform((tool) => toTool({ ...tool, schema: tool.input_schema }));
 /** The display and result fields of the MCP format are accepted and ignored. */
@@ -67,11 +74,11 @@ const mcpForm = z
     name,
     description,
     inputSchema: jsonObject.nullish(),
-    title: unused,
-    annotations: unused,
-    outputSchema: unused,
-    icons: unused,
-    _meta: unused,
+    title: ignoredField,
+    annotations: ignoredField,
+    outputSchema: ignoredField,
+    icons: ignoredField,
+    _meta: ignoredField,
   })
   .meta({ id: "McpTool", description: "The form of MCP, as `tools/list` returns it." })
   .transform((tool) => toTool({ ...tool, schema: tool.inputSchema }));
@@ -80,12 +87,12 @@ const mcpForm = z
 export const toolSchema = z.union([nestedFunctionForm, flatFunctionForm, anthropicForm, mcpForm]).meta({ id: "Tool" });
 
 /** Detects the format by its characteristic fields, so that errors refer to the format that the caller meant. */
-function formOf(tool: unknown): z.ZodType<NormalizedTool> {
+function detectForm(tool: unknown): z.ZodType<NormalizedTool> {
   const has = (key: string) => typeof tool === "object" && tool !== null && Object.hasOwn(tool, key);
   if (has("function")) return nestedFunctionForm;
   if (has("input_schema") || (has("type") && (tool as { type: unknown }).type === "custom")) return anthropicForm;
   return has("type") || has("parameters") ? flatFunctionForm : mcpForm;
 }
 
-const refuse = (errors: FieldError[]): BridgeError =>
+const createInvalidToolError = (errors: FieldError[]): BridgeError =>
   new BridgeError("invalid_request", "A tool of the dispatch is not valid.", { errors });

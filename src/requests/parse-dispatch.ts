@@ -56,9 +56,9 @@ export function createDispatchParser(inputs: readonly AdapterInput[]) {
 
   return (body: unknown, { defaultProfile, idempotencyKey }: DispatchContext): ParsedDispatch => {
     const fault = findJsonFault(body);
-    if (fault !== null) throw refuse([{ path: toDotted(fault.path), message: fault.message }]);
+    if (fault !== null) throw createInvalidDispatchError([{ path: toDotted(fault.path), message: fault.message }]);
     const parsed = schema.safeParse(body);
-    if (!parsed.success) throw refuse(toFieldErrors(parsed.error.issues, [], knownSynonyms));
+    if (!parsed.success) throw createInvalidDispatchError(toFieldErrors(parsed.error.issues, [], knownSynonyms));
 
     const fields = resolveAliases(parsed.data, inputs);
     const taskId = chooseTaskId(fields.taskId, idempotencyKey);
@@ -83,20 +83,20 @@ function resolveAliases(body: DispatchBody, inputs: readonly AdapterInput[]): Fi
   const { timeout, outputSchema, ...rest } = body;
   const fields: Record<string, unknown> = rest;
   const errors: FieldError[] = [];
-  const take = (field: string, alias: string, value: unknown) => {
+  const resolveAlias = (field: string, alias: string, value: unknown) => {
     if (value === undefined) return;
     if (fields[field] === undefined) fields[field] = value;
     else if (canonicalJson(fields[field]) !== canonicalJson(value))
       errors.push({ path: alias, message: `differs from ${field}; send one of them` });
   };
-  take("timeoutSeconds", "timeout", timeout);
+  resolveAlias("timeoutSeconds", "timeout", timeout);
   for (const { field, alias } of inputs) {
     if (alias === undefined || fields[alias] === undefined) continue;
-    take(field, alias, fields[alias]);
+    resolveAlias(field, alias, fields[alias]);
     delete fields[alias];
   }
-  take("outputStrategy", "outputSchema", outputSchema === undefined ? undefined : { type: "structured", schema: outputSchema });
-  if (errors.length > 0) throw refuse(errors);
+  resolveAlias("outputStrategy", "outputSchema", outputSchema === undefined ? undefined : { type: "structured", schema: outputSchema });
+  if (errors.length > 0) throw createInvalidDispatchError(errors);
   return fields as Fields;
 }
 
@@ -105,8 +105,10 @@ function chooseTaskId(taskId: string | undefined, header: string | undefined): s
   // The draft standard of the header requires a quoted string; in practice the value is not quoted.
   const key = header.replace(/^"(.*)"$/, "$1");
   const path = "Idempotency-Key";
-  if (!taskIdSchema.safeParse(key).success) throw refuse([{ path, message: "must be 1 to 128 of A-Z a-z 0-9 _ : -, like a taskId" }]);
-  if (taskId !== undefined && taskId !== key) throw refuse([{ path, message: "differs from taskId; send one of them" }]);
+  if (!taskIdSchema.safeParse(key).success)
+    throw createInvalidDispatchError([{ path, message: "must be 1 to 128 of A-Z a-z 0-9 _ : -, like a taskId" }]);
+  if (taskId !== undefined && taskId !== key)
+    throw createInvalidDispatchError([{ path, message: "differs from taskId; send one of them" }]);
   return key;
 }
 
@@ -128,10 +130,10 @@ function toRequest(fields: Fields, defaultProfile: Profile): TaskRequest {
   return request as TaskRequest;
 }
 
-/** A file output needs the profile `modify`. */
-function chooseProfile(asked: Profile | undefined, output: OutputStrategy, fallback: Profile): Profile {
-  if (output.type !== "file") return asked ?? fallback;
-  if (asked === "inspect") {
+/** Returns the profile of the task. A file output needs the profile `modify`. */
+function chooseProfile(requested: Profile | undefined, output: OutputStrategy, fallback: Profile): Profile {
+  if (output.type !== "file") return requested ?? fallback;
+  if (requested === "inspect") {
     const message = 'must be "modify" when the output is a file; send that, or another outputStrategy';
     throw new BridgeError("profile_conflict", "A task with the profile inspect cannot write a file output.", {
       errors: [{ path: "profile", message }],
@@ -140,4 +142,5 @@ function chooseProfile(asked: Profile | undefined, output: OutputStrategy, fallb
   return "modify";
 }
 
-const refuse = (errors: FieldError[]): BridgeError => new BridgeError("invalid_request", "The dispatch is not valid.", { errors });
+const createInvalidDispatchError = (errors: FieldError[]): BridgeError =>
+  new BridgeError("invalid_request", "The dispatch is not valid.", { errors });

@@ -22,8 +22,8 @@ interface Job {
 }
 
 /**
- * Creates a checker of JSON Schemas, and of results against them. It runs in a worker thread, so that no check blocks the event loop. The
- * thread starts with the first check. Tenants take turns, one check each.
+ * Creates a checker of JSON Schemas, and of results against JSON Schemas. It runs in a worker thread, so that no check blocks the event
+ * loop. The thread starts with the first check. Tenants take turns, one check each.
  */
 export function createSchemaChecker({ responseLimitMs = RESPONSE_LIMIT_MS }: { responseLimitMs?: number } = {}) {
   /** Waiting checks by tenant. The first tenant has the next turn. */

@@ -1,5 +1,5 @@
 import type { ExecutionResult } from "#contract";
-import { buildCallback } from "../callbacks/callback-body.ts";
+import { buildCallback, encodeResult } from "../callbacks/callback-body.ts";
 import { callbackId } from "../callbacks/callback-id.ts";
 import { encodeEventData } from "../events/encode-event-data.ts";
 import type { Finish, NewCallback } from "../store/store.ts";
@@ -23,16 +23,18 @@ export function buildFinish(task: Task, result: ExecutionResult, marked: MarkedR
           type: "execution.failed",
           data: encodeEventData({ error: error ?? "The task failed.", errorCode, usage, costUsd, durationMs }),
         } as const);
+  const resultJson = encodeResult(marked?.result ?? result);
   const callback = (finishedAt: number): NewCallback => {
-    const built = { ...buildCallback(task, marked?.result ?? result, finishedAt), messageId: callbackId(task) };
+    const built = { ...buildCallback(task, marked?.result ?? result, finishedAt, resultJson), messageId: callbackId(task) };
     if (marked === null) return built;
-    const { json, gaps } = marked.cutMarkers(built.body);
-    return { ...built, body: json, gaps };
+    const { resultAt: _, body, ...others } = built;
+    const { json, gaps } = marked.cutMarkers(body);
+    return { ...others, body: json, gaps };
   };
   return {
     state,
     result,
-    ...(marked !== null && { storedResult: marked.cutMarkers(JSON.stringify(marked.result)) }),
+    storedResult: marked === null ? { json: resultJson, gaps: [] } : marked.cutMarkers(resultJson),
     event,
     callback: task.request.callbackUrl === undefined ? null : callback,
   };

@@ -1,6 +1,6 @@
 import type { ExecutionResult, TaskErrorCode } from "#contract";
 
-/** The result of a task that failed without a runtime. */
+/** Returns the result of a task that failed without a runtime. */
 export function failedResult(
   errorCode: Extract<TaskErrorCode, "cancelled" | "adapter_offline" | "adapter_error" | "bridge_restarted">,
   error: string,

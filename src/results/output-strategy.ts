@@ -7,7 +7,7 @@ import type { SchemaChecker } from "../requests/schema-checker.ts";
 /** Maximum size of a file output. The result and the callback contain it. */
 const FILE_OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;
 
-/** The instructions for the runtime about the form of its result; undefined if its text is the result. */
+/** Returns the instructions for the runtime about the form of its result; undefined if the result is the text of its answer. */
 export function outputInstructions(strategy: OutputStrategy): string | undefined {
   switch (strategy.type) {
     case "stream":
@@ -53,14 +53,14 @@ export function awaitsTools({ outputs = {} }: ExecutionResult, tools: readonly N
 }
 
 function readFileOutput(relative: string, result: ExecutionResult, workspace: string): ExecutionResult {
-  const reading = readFileInside(workspace, path.resolve(workspace, relative), FILE_OUTPUT_LIMIT_BYTES);
-  if ("fault" in reading) {
-    if (reading.fault === "outside") return invalid(result, `The file ${relative} is outside the workspace, through a link.`);
-    if (reading.fault === "too_large")
-      return { ...invalid(result, `The file ${relative} is larger than 16 MiB.`), errorCode: "output_limit" };
-    return invalid(result, `The runtime did not write the file ${relative}.`);
+  const file = readFileInside(workspace, path.resolve(workspace, relative), FILE_OUTPUT_LIMIT_BYTES);
+  if ("fault" in file) {
+    if (file.fault === "outside") return createInvalidOutput(result, `The file ${relative} is outside the workspace, through a link.`);
+    if (file.fault === "too_large")
+      return { ...createInvalidOutput(result, `The file ${relative} is larger than 16 MiB.`), errorCode: "output_limit" };
+    return createInvalidOutput(result, `The runtime did not write the file ${relative}.`);
   }
-  const { content } = reading;
+  const { content } = file;
   const sha256 = hash("sha256", content);
   return { ...result, output: content.toString("utf8"), outputs: { path: relative, bytes: content.length, sha256 } };
 }
@@ -70,11 +70,11 @@ function readObjectOutput(
   { outputs, json, fault }: Awaited<ReturnType<SchemaChecker["findObject"]>>,
   result: ExecutionResult,
 ): ExecutionResult {
-  if (fault !== null) return invalid(result, `The output does not match the schema: ${fault}.`);
-  if (outputs === undefined || json === undefined) return invalid(result, "The output contains no JSON object.");
+  if (fault !== null) return createInvalidOutput(result, `The output does not match the schema: ${fault}.`);
+  if (outputs === undefined || json === undefined) return createInvalidOutput(result, "The output contains no JSON object.");
   return { ...result, output: json, outputs };
 }
 
-function invalid({ outputs: _, ...result }: ExecutionResult, error: string): ExecutionResult {
+function createInvalidOutput({ outputs: _, ...result }: ExecutionResult, error: string): ExecutionResult {
   return { ...result, status: "error", errorCode: "output_invalid", error };
 }

@@ -30,23 +30,23 @@ export function storeLongTexts(
   return hasLong ? mark() : null;
 
   async function mark(): Promise<MarkedResult> {
-    const texts = [...new Set(textsOf(result).filter(isLong))];
+    const texts = [...new Set(listTexts(result).filter(isLong))];
     // The store reuses texts of the task's events, so those are written first.
     await eventLog.settle(task);
     const references = await store.keepLongTexts(task, texts);
     const id = randomUUID();
     const markers = new Map(texts.map((text, index) => [text, `${id}-${index}.`]));
     const referenceOf = new Map(references.map((reference, index) => [`${id}-${index}.`, reference]));
-    return { result: withTexts(result, (text) => markers.get(text) ?? text), cutMarkers: (json) => cutGaps(json, referenceOf) };
+    return { result: replaceTexts(result, (text) => markers.get(text) ?? text), cutMarkers: (json) => cutGaps(json, referenceOf) };
   }
 }
 
 const isLong = (text: string | undefined): text is string => text !== undefined && text.length > LONG_TEXT_LENGTH;
 
-const textsOf = ({ output, conversationMessages }: ExecutionResult): (string | undefined)[] =>
+const listTexts = ({ output, conversationMessages }: ExecutionResult): (string | undefined)[] =>
   conversationMessages === undefined ? [output] : [output, ...conversationMessages.map(({ content }) => content)];
 
-function withTexts(result: ExecutionResult, replace: (text: string) => string): ExecutionResult {
+function replaceTexts(result: ExecutionResult, replace: (text: string) => string): ExecutionResult {
   const { output, conversationMessages } = result;
   return {
     ...result,

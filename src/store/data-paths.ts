@@ -29,11 +29,11 @@ export function locateDatabase(file: string): string {
 }
 
 function followLinks(file: string, links = 0): string {
-  const place = path.join(realpathSync(path.dirname(file)), path.basename(file));
-  const target = readLink(place);
-  if (target === null) return place;
+  const resolved = path.join(realpathSync(path.dirname(file)), path.basename(file));
+  const target = readLink(resolved);
+  if (target === null) return resolved;
   if (links === MAX_LINKS) throw Object.assign(new Error("too many links"), { code: "ELOOP" });
-  return followLinks(path.resolve(path.dirname(place), target), links + 1);
+  return followLinks(path.resolve(path.dirname(resolved), target), links + 1);
 }
 
 function readLink(file: string): string | null {
@@ -45,9 +45,9 @@ function readLink(file: string): string | null {
   }
 }
 
-function unusable(setting: string, place: string, cause: unknown): StartError {
+function unusable(setting: string, value: string, cause: unknown): StartError {
   const { code = "", message } = cause as NodeJS.ErrnoException;
-  const shown = place.length > MAX_SHOWN ? `${place.slice(0, MAX_SHOWN)}…` : place;
+  const shown = value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value;
   return new StartError(`Bridge cannot start: ${setting} cannot be ${JSON.stringify(shown)}: ${reasons[code] ?? message}.`, { cause });
 }
 

@@ -7,7 +7,7 @@ import { StartError } from "../errors.ts";
 const WAIT_MS = 2000;
 
 /** The resource that a lock protects, for error messages. */
-export interface Locked {
+export interface LockedResource {
   name: "data directory" | "database";
   /** The setting that contains its path. */
   setting: "BRIDGE_DATA_DIR" | "BRIDGE_DATABASE_URL";
@@ -17,21 +17,21 @@ export interface Locked {
  * Locks a file for this process alone and returns the release; throws StartError when another process has it. The lock is an exclusive
  * SQLite transaction, which the kernel releases when the process ends. A file that remains after a crash is therefore not locked.
  */
-export function lockFile(file: string, locked: Locked): () => void {
-  refuseOtherKinds(file);
-  const place = path.join(realpathSync(path.dirname(file)), path.basename(file));
-  const owner = lstatSync(place, { throwIfNoEntry: false }) === undefined ? findOwnerOfDeleted(place) : null;
-  if (owner !== null) throw refusal(`process ${owner} holds ${file}, which was deleted`, locked);
+export function lockFile(file: string, resource: LockedResource): () => void {
+  requireRegularFile(file);
+  const realPath = path.join(realpathSync(path.dirname(file)), path.basename(file));
+  const owner = lstatSync(realPath, { throwIfNoEntry: false }) === undefined ? findOwnerOfDeleted(realPath) : null;
+  if (owner !== null) throw refusal(`process ${owner} holds ${file}, which was deleted`, resource);
   let lock: SqliteDatabase.Database | undefined;
   try {
-    lock = new SqliteDatabase(place, { timeout: WAIT_MS });
+    lock = new SqliteDatabase(realPath, { timeout: WAIT_MS });
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock?.close();
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "SQLITE_BUSY") throw refusal(`${file} is locked`, locked, error);
+    if (code === "SQLITE_BUSY") throw refusal(`${file} is locked`, resource, error);
     throw new StartError(
-      `Bridge cannot start: the lock file ${file} cannot be used (${message}). Choose another ${locked.setting}, or check the permissions of its directory.`,
+      `Bridge cannot start: the lock file ${file} cannot be used (${message}). Choose another ${resource.setting}, or check the permissions of its directory.`,
       {
         cause: error,
       },
@@ -41,16 +41,16 @@ export function lockFile(file: string, locked: Locked): () => void {
   return () => held.close();
 }
 
-const refusal = (reason: string, { name, setting }: Locked, cause?: unknown): StartError =>
+const refusal = (reason: string, { name, setting }: LockedResource, cause?: unknown): StartError =>
   new StartError(`Another process owns the ${name}: ${reason}. Stop the other Bridge, or set a different ${setting} for this one.`, {
     cause,
   });
 
 /** Refuses links, because two lock files could lead to one file, and everything else that cannot be locked. */
-function refuseOtherKinds(file: string): void {
+function requireRegularFile(file: string): void {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined || found.isFile()) return;
-  throw new StartError(`Bridge cannot start: ${file} must be a regular file, because it is Bridge's lock. Remove it.`);
+  throw new StartError(`Bridge cannot start: its lock file ${file} must be a regular file. Remove what is there.`);
 }
 
 /** Finds the process that still holds a deleted lock file open, on Linux. A new file of the same name would be a second lock. */

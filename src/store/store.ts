@@ -35,6 +35,8 @@ export interface NewCallback {
   /** scheme://host:port, the unit of fairness between receivers. */
   origin: string;
   body: string;
+  /** Where the fields of the result begin in a body without gaps that contains all of them. The store keeps one copy of them. */
+  resultAt?: number;
   gaps?: readonly Gap[];
   /** The `webhook-id` of every attempt. */
   messageId?: string;
@@ -44,8 +46,8 @@ export interface NewCallback {
 export interface Finish {
   state: FinalState;
   result: ExecutionResult;
-  /** The stored form of the result if its long texts are already stored separately. */
-  storedResult?: GappedJson | undefined;
+  /** The result as JSON, without the long texts that are already stored separately. Default: all of `result`. */
+  storedResult?: GappedJson;
   event: NewEvent;
   /** Called inside the transaction, because the body contains `finishedAt`. */
   callback: ((finishedAt: number) => NewCallback) | null;
@@ -200,8 +202,8 @@ export interface EventFilter {
 
 /** Tasks and their results. */
 export interface TaskStore {
-  /** Inserts the task, or finds the task that already has this id. */
-  insertTaskIfAbsent(task: NewTask): Promise<{ task: Task; inserted: boolean }>;
+  /** Inserts the task, queued or started with its first event, or finds the task that already has this id. */
+  insertTaskIfAbsent(task: NewTask, options?: { starts: boolean }): Promise<{ task: Task; inserted: boolean }>;
   findTask(tenant: string, taskId: string): Promise<Task | null>;
   /** Like `findTask`, but does not read a long result. */
   findStoredTask(tenant: string, taskId: string): Promise<StoredTask | null>;
@@ -278,14 +280,16 @@ export interface EventStore {
 export interface CallbackStore {
   findCallback(taskSeq: number): Promise<Callback | null>;
   listCallbacks(tenant: string, state: CallbackState | undefined, page: Page): Promise<Callback[]>;
+  /** Called with each new callback as soon as it is durable. The listener must not throw. One listener only: the callback worker. */
+  onCallback(listener: (callback: DueCallback) => void): void;
   /** Queues that have a due callback. */
   listDueCallbackQueues(): Promise<CallbackQueue[]>;
   /** Due callbacks of one queue, the longest due first, without those in progress. */
   listDueCallbacks(queue: CallbackQueue, limit: number, inProgress?: ReadonlySet<number>): Promise<DueCallback[]>;
   /** Milliseconds until the next callback that is not due yet, null when there is none. */
   nextCallbackInMs(): Promise<number | null>;
-  /** Counts one POST and settles the row; null when it is no longer pending. Part of the next commit. */
-  settleCallbackIfPending(taskSeq: number, settlement: CallbackSettlement): Promise<Callback | null>;
+  /** Counts one POST and settles the row. Returns the number of POSTs; null when it is no longer pending. Part of the next commit. */
+  settleCallbackIfPending(task: TaskIdentity, settlement: CallbackSettlement): Promise<number | null>;
   /** Starts a new round of attempts for a dead callback. */
   redeliverCallbackIfDead(taskSeq: number): Promise<Callback | null>;
 }

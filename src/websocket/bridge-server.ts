@@ -1,19 +1,17 @@
-import fastifyWebsocket, { type WebSocket } from "@fastify/websocket";
+import type { WebSocket } from "@fastify/websocket";
 import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import type { Logger } from "pino";
-import { z } from "zod";
 import { derivesFrom, type Principal } from "../access/principal.ts";
 import { BridgeError } from "../errors.ts";
-import { sendProblemOnSocket } from "../http/wire/client-errors.ts";
 import type { ClientMemory } from "../http/wire/client-memory.ts";
-import { problemResponses } from "../http/wire/problem.ts";
-import { isWebSocketUpgrade, WEBSOCKET_PATH } from "../http/wire/websocket-upgrade.ts";
+import { WEBSOCKET_PATH } from "../http/wire/websocket-upgrade.ts";
 import type { Metrics } from "../metrics.ts";
 import { startWallClockTimer } from "../timers/wall-clock-timer.ts";
-import { type BridgeConnection, openConnection } from "./bridge-connection.ts";
 import { type BridgeRequestHandler, type BridgeServer, closeCodes } from "./bridge-protocol.ts";
+import { type BridgeConnection, openConnection } from "./connection/bridge-connection.ts";
 import { createFrameHandler } from "./handle-frame.ts";
+import { createSocketRoute } from "./socket-route.ts";
 
 /** Maximum open sockets of one tenant, so that a client that leaks sockets does not exhaust the server. */
 export const MAX_SOCKETS_PER_TENANT = 1000;
@@ -122,55 +120,6 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     await Promise.all([...connections.keys()].map((connection) => connection.drain(closeCodes.goingAway, "bridge-stopped", drainMs)));
   }
 
-  const routes: FastifyPluginAsyncZodOpenApi = async (app) => {
-    // The types of the plugin do not include this option.
-    const closing = { closeTimeout: closeGraceMs };
-    await app.register(fastifyWebsocket, {
-      options: { maxPayload: frameLimitBytes, perMessageDeflate: false, clientTracking: false, ...closing },
-      // The socket closes itself with the reason, such as a frame that is too long.
-      errorHandler: (error, _socket, request) => request.log.debug({ err: error }, "WebSocket failed"),
-      preClose: stop,
-    });
-    // A rejected upgrade cannot be followed by another request, and Fastify does not close its connection.
-    app.addHook("onResponse", async ({ raw }) => {
-      if (isWebSocketUpgrade(raw)) raw.socket.destroySoon();
-    });
-    const requestIds = new WeakMap<object, string>();
-    app.websocketServer.on("headers", (headers, raw) => headers.push(`X-Request-Id: ${requestIds.get(raw) ?? ""}`));
-    app.websocketServer.on("wsClientError", (error, socket, raw) =>
-      sendProblemOnSocket(socket, new BridgeError("invalid_request", `The WebSocket handshake is not valid: ${error.message}.`), raw),
-    );
-
-    app.route({
-      method: "GET",
-      url: WEBSOCKET_PATH,
-      exposeHeadRoute: false,
-      config: { scope: "any" },
-      schema: {
-        operationId: "openSocket",
-        tags: ["websocket"],
-        summary: "Open the WebSocket bridge protocol",
-        description: "Requests and responses over one socket, as described in docs/websocket.md. Each op requires its own scope.",
-        querystring: z.strictObject({
-          ticket: z.string().optional().describe("A single-use ticket instead of a token, for browsers."),
-        }),
-        response: {
-          101: { description: "The socket is open." },
-          ...problemResponses("invalid_request", "unauthenticated", "upgrade_required", "overloaded"),
-        },
-      },
-      async preHandler(request) {
-        checkCanOpen(request.principal);
-        requestIds.set(request.raw, request.id);
-      },
-      handler(_request, reply) {
-        reply.headers({ upgrade: "websocket", connection: "upgrade, close" });
-        throw new BridgeError("upgrade_required", "This route requires a WebSocket. Connect with a WebSocket client.");
-      },
-      wsHandler: accept,
-    });
-  };
-
   return {
     endpoint: WEBSOCKET_PATH,
     get running() {
@@ -180,7 +129,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
       running = true;
     },
     stop,
-    routes,
+    routes: createSocketRoute({ frameLimitBytes, closeGraceMs, checkCanOpen, accept, stop }),
     disconnect(principal) {
       for (const [connection, owner] of connections)
         if (derivesFrom(owner, principal)) connection.close(closeCodes.tokenInvalid, "token-withdrawn");

@@ -34,7 +34,7 @@ export function createWorkspaceList({
   store: Pick<Store, "listAgents" | "listAgentsByName">;
   workspacesDir: string;
 }) {
-  // Counting hundreds of thousands of tasks blocks the event loop for a moment. Between two counts of a tenant, other work runs.
+  // Requests of one tenant at the same time count its tasks once.
   const turns = createTurns();
 
   /** The tenant's workspaces, newest first. At most `MAX_WORKSPACES`. */

@@ -46,7 +46,7 @@ export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; 
      * Renames temporary directories that a crash left behind, so that no new task uses them. Returns a function that removes them, which
      * can take minutes, and resolves with the errors of those that it could not remove.
      */
-    async setAside(): Promise<() => Promise<unknown[]>> {
+    async setAsideLeftovers(): Promise<() => Promise<unknown[]>> {
       const left = existsSync(tmpRoot) ? await readdir(tmpRoot) : [];
       const renamed = await Promise.all(left.map((name) => renameEntry(tmpRoot, name)));
       return async () => {

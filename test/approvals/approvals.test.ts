@@ -221,7 +221,7 @@ describe("a pending approval", () => {
   });
 });
 
-describe("while the disk takes no writes", () => {
+describe("while the disk accepts no writes", () => {
   /** Holds the write lock, which has the same effect on the store as such a disk. Returns the function that releases it. */
   function breakDisk(dataDir: string): () => void {
     const blocker = new SqliteDatabase(path.join(dataDir, "bridge.db"), { timeout: 0 });

@@ -1,6 +1,8 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createCallbackClaims } from "../../src/callbacks/callback-claims.ts";
-import type { DueCallback } from "../../src/store/store.ts";
+import type { CallbackQueue, DueCallback } from "../../src/store/store.ts";
 
 test("a callback that becomes due between two reads of the store is posted immediately", async () => {
   const queue = { tenant: "default", origin: "http://127.0.0.1:1" };
@@ -30,4 +32,117 @@ test("a callback that becomes due between two reads of the store is posted immed
   claims.start();
   await expect.poll(() => isDelivered).toBe(true);
   claims.stop();
+});
+
+/** One step of the life of a worker. */
+type Step =
+  | { do: "commit"; tenant: string; origin: string }
+  /** A POST in progress ends. */
+  | { do: "end"; index: number; responded: boolean }
+  | { do: "turn" }
+  /** Promise reactions run, within one turn. */
+  | { do: "react" };
+
+const tenant = fc.constantFrom("a", "b", "c");
+const origin = fc.constantFrom("http://x", "http://y");
+const step = fc.oneof<fc.WeightedArbitrary<Step>[]>(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("commit" as const), tenant, origin }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("end" as const), index: fc.nat(), responded: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("turn" as const, "react" as const) }) },
+);
+
+/** A callback as the model sees it: `waiting` in the store, `posting`, or `over`. */
+interface Row {
+  callback: DueCallback;
+  state: "waiting" | "posting" | "over";
+  end(responded: boolean): void;
+}
+
+/** A callback is stored after the turn of its queue has been noted, and before the claim. */
+const beforeClaim: Step[] = [
+  ...Array.from({ length: 8 }, (): Step => ({ do: "commit", tenant: "a", origin: "http://x" })),
+  { do: "react" },
+  { do: "commit", tenant: "a", origin: "http://x" },
+];
+
+test("a callback never overtakes an older one of its queue, is posted once, and no origin gets more than its posts", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ tenant, origin }), { maxLength: 30 }),
+      fc.array(step, { maxLength: 150 }),
+      async (backlog, steps) => {
+        const rows: Row[] = [];
+        const faults: string[] = [];
+        const unresponsive = new Set<string>();
+        const ofQueue = (queue: CallbackQueue) =>
+          rows.filter(({ callback }) => callback.task.tenant === queue.tenant && callback.origin === queue.origin);
+        const claims = createCallbackClaims({
+          store: {
+            listDueCallbackQueues: async () =>
+              rows
+                .filter(({ state }) => state === "waiting")
+                .map(({ callback }) => ({ tenant: callback.task.tenant, origin: callback.origin })),
+            nextCallbackInMs: async () => null,
+            // A callback that is being posted is still due in the store.
+            listDueCallbacks: async (queue, limit, inProgress = new Set()) =>
+              ofQueue(queue)
+                .filter(({ state, callback }) => state !== "over" && !inProgress.has(callback.task.seq))
+                .slice(0, limit)
+                .map(({ callback }) => callback),
+          },
+          deliver(callback) {
+            const row = rows[callback.task.seq] as Row;
+            const { seq } = callback.task;
+            if (row.state !== "waiting") faults.push(`${seq} is posted again`);
+            row.state = "posting";
+            const older = ofQueue({ tenant: callback.task.tenant, origin: callback.origin }).find(({ state }) => state === "waiting");
+            if (older !== undefined && older.callback.task.seq < seq) faults.push(`${seq} overtakes ${older.callback.task.seq}`);
+            const posts = rows.filter(({ state, callback: { origin } }) => state === "posting" && origin === callback.origin).length;
+            if (posts > (unresponsive.has(callback.origin) ? 1 : 8)) faults.push(`${posts} posts to ${callback.origin}`);
+            const over = Promise.withResolvers<boolean>();
+            row.end = over.resolve;
+            return { settled: over.promise.then(() => true), ended: over.promise };
+          },
+          onFault(error) {
+            throw error;
+          },
+        });
+        const commit = (queue: CallbackQueue): DueCallback => {
+          const callback = {
+            task: { seq: rows.length, tenant: queue.tenant },
+            origin: queue.origin,
+            heldLength: 1,
+          } as unknown as DueCallback;
+          rows.push({ callback, state: "waiting", end() {} });
+          return callback;
+        };
+        const end = (row: Row, responded: boolean): void => {
+          row.state = "over";
+          if (responded) unresponsive.delete(row.callback.origin);
+          else unresponsive.add(row.callback.origin);
+          row.end(responded);
+        };
+        const posting = () => rows.filter(({ state }) => state === "posting");
+
+        for (const queue of backlog) commit(queue);
+        claims.start();
+        for (const one of steps) {
+          // An origin that stops responding keeps the posts that were started before.
+          if (one.do === "turn" || one.do === "end") await nextTurn();
+          if (one.do === "commit") claims.handOver(commit(one));
+          if (one.do === "end" && posting().length > 0) end(posting()[one.index % posting().length] as Row, one.responded);
+          if (one.do === "end" || one.do === "react") for (let reactions = 0; reactions < 20; reactions += 1) await null;
+        }
+        // Everything is posted in the end.
+        for (let turns = 0; turns < 1000 && rows.some(({ state }) => state !== "over"); turns += 1) {
+          for (const row of posting()) end(row, true);
+          await nextTurn();
+        }
+        claims.stop();
+        expect(faults).toEqual([]);
+        expect(rows.filter(({ state }) => state !== "over")).toEqual([]);
+      },
+    ),
+    { numRuns: 300, examples: [[[], beforeClaim]] },
+  );
 });

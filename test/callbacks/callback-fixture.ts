@@ -50,9 +50,7 @@ export async function createCallbackFixture(settings: WorkerSettings = {}) {
       callbackUrl: string,
       details: { tenant?: string; traceparent?: string; output?: string } = {},
     ): Promise<Task> {
-      const task = await endTask(store, taskId, callbackUrl, details);
-      worker.notify({ tenant: task.tenant, origin: new URL(callbackUrl).origin });
-      return task;
+      return await endTask(store, taskId, callbackUrl, details);
     },
     async find(task: Task): Promise<Callback> {
       const callback = await store.findCallback(task.seq);

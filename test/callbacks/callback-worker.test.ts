@@ -62,6 +62,24 @@ describe("a callback", () => {
     expect(numbers).toContain("bridge_callback_dead_total 0");
   });
 
+  test("that has just been stored is posted without a read of the store", async () => {
+    const receiver = await receive();
+    const fixture = await createCallbackFixture();
+    const list = fixture.store.listDueCallbacks;
+    const backlog = await fixture.owe("backlog", receiver.origin);
+    let reads = 0;
+    fixture.store.listDueCallbacks = (...query) => {
+      reads += 1;
+      return list(...query);
+    };
+    fixture.worker.start();
+    await fixture.settled(backlog, "delivered");
+    const tasks = await Promise.all(Array.from({ length: 8 }, (_, index) => fixture.owe(`t${index}`, receiver.origin)));
+    await Promise.all(tasks.map((task) => fixture.settled(task, "delivered", 1)));
+    expect(reads).toBe(1);
+    expect(receiver.posts).toHaveLength(9);
+  });
+
   test("that was due before the start is posted, the longest overdue first", async () => {
     const receiver = await receive();
     const clock = { now: 1_000_000 };
@@ -138,9 +156,9 @@ describe("the schedule", () => {
     const fixture = await createCallbackFixture({ config: { backoffMs: 8 }, random: () => 0 });
     const pauses: (number | null)[] = [];
     const settle = fixture.store.settleCallbackIfPending;
-    fixture.store.settleCallbackIfPending = async (taskSeq, settlement) => {
-      pauses.push(settlement.nextInMs);
-      return await settle(taskSeq, settlement);
+    fixture.store.settleCallbackIfPending = async (...settling) => {
+      pauses.push(settling[1].nextInMs);
+      return await settle(...settling);
     };
     fixture.worker.start();
     const task = await fixture.owe("t1", receiver.origin);
@@ -248,7 +266,7 @@ describe("tenants", () => {
     const receiver = await receive();
     const nameServer = await startNameServer((name, kind) => (name.startsWith("silent") ? "silent" : kind === "A" ? ["127.0.0.1"] : []));
     onTestFinished(nameServer.close);
-    const systemDnsConfig = { hostAddresses: () => [], candidates: (name: string) => [name] };
+    const systemDnsConfig = { findHostAddresses: () => [], listCandidates: (name: string) => [name] };
     const fixture = await createCallbackFixture({
       resolve: createDnsResolver({ isConfigured: () => false, servers: [nameServer.server], systemDnsConfig, limitMs: 60_000 }),
       attemptTimeoutMs: 60_000,
@@ -381,8 +399,8 @@ describe("a shutdown", () => {
       failures += 1;
       return failures === 1 ? Promise.reject(new Error("disk")) : list(...query);
     };
-    fixture.worker.start();
     const task = await fixture.owe("t1", receiver.origin);
+    fixture.worker.start();
     await fixture.settled(task, "delivered");
     expect(fixture.log).toContainEqual(expect.objectContaining({ level: "error", message: "failed to read due callbacks" }));
   });

@@ -8,7 +8,7 @@ import { Agent } from "undici";
 import { describe, expect, onTestFinished, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { callbackId } from "../../src/callbacks/callback-id.ts";
-import { type PostOptions, postCallback } from "../../src/callbacks/post-callback.ts";
+import { createCallbackPoster, type PostOptions } from "../../src/callbacks/post-callback.ts";
 import { readSigningKeys, signCallback } from "../../src/callbacks/sign-callback.ts";
 import { createDestinationGuard } from "../../src/network/destination-guard.ts";
 import { createDnsCache } from "../../src/network/dns-cache.ts";
@@ -48,7 +48,7 @@ async function post(url: string, options: Partial<PostOptions> & { lookup?: Look
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
   onTestFinished(() => dispatcher.destroy());
   const shutdown = new AbortController().signal;
-  return await postCallback(callbackTo(url, callback), {
+  const poster = createCallbackPoster({
     dispatcher,
     dnsCache,
     signingKeys: [],
@@ -57,6 +57,7 @@ async function post(url: string, options: Partial<PostOptions> & { lookup?: Look
     clock: Date.now,
     ...rest,
   });
+  return await poster.post(callbackTo(url, callback));
 }
 
 async function receive(answer?: Answer) {

@@ -399,7 +399,7 @@ test.each([
   [{ BRIDGE_MAX_CONCURRENT: "x:command=2" }, ["BRIDGE_MAX_CONCURRENT limits x:command, which is not one of BRIDGE_ADAPTERS (command)"]],
   [{ BRIDGE_MAX_CONCURRENT: "claude=2" }, ["BRIDGE_MAX_CONCURRENT limits claude, which is not one of BRIDGE_ADAPTERS (command)"]],
   [{ BRIDGE_MAX_CONCURRENT: "command=2" }, []],
-  [{ BRIDGE_MAX_CONCURRENT: "own=2", BRIDGE_ADAPTERS: "./own-adapter.js" }, []],
+  [{ BRIDGE_MAX_CONCURRENT: "own=2", BRIDGE_ADAPTERS: "command,./own-adapter.js" }, []],
   [{ BRIDGE_MAX_CONCURRENT: "goose=2", BRIDGE_ADAPTERS: "acp:goose", BRIDGE_ACP_AGENTS: '{"goose":["goose","acp"]}' }, []],
 ])("%j reports a limit for an adapter that is not loaded: %j", (environment, expected) => {
   expect(loadConfig(environment).warnings).toEqual(expected);
@@ -423,6 +423,18 @@ test("all faults are reported at once", () => {
     "GATEWAY_PROVIDER",
   ]);
   expect(() => loadConfig(environment)).toThrow(/^The configuration is not valid:\n {2}BRIDGE_/);
+});
+
+test("adapters that do not exist are reported together with other faults, unless another adapter exists", () => {
+  const missing = { BRIDGE_PORT: "many", BRIDGE_ADAPTERS: "./missing.ts,comand" };
+  expect(faultsOf(missing)).toEqual([
+    expect.stringMatching(/^BRIDGE_PORT: /),
+    "BRIDGE_ADAPTERS: The adapter ./missing.ts cannot be loaded: the file does not exist",
+    expect.stringMatching(
+      /^BRIDGE_ADAPTERS: The adapter comand cannot be loaded: it is neither in the catalog \(command, .* nor an installed/,
+    ),
+  ]);
+  expect(load({ BRIDGE_ADAPTERS: "./missing.ts,comand,command" }).adapters).toEqual(["./missing.ts", "comand", "command"]);
 });
 
 test("a host that is not a loopback address requires a token", () => {

@@ -11,10 +11,10 @@ export interface AdapterCheck {
   name: string;
   /** Leaves it to `check` to initialize the adapter. */
   uninitialized?: true;
-  /** The promise is one only of adapters that claim this. */
+  /** Only adapters that claim this ability must keep the promise. */
   ability?: Ability;
   check: Act;
-  /** What an adapter that does not claim the ability must do instead. */
+  /** Runs instead for an adapter that does not claim the ability. */
   refused?: Act;
 }
 
@@ -29,7 +29,7 @@ export async function runAdapterCheck({ uninitialized }: AdapterCheck, act: Act,
     failures.push(error);
   }
   await bench.close().catch((error: unknown) => failures.push(error));
-  // A breach explains what failed because of it.
+  // A breach of the contract is probably the cause of the other failures, so it is reported first.
   if (bench.breaches.length > 0) throw new Error(`The adapter broke the contract:\n${bench.breaches.join("\n")}`, { cause: failures[0] });
   if (failures.length > 0) throw failures[0];
 }
@@ -202,7 +202,7 @@ export const adapterChecks: readonly AdapterCheck[] = [
     name: "resumes a session, and reports the usage of each turn separately",
     ability: "sessionResume",
     check: async (bench, { scenarios: { resume } }) => {
-      if (resume === null) throw new Error("the adapter claims sessionResume; its subject must define scenarios.resume");
+      if (!resume) throw new Error("the adapter claims sessionResume; its subject must define scenarios.resume");
       const first = await bench.run(resume.remember("zebra-4711"));
       expect(first.result).toMatchObject({ status: "ok", resumeToken: expect.stringMatching(/./) });
       const resumeToken = first.result.resumeToken as string;
@@ -222,7 +222,7 @@ export const adapterChecks: readonly AdapterCheck[] = [
     name: "reports the cost of a task",
     ability: "costTracking",
     check: async (bench, { scenarios: { cost } }) => {
-      if (cost === null) throw new Error("the adapter claims costTracking; its subject must define scenarios.cost");
+      if (!cost) throw new Error("the adapter claims costTracking; its subject must define scenarios.cost");
       const { result } = await bench.run(cost.ask());
       expect(result.costUsd).toBeCloseTo(cost.costUsd, 6);
     },

@@ -4,7 +4,7 @@ import type { AdapterEvent, ExecutionAdapter, ExecutionEventListener, GatewayCap
 import { createInMemoryAdapter, type Emit, type Run } from "../adapters/in-memory-adapter.ts";
 import { createInMemoryManager, type InMemoryManager } from "../adapters/in-memory-manager.ts";
 import { createScriptedRun, scriptedScenarios } from "../adapters/scripted-run.ts";
-import type { AdapterSubject } from "./adapter-bench.ts";
+import type { AdapterScenarios, AdapterSubject } from "./adapter-bench.ts";
 import { type AdapterCheck, adapterChecks, runAdapterCheck } from "./adapter-checks.ts";
 
 /** A planted fault in an adapter that otherwise follows the contract. */
@@ -313,6 +313,19 @@ describe("the conformance kit of adapters", () => {
     await runAdapterCheck(check, actOf(check, createSubject({})), createSubject({}));
     const subject = createSubject(fault);
     await expect(runAdapterCheck(check, actOf(check, subject), subject)).rejects.toThrow(fault.complaint);
+  });
+
+  test("names the scenario of a claimed ability that the subject lacks", async () => {
+    const { speak, echo, hang, fail } = scriptedScenarios;
+    const subject = { ...createSubject({}), scenarios: { speak, echo, hang, fail, useTool: null } as unknown as AdapterScenarios };
+    for (const [ability, name] of [
+      ["costTracking", "cost"],
+      ["sessionResume", "resume"],
+      ["approvals", "askFirst"],
+    ]) {
+      const check = adapterChecks.find((check) => check.ability === ability) as AdapterCheck;
+      await expect(runAdapterCheck(check, check.check, subject)).rejects.toThrow(`its subject must define scenarios.${name}`);
+    }
   });
 
   test("has a planted fault for every kind of check", () => {

@@ -1,16 +1,18 @@
 import { describe, test } from "vitest";
 import { type AdapterSubject, openBench } from "./adapter-bench.ts";
 import { adapterChecks, runAdapterCheck } from "./adapter-checks.ts";
+import { checkScenarios } from "./check-scenarios.ts";
 
 export type { AdapterScenarios, AdapterSubject } from "./adapter-bench.ts";
 
 /**
  * Tests an adapter against the contract. Call it in a vitest file, with a subject that defines how to control the runtime.
- * The tests also check that the adapter does not do what it does not claim.
+ * The tests also check that the adapter does not have abilities that it does not claim.
  * Outside this repository, vitest must transform the package: `test: { server: { deps: { inline: ["bridge-server"] } } }`.
  */
 export function adapterConformance(name: string, subject: AdapterSubject): void {
   describe(`${name} follows the adapter contract`, async () => {
+    checkScenarios(subject.scenarios);
     const claims = await claimsOf(subject);
     for (const check of adapterChecks) {
       const claimed = check.ability === undefined || claims[check.ability];

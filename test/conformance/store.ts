@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { EventType } from "#contract";
-import type { CallbackSettlement, ClaimFilter, Finish, NewTask, Store, StoredEvent } from "../../src/store/store.ts";
+import type { CallbackSettlement, ClaimFilter, DueCallback, Finish, NewTask, Store, StoredEvent } from "../../src/store/store.ts";
 import type { Task } from "../../src/task.ts";
 
 /** A storage engine under test: opens an empty store, and reopens it with the same data. */
@@ -70,6 +70,18 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         const second = await store.insertTaskIfAbsent(newTask({ fingerprint: "other", agentId: "someone" }));
         expect(first.inserted).toBe(true);
         expect(second).toEqual({ task: first.task, inserted: false });
+      });
+
+      test("a task that starts on arrival is running, with its first event; an insert that finds it starts nothing", async () => {
+        const { store, published } = await open();
+        const first = await store.insertTaskIfAbsent(newTask(), { starts: true });
+        expect(first).toMatchObject({ inserted: true, task: { state: "running", startedAt: first.task.createdAt } });
+        expect(await store.findTask("default", "task-1")).toEqual(first.task);
+        const second = await store.insertTaskIfAbsent(newTask(), { starts: true });
+        expect(second).toEqual({ task: first.task, inserted: false });
+        expect(published).toMatchObject([{ number: 1, type: "execution.started", task: { taskId: "task-1" } }]);
+        expect(await claim(store)).toBeNull();
+        expect(await store.finishTaskIfRunning(first.task, newFinish())).toMatchObject({ state: "completed" });
       });
 
       test("of fifty concurrent inserts of one id, one succeeds", async () => {
@@ -191,6 +203,22 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(published.map(({ type }) => type)).toEqual(["execution.started", "execution.completed"]);
         const due = await store.listDueCallbacks({ tenant: "default", origin: "https://example.com" }, 10);
         expect(due).toMatchObject([{ body: '{"finishedAt":1000}', attempts: 0, roundAttempts: 0, state: "pending" }]);
+      });
+
+      test("passes the callback to its listener once, as a read of the store returns it", async () => {
+        const { store } = await open();
+        const passed: DueCallback[] = [];
+        store.onCallback((callback) => passed.push(callback));
+        const task = await started(store);
+        const invalid = newFinish({ result: { status: "ok", output: undefined, durationMs: 1n as unknown as number, connection: "cli" } });
+        await expect(
+          store.finishTaskIfRunning(task, { ...newFinish({}, "https://example.com/hook"), result: invalid.result }),
+        ).rejects.toThrow();
+        expect(passed).toEqual([]);
+        await store.finishTaskIfRunning(task, newFinish({}, "https://example.com/hook"));
+        await store.finishTaskIfRunning(task, newFinish({}, "https://example.com/hook"));
+        expect(passed).toEqual(await store.listDueCallbacks({ tenant: "default", origin: "https://example.com" }, 10));
+        expect(passed).toHaveLength(1);
       });
 
       test("publishes the start event of a queued task before its terminal event", async () => {
@@ -375,7 +403,8 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         let now = 10_000;
         const { store, reopen } = await open(() => now);
         const task = await endWithCallback(store, "http://a.test/x");
-        const settled = await store.settleCallbackIfPending(task.seq, again);
+        expect(await store.settleCallbackIfPending(task, again)).toBe(1);
+        const settled = await store.findCallback(task.seq);
         expect(settled).toMatchObject({ state: "pending", attempts: 1, nextAttemptAt: 11_000, lastStatus: 500, lastError: "http_500" });
         const reopened = await reopen();
         expect(await reopened.listDueCallbackQueues()).toEqual([]);
@@ -388,12 +417,9 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       test("do not change after they are delivered", async () => {
         const { store, published } = await open();
         const task = await endWithCallback(store, "http://a.test/x");
-        expect(await store.settleCallbackIfPending(task.seq, delivered)).toMatchObject({
-          state: "delivered",
-          attempts: 1,
-          nextAttemptAt: null,
-        });
-        expect(await store.settleCallbackIfPending(task.seq, again)).toBeNull();
+        expect(await store.settleCallbackIfPending(task, delivered)).toBe(1);
+        expect(await store.findCallback(task.seq)).toMatchObject({ state: "delivered", attempts: 1, nextAttemptAt: null });
+        expect(await store.settleCallbackIfPending(task, again)).toBeNull();
         expect(await store.redeliverCallbackIfDead(task.seq)).toBeNull();
         expect(await store.listDueCallbacks(queueOf("a"), 9)).toEqual([]);
         expect(published.at(-1)).toMatchObject({ type: "callback.delivered", data: '{"attempts":1}' });
@@ -402,8 +428,8 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       test("can be redelivered when dead: in a new round with the same body, and the attempts are counted on", async () => {
         const { store } = await open(() => 5_000);
         const task = await endWithCallback(store, "http://a.test/x");
-        await store.settleCallbackIfPending(task.seq, again);
-        await store.settleCallbackIfPending(task.seq, dead);
+        await store.settleCallbackIfPending(task, again);
+        await store.settleCallbackIfPending(task, dead);
         expect(await store.redeliverCallbackIfDead(task.seq)).toMatchObject({ state: "pending", attempts: 2, nextAttemptAt: 5_000 });
         expect(await store.redeliverCallbackIfDead(task.seq)).toBeNull();
         expect(await store.listDueCallbacks(queueOf("a"), 9)).toMatchObject([
@@ -522,7 +548,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
           const task = await ended(store, { taskId: state }, "http://a.test/");
           expect(await remove(store, state)).toBe("callback_pending");
           const settlement = { state, nextInMs: null, lastStatus: 500, lastError: null };
-          await store.settleCallbackIfPending(task.seq, { ...settlement, event: () => ({ type: `callback.${state}`, data: "{}" }) });
+          await store.settleCallbackIfPending(task, { ...settlement, event: () => ({ type: `callback.${state}`, data: "{}" }) });
           expect(await remove(store, state)).toBe("deleted");
           expect(await store.findCallback(task.seq)).toBeNull();
           expect(await store.redeliverCallbackIfDead(task.seq)).toBeNull();
@@ -623,7 +649,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         const settlement: CallbackSettlement = { state: "pending", nextInMs: 3000, lastStatus: 503, lastError: "http_503", event: null };
         const task = await started(store);
         await store.finishTaskIfRunning(task, newFinish({}, "http://a.test/"));
-        await store.settleCallbackIfPending(task.seq, settlement);
+        await store.settleCallbackIfPending(task, settlement);
         expect(await store.nextCallbackInMs()).toBe(3000);
         now -= 10 * HOUR;
         expect(await store.nextCallbackInMs()).toBe(3000);

@@ -61,6 +61,26 @@ describe("a task", () => {
     expect(engine.dispatcher.load("memory")).toEqual({ running: 0, queued: 0, maxConcurrent: 2 });
   });
 
+  test("that finds a free slot is stored as running, without a claim, and its response reports it as queued", async () => {
+    const { run, held } = heldRuntime();
+    const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
+    const claimed = vi.spyOn(engine.store, "startNextTaskIfQueued");
+    const { task: first } = await engine.dispatcher.admitTask(newDispatch({ taskId: "first" }), caller);
+    expect(first).toMatchObject({ state: "queued", startedAt: null });
+    expect(await engine.store.findTask("default", "first")).toMatchObject({ state: "running", startedAt: expect.any(Number) });
+    expect(engine.events[0]).toMatchObject({ number: 1, type: "execution.started", task: { taskId: "first" } });
+    expect(claimed).not.toHaveBeenCalled();
+    const { task: second } = await engine.dispatcher.admitTask(newDispatch({ taskId: "second" }), caller);
+    expect(await engine.store.findTask("default", "second")).toMatchObject({ state: "queued" });
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    held[0]?.release();
+    await vi.waitFor(() => expect(held).toHaveLength(2));
+    expect(claimed).toHaveBeenCalledTimes(1);
+    held[1]?.release();
+    await endOf(engine, second);
+    await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toEqual({ running: 0, queued: 0, maxConcurrent: 1 }));
+  });
+
   test("waits while its adapter has no free slot, and no adapter exceeds its limit", async () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
@@ -426,7 +446,7 @@ describe("drain", () => {
   });
 });
 
-describe("while the disk takes no writes", () => {
+describe("while the disk accepts no writes", () => {
   test("the temporary directory of a task is removed before its end is stored, because its files may fill the disk", async () => {
     const tmp = Promise.withResolvers<string>();
     const ended = Promise.withResolvers<Awaited<ReturnType<Run>>>();
@@ -447,6 +467,20 @@ describe("while the disk takes no writes", () => {
     await vi.waitFor(async () => expect(await engine.store.findTask("default", "full")).toMatchObject({ state: "completed" }));
   });
 
+  test("a rejected dispatch that found a free slot frees it", async () => {
+    const engine = await startEngine([createInMemoryAdapter()], { maxConcurrent: () => 1 });
+    const blocker = new SqliteDatabase(path.join(engine.dataDir, "bridge.db"), { timeout: 0 });
+    blocker.exec("BEGIN IMMEDIATE");
+    await expect(engine.dispatcher.admitTask(newDispatch({ taskId: "new" }), caller)).rejects.toMatchObject({
+      code: "storage_unavailable",
+    });
+    blocker.exec("ROLLBACK");
+    blocker.close();
+    await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toEqual({ running: 0, queued: 0, maxConcurrent: 1 }));
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "new" }), caller);
+    expect(await endOf(engine, task)).toMatchObject({ state: "completed" });
+  });
+
   test("dispatches and cancellations are rejected immediately, a shutdown ends in time, and accepted tasks are kept", async () => {
     const { run, held } = heldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1, lastWritesMs: 100 });
@@ -458,6 +492,7 @@ describe("while the disk takes no writes", () => {
     await expect(engine.dispatcher.admitTask(newDispatch({ taskId: "new" }), caller)).rejects.toMatchObject({
       code: "storage_unavailable",
     });
+    expect(engine.dispatcher.load("memory")).toEqual({ running: 1, queued: 1, maxConcurrent: 1 });
     await expect(engine.dispatcher.cancel("default", "queued")).rejects.toMatchObject({ code: "storage_unavailable" });
     await engine.dispatcher.drain();
     await engine.stop();

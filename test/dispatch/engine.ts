@@ -30,6 +30,7 @@ export async function startEngine(
   const events: StoredEvent[] = [];
   eventLog.subscribe((committed) => events.push(...committed));
   const callbacksDue: CallbackQueue[] = [];
+  store.onCallback(({ task, origin }) => callbacksDue.push({ tenant: task.tenant, origin }));
   const approvals = createApprovals({ store, eventLog, metrics, logger, seconds: options.approvalSeconds ?? 60 });
   const registry = createAdapterRegistry({
     loaded: adapters.map((adapter) => ({ provider: adapter.provider, adapter })),
@@ -48,7 +49,6 @@ export async function startEngine(
     schemas,
     metrics,
     logger,
-    onCallbackDue: (queue) => callbacksDue.push(queue),
     maxConcurrent: () => 2,
     queueLimit: 100,
     quotaOf: () => unlimitedQuota,

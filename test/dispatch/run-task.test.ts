@@ -210,8 +210,29 @@ describe("a parent task", () => {
   });
 });
 
-test("a drain waits for a task whose claim is in progress", async () => {
+test("a drain waits for a task that is being stored as running", async () => {
   const engine = await startEngine([createInMemoryAdapter()], { drainSeconds: 5 });
+  const insert = engine.store.insertTaskIfAbsent;
+  const gate = Promise.withResolvers<void>();
+  const stored = Promise.withResolvers<void>();
+  vi.spyOn(engine.store, "insertTaskIfAbsent").mockImplementation(async (...given) => {
+    const inserted = await insert(...given);
+    stored.resolve();
+    await gate.promise;
+    return inserted;
+  });
+  const admitted = engine.dispatcher.admitTask(newDispatch({ taskId: "t" }), caller);
+  await stored.promise;
+  expect(await engine.store.findTask("default", "t")).toMatchObject({ state: "running" });
+  const drained = engine.dispatcher.drain();
+  gate.resolve();
+  await drained;
+  await admitted;
+  expect(await engine.store.findTask("default", "t")).toMatchObject({ state: "completed" });
+});
+
+test("a drain waits for a task whose claim is in progress", async () => {
+  const engine = await startEngine([createInMemoryAdapter()], { drainSeconds: 5, maxConcurrent: () => 1 });
   const claim = engine.store.startNextTaskIfQueued;
   const gate = Promise.withResolvers<void>();
   const claimed = vi.spyOn(engine.store, "startNextTaskIfQueued").mockImplementation(async (...given) => {
@@ -219,8 +240,8 @@ test("a drain waits for a task whose claim is in progress", async () => {
     await gate.promise;
     return task;
   });
-  await engine.dispatcher.admitTask(newDispatch({ taskId: "t" }), caller);
-  expect(claimed).toHaveBeenCalledTimes(1);
+  for (const taskId of ["first", "t"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
+  await vi.waitFor(() => expect(claimed).toHaveBeenCalledTimes(1));
   const drained = engine.dispatcher.drain();
   gate.resolve();
   await drained;

@@ -28,6 +28,7 @@ function simulate({
   let seq = 0;
   let childrenOnly = false;
   let haveQuotasChanged = false;
+  let startedOnArrival = 0;
 
   const isSessionFree = (task: SimulatedTask): boolean =>
     task.session === null ||
@@ -79,16 +80,33 @@ function simulate({
     fillAll(task === null ? scheduler.missed(claim) : scheduler.started(claim, task));
 
   function fill(provider: string): void {
-    for (let claim = scheduler.claim(provider); claim !== null; claim = scheduler.claim(provider)) {
-      const made = claim;
-      if (inTurn) answer(made, startInTurn(made));
-      else {
-        write(() => {
-          const task = start(made);
-          return () => answer(made, task);
-        });
-      }
+    for (let claim = scheduler.claim(provider); claim !== null; claim = scheduler.claim(provider)) take(claim);
+  }
+
+  function take(claim: Claim): void {
+    if (inTurn) answer(claim, startInTurn(claim));
+    else {
+      write(() => {
+        const task = start(claim);
+        return () => answer(claim, task);
+      });
     }
+  }
+
+  /** The write that stores the task starts it too. Without overlaps, it is the task that the claim would have found. */
+  function startOnArrival(task: SimulatedTask, claim: Claim): void {
+    startedOnArrival += 1;
+    write(() => {
+      queued.push(task);
+      if (inTurn) expect(startInTurn(claim)).toBe(task);
+      else {
+        expect(mayStart(task) || haveQuotasChanged).toBe(true);
+        queued.pop();
+        running.push(task);
+        started.push(task);
+      }
+      return () => answer(claim, task);
+    });
   }
 
   function fillAll(providers: Iterable<string>): void {
@@ -106,16 +124,23 @@ function simulate({
     queued,
     running,
     started,
+    /** Number of the tasks that started without waiting in the queue. */
+    startedOnArrival: () => startedOnArrival,
     /** Tenants of the tasks in the order of their starts. */
     order: () => started.map(({ tenant }) => tenant).join(""),
     enqueue(task: Partial<Omit<SimulatedTask, "seq">> = {}) {
       seq += 1;
       const waiting = { tenant: "A", agentId: "agent", provider: "p", parentTaskId: null, session: null, ...task, seq };
       scheduler.enqueued(waiting);
-      write(() => {
-        queued.push(waiting);
-        return () => {};
-      });
+      const claim = scheduler.claim(waiting.provider);
+      if (claim !== null && waiting.session === null && scheduler.isFor(claim, waiting)) startOnArrival(waiting, claim);
+      else {
+        write(() => {
+          queued.push(waiting);
+          return () => {};
+        });
+        if (claim !== null) take(claim);
+      }
       fill(waiting.provider);
     },
     end(task: SimulatedTask | undefined = running[0]) {
@@ -227,6 +252,48 @@ describe("the next task", () => {
       fc.property(anyCase, (given) => runCase(given, { inTurn: false })),
       { numRuns: 300 },
     );
+  });
+
+  test("starts on arrival if a slot is free and no other task waits for it, and waits in the queue otherwise", () => {
+    const simulation = simulate({ maxConcurrent: () => 2, inTurn: false });
+    simulation.enqueue();
+    simulation.enqueue();
+    simulation.enqueue();
+    simulation.commit();
+    expect({ running: simulation.running.length, onArrival: simulation.startedOnArrival() }).toEqual({ running: 2, onArrival: 2 });
+    simulation.end();
+    simulation.commit();
+    // The free slot went to the task that waited.
+    expect({ queued: simulation.queued.length, onArrival: simulation.startedOnArrival() }).toEqual({ queued: 0, onArrival: 2 });
+    simulation.check();
+  });
+
+  test("does not start on arrival while an older task of its tenant waits for its session or for the limit of its agent", () => {
+    for (const { quota, older } of [
+      { quota: {}, older: { session: "s" } },
+      { quota: { agentMaxRunning: 1 }, older: {} },
+    ]) {
+      const simulation = simulate({ maxConcurrent: () => 9, quotas: { A: quota } });
+      simulation.enqueue({ agentId: "busy", session: "s" });
+      simulation.enqueue({ agentId: "busy", ...older });
+      simulation.enqueue({ agentId: "other" });
+      expect({ waiting: simulation.queued.length, onArrival: simulation.startedOnArrival() }).toEqual({ waiting: 1, onArrival: 0 });
+      simulation.check();
+    }
+  });
+
+  test("a slot of a task that could not be stored is free again", () => {
+    const { scheduler } = simulate({ maxConcurrent: () => 1 });
+    const task = { tenant: "A", agentId: "agent", provider: "p", parentTaskId: null };
+    for (const order of ["dequeued first", "slot first"]) {
+      scheduler.enqueued(task);
+      const claim = scheduler.claim("p") as Claim;
+      expect(scheduler.isFor(claim, task), order).toBe(true);
+      if (order === "dequeued first") scheduler.dequeued(task);
+      scheduler.missed(claim);
+      if (order === "slot first") scheduler.dequeued(task);
+      expect(scheduler.of("p")).toMatchObject({ running: 0, queued: 0 });
+    }
   });
 
   test("a tenant that queues one task after 5,000 of another tenant is next, with one slot and with four", () => {

@@ -50,7 +50,7 @@ test("the feed of a task has its execution events in pages, without callback eve
   }
   await eventLog.settle(task);
   await store.finishTaskIfRunning(task, newFinish({}, "https://example.com/"));
-  await store.settleCallbackIfPending(task.seq, {
+  await store.settleCallbackIfPending(task, {
     state: "delivered",
     nextInMs: null,
     lastStatus: 200,

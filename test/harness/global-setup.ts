@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TestProject } from "vitest/node";
-import { signal } from "../../adapters/shared/process/process-table.ts";
+import { sendSignal } from "../../adapters/shared/process/process-table.ts";
 import { compileCache } from "./compile-cache.ts";
 import { measureMachine, slowness } from "./machine.ts";
 import { beginRun, commandOf, findLeftProcesses, removeDeadRuns, removeDirectories, type TestRun } from "./test-run.ts";
@@ -24,7 +24,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return async () => {
     const left = await waitForProcesses(run);
     const names = left.map((one) => `  ${one.pid} ${commandOf(one)}`);
-    for (const one of left) signal(one, "SIGKILL");
+    for (const one of left) sendSignal(one, "SIGKILL");
     await removeDirectories(run.name);
     if (left.length > 0) throw new Error(`The tests left processes behind:\n${names.join("\n")}`);
   };

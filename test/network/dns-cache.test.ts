@@ -69,6 +69,18 @@ describe("the DNS cache", () => {
     expect(asked).toEqual(["a.example", "b.example"]);
   });
 
+  test("is ready for addresses and for names whose result is cached, but not while a query is in progress", async () => {
+    let now = 0;
+    const { dnsCache, answer } = open(() => now);
+    expect(["192.0.2.1", "[2001:db8::1]", "a.example"].map((host) => dnsCache.isReady(host))).toEqual([true, true, false]);
+    void dnsCache.find("a.example");
+    expect(dnsCache.isReady("a.example")).toBe(false);
+    await answer("a.example", 5);
+    expect(dnsCache.isReady("a.example")).toBe(true);
+    now = 5000;
+    expect(dnsCache.isReady("a.example")).toBe(false);
+  });
+
   test("removes the oldest name beyond its limit", async () => {
     const { dnsCache, asked, answer } = open();
     for (let index = 0; index < 2001; index += 1) {

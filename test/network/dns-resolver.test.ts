@@ -8,7 +8,7 @@ async function open(zone: Zone, options: Partial<ResolverOptions> = {}, ttlSecon
   const resolve = createDnsResolver({
     isConfigured: () => false,
     servers: [nameServer.server],
-    systemDnsConfig: { hostAddresses: () => [], candidates: (name) => [name] },
+    systemDnsConfig: { findHostAddresses: () => [], listCandidates: (name) => [name] },
     ...options,
   });
   return { resolve, questions: nameServer.questions };
@@ -26,7 +26,7 @@ describe("a name", () => {
   });
 
   test("in the hosts file is resolved without a query", async () => {
-    const systemDnsConfig = { hostAddresses: () => ["10.0.0.7", "::1"], candidates: (name: string) => [name] };
+    const systemDnsConfig = { findHostAddresses: () => ["10.0.0.7", "::1"], listCandidates: (name: string) => [name] };
     const { resolve, questions } = await open(() => "silent", { systemDnsConfig });
     expect(await resolve("db")).toEqual([
       { address: "10.0.0.7", family: 4 },
@@ -44,8 +44,8 @@ describe("a name", () => {
   test("is completed by the search domains in order, until one exists", async () => {
     const zone: Zone = (name, kind) => (name === "orchestrator.svc.local" && kind === "A" ? ["10.1.2.3"] : "unknown");
     const systemDnsConfig = {
-      hostAddresses: () => [],
-      candidates: (name: string) => [`${name}.team.svc.local`, `${name}.svc.local`, name],
+      findHostAddresses: () => [],
+      listCandidates: (name: string) => [`${name}.team.svc.local`, `${name}.svc.local`, name],
     };
     const { resolve, questions } = await open(zone, { systemDnsConfig });
     expect(await resolve("orchestrator")).toMatchObject([{ address: "10.1.2.3" }]);
@@ -53,7 +53,7 @@ describe("a name", () => {
   });
 
   test("is found in another search domain although one fails", async () => {
-    const systemDnsConfig = { hostAddresses: () => [], candidates: () => ["a.broken.example", "a.example"] };
+    const systemDnsConfig = { findHostAddresses: () => [], listCandidates: () => ["a.broken.example", "a.example"] };
     const { resolve } = await open((name, kind) => (name !== "a.example" ? "failed" : kind === "A" ? ["192.0.2.1"] : []), {
       systemDnsConfig,
     });
@@ -92,7 +92,7 @@ describe("a name without an address", () => {
   });
 
   test("has one time limit for all search domains if the name server is unresponsive", async () => {
-    const systemDnsConfig = { hostAddresses: () => [], candidates: () => ["a.one.example", "a.two.example", "a.three.example"] };
+    const systemDnsConfig = { findHostAddresses: () => [], listCandidates: () => ["a.one.example", "a.two.example", "a.three.example"] };
     const { resolve, questions } = await open(() => "silent", { systemDnsConfig, limitMs: 300 });
     await expect(resolve("a")).rejects.toMatchObject({ code: "EAI_AGAIN" });
     expect(new Set(questions.map(({ name }) => name))).toEqual(new Set(["a.one.example"]));

@@ -24,11 +24,11 @@ fe80::1%lo0 localhost
 nonsense somewhere
 `;
   const { names } = await namesOf({ hosts });
-  expect(names.hostAddresses("localhost")).toEqual(["127.0.0.1", "::1"]);
-  expect(names.hostAddresses("localhost.")).toEqual(["127.0.0.1", "::1"]);
-  expect(names.hostAddresses("DATABASE")).toEqual(["10.0.0.7"]);
-  expect(names.hostAddresses("db")).toEqual(["10.0.0.8", "10.0.0.7"]);
-  expect(names.hostAddresses("somewhere")).toEqual([]);
+  expect(names.findHostAddresses("localhost")).toEqual(["127.0.0.1", "::1"]);
+  expect(names.findHostAddresses("localhost.")).toEqual(["127.0.0.1", "::1"]);
+  expect(names.findHostAddresses("DATABASE")).toEqual(["10.0.0.7"]);
+  expect(names.findHostAddresses("db")).toEqual(["10.0.0.8", "10.0.0.7"]);
+  expect(names.findHostAddresses("somewhere")).toEqual([]);
 });
 
 const kubernetes = "nameserver 10.96.0.10\nsearch team.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5 timeout:2\n";
@@ -61,19 +61,19 @@ test.each([
     ],
   ],
 ])("with resolv.conf %j the name %s is completed to %j", async (resolver, name, candidates) => {
-  expect((await namesOf({ resolver })).names.candidates(name)).toEqual(candidates);
+  expect((await namesOf({ resolver })).names.listCandidates(name)).toEqual(candidates);
 });
 
 test("changed and replaced files are read again, and missing files count as empty", async () => {
   const { hostsFile, resolverFile, names } = await namesOf({ hosts: "10.0.0.1 a", resolver: "search one.example" });
-  expect(names.hostAddresses("a")).toEqual(["10.0.0.1"]);
+  expect(names.findHostAddresses("a")).toEqual(["10.0.0.1"]);
   writeFileSync(`${hostsFile}.new`, "10.0.0.22 a");
   renameSync(`${hostsFile}.new`, hostsFile);
   writeFileSync(resolverFile, "search another.example");
-  expect(names.hostAddresses("a")).toEqual(["10.0.0.22"]);
-  expect(names.candidates("a")).toEqual(["a.another.example", "a"]);
+  expect(names.findHostAddresses("a")).toEqual(["10.0.0.22"]);
+  expect(names.listCandidates("a")).toEqual(["a.another.example", "a"]);
   renameSync(hostsFile, `${hostsFile}.old`);
   renameSync(resolverFile, `${resolverFile}.old`);
-  expect(names.hostAddresses("a")).toEqual([]);
-  expect(names.candidates("a")).toEqual(["a"]);
+  expect(names.findHostAddresses("a")).toEqual([]);
+  expect(names.listCandidates("a")).toEqual(["a"]);
 });

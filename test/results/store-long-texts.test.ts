@@ -32,7 +32,7 @@ const emitTexts =
     return { output: output ?? texts.join(""), ...(conversationMessages !== undefined && { conversationMessages }) };
   };
 
-const encodedSize = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
+const measureEncodedSize = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
 async function bodyOf(store: Store): Promise<string> {
   const [due] = await store.listDueCallbacks({ tenant: "default", origin: "http://127.0.0.1:9" }, 1);
@@ -50,7 +50,7 @@ describe("a long text", () => {
     const texts = Array.from({ length: Math.floor(length / part.length / 64) }, () => part.repeat(64));
     const { task, growth } = await end(emitTexts(texts));
     expect(task.result?.output).toBe(texts.join(""));
-    expect(growth).toBeLessThan(1.5 * encodedSize(texts.join("")));
+    expect(growth).toBeLessThan(1.5 * measureEncodedSize(texts.join("")));
   });
 
   test("is stored once for result, conversation and callback if no event contains it", async () => {
@@ -61,7 +61,7 @@ describe("a long text", () => {
     ];
     const { task, growth } = await end(emitTexts([], output, conversation));
     expect(task.result).toMatchObject({ output, conversationMessages: conversation });
-    expect(growth).toBeLessThan(1.5 * encodedSize(output));
+    expect(growth).toBeLessThan(1.5 * measureEncodedSize(output));
   });
 
   test.each([

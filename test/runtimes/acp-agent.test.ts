@@ -3,14 +3,14 @@ import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
 import type { AcpAgent } from "../../adapters/acp-agent/settings.ts";
-import { promptOpening } from "../../adapters/shared/agent-program/prompt.ts";
+import { PROMPT_OPENING } from "../../adapters/shared/agent-program/prompt.ts";
 import type { Step } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { openAcpBench } from "./open-acp-bench.ts";
 import { runtimesPath } from "./programs.ts";
 
 // A real agent, as an operator would name it in BRIDGE_ACP_AGENTS: Bridge knows nothing of it but how it is started.
-const model = await createModelServer({ messagePrefix: promptOpening });
+const model = await createModelServer({ messagePrefix: PROMPT_OPENING });
 afterAll(() => model.close());
 
 const agent: AcpAgent = {

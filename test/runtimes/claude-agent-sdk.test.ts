@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type { AdapterConfig, ApprovalQuestion, ExecutionRequest } from "#contract";
 import { createClaudeAgentSdkAdapter } from "../../adapters/claude-agent-sdk/index.ts";
-import { promptOpening } from "../../adapters/shared/agent-program/prompt.ts";
+import { PROMPT_OPENING } from "../../adapters/shared/agent-program/prompt.ts";
 import { adapterConformance } from "../conformance/adapter.ts";
 import { processesOf } from "../conformance/adapter-bench.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
@@ -15,7 +15,7 @@ import { sdkDirectory } from "./programs.ts";
 import { startTask, toolsOf } from "./start-task.ts";
 import { trapServers, writeTraps } from "./write-traps.ts";
 
-const model = await createModelServer({ messagePrefix: promptOpening });
+const model = await createModelServer({ messagePrefix: PROMPT_OPENING });
 afterAll(() => model.close());
 
 const env = {

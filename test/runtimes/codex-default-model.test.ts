@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { createCodexAdapter } from "../../adapters/codex/index.ts";
-import { promptOpening } from "../../adapters/shared/agent-program/prompt.ts";
+import { PROMPT_OPENING } from "../../adapters/shared/agent-program/prompt.ts";
 import { adapterConformance } from "../conformance/adapter.ts";
 import { type AdapterSubject, openBench } from "../conformance/adapter-bench.ts";
 import type { Step } from "./model-server/scenarios.ts";
@@ -10,7 +10,7 @@ import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";
 
 // Codex gives the models that it uses by default one tool, `exec`, for programs that call all others. No dispatch here names a model.
-const model = await createModelServer({ messagePrefix: promptOpening });
+const model = await createModelServer({ messagePrefix: PROMPT_OPENING });
 afterAll(() => model.close());
 
 const environment = {

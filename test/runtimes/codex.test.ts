@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
 import { createCodexAdapter } from "../../adapters/codex/index.ts";
-import { promptOpening } from "../../adapters/shared/agent-program/prompt.ts";
+import { PROMPT_OPENING } from "../../adapters/shared/agent-program/prompt.ts";
 import { adapterConformance } from "../conformance/adapter.ts";
 import { processesOf } from "../conformance/adapter-bench.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
@@ -15,7 +15,7 @@ import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";
 import { startTask, toolsOf } from "./start-task.ts";
 
-const model = await createModelServer({ messagePrefix: promptOpening });
+const model = await createModelServer({ messagePrefix: PROMPT_OPENING });
 afterAll(() => model.close());
 
 const env = {

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { execa } from "execa";
 import { expect, onTestFinished, test } from "vitest";
-import { promptOpening } from "../../adapters/shared/agent-program/prompt.ts";
+import { PROMPT_OPENING } from "../../adapters/shared/agent-program/prompt.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";
@@ -9,7 +9,7 @@ import { runtimesPath } from "./programs.ts";
 const demo = path.resolve(import.meta.dirname, "../../scripts/demo.ts");
 
 test("the demo runs a task on a real program, from its preflight to the callback", async () => {
-  const model = await createModelServer({ messagePrefix: promptOpening });
+  const model = await createModelServer({ messagePrefix: PROMPT_OPENING });
   onTestFinished(() => model.close());
   const env = {
     PATH: `${runtimesPath()}${path.delimiter}${process.env["PATH"]}`,

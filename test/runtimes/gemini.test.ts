@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
 import { createGeminiAdapter } from "../../adapters/gemini/index.ts";
-import { promptOf } from "../../adapters/shared/agent-program/prompt.ts";
+import { formatPrompt } from "../../adapters/shared/agent-program/prompt.ts";
 import { adapterConformance } from "../conformance/adapter.ts";
 import { type AdapterBench, type AdapterSubject, openBench } from "../conformance/adapter-bench.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -12,7 +12,7 @@ import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";
 
 // The first scenario echoes; its marker comes as instructions, which stand in front of the message.
-const model = await createModelServer({ messagePrefix: promptOf({ message: "" }, scenarioMarker("s1")) });
+const model = await createModelServer({ messagePrefix: formatPrompt({ message: "" }, scenarioMarker("s1")) });
 const echo = model.scenario([{ echo: true }]);
 afterAll(() => model.close());
 

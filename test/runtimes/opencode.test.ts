@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Connection, ExecutionRequest } from "#contract";
 import { createOpenCodeAdapter } from "../../adapters/opencode/index.ts";
-import { promptOpening } from "../../adapters/shared/agent-program/prompt.ts";
+import { PROMPT_OPENING } from "../../adapters/shared/agent-program/prompt.ts";
 import { adapterConformance } from "../conformance/adapter.ts";
 import { type AdapterSubject, openBench, processesOf } from "../conformance/adapter-bench.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -13,7 +13,7 @@ import type { Tool } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";
 
-const model = await createModelServer({ messagePrefix: promptOpening });
+const model = await createModelServer({ messagePrefix: PROMPT_OPENING });
 afterAll(() => model.close());
 
 const env = { PATH: `${runtimesPath()}${path.delimiter}${process.env["PATH"]}` };

@@ -3,14 +3,14 @@ import path from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
 import type { AcpAgent } from "../../adapters/acp-agent/settings.ts";
-import { promptOpening } from "../../adapters/shared/agent-program/prompt.ts";
+import { PROMPT_OPENING } from "../../adapters/shared/agent-program/prompt.ts";
 import type { Step } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { openAcpBench } from "./open-acp-bench.ts";
 import { runtimesPath } from "./programs.ts";
 
 // A foreign agent, with the configuration that docs/agent-programs.md shows. Bridge has no code for it.
-const model = await createModelServer({ messagePrefix: promptOpening });
+const model = await createModelServer({ messagePrefix: PROMPT_OPENING });
 afterAll(() => model.close());
 
 const agent: AcpAgent = {

@@ -15,7 +15,7 @@ let nameServer: Awaited<ReturnType<typeof startNameServer>>;
 let config: AdapterConfig;
 beforeAll(async () => {
   nameServer = await startNameServer((name, kind) => (name.startsWith("silent") ? "silent" : kind === "A" ? ["127.0.0.1"] : []));
-  const systemDnsConfig = { hostAddresses: () => [], candidates: (name: string) => [name] };
+  const systemDnsConfig = { findHostAddresses: () => [], listCandidates: (name: string) => [name] };
   const adapter = createInMemoryAdapter({ provider: "watched" });
   const { initialize } = adapter;
   adapter.initialize = (given) => {

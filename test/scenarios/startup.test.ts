@@ -90,7 +90,8 @@ describe("the start", () => {
     const told = startBridgeProgram(await temporaryDirectory(), { ...nothing, BRIDGE_SANDBOX: "required" });
     await expect(told).rejects.toThrow(/exit 1.*BRIDGE_SANDBOX=required.*apt-get install bubblewrap(?!.*^ +at )/ms);
     const bridge = await startBridgeProgram(await temporaryDirectory(), { ...nothing, BRIDGE_SANDBOX: "auto" });
-    const isWarning = ({ level, msg }: Record<string, unknown>) => level === 40 && /in no sandbox.*bubblewrap/.test(String(msg));
+    const isWarning = ({ level, msg, reason }: Record<string, unknown>) =>
+      level === 40 && /without a sandbox/.test(String(msg)) && /bubblewrap/.test(String(reason));
     await expect.poll(() => bridge.log.some(isWarning)).toBe(true);
     const answer = await bridge.call("POST", "/api/v2/dispatch", { agentId: "a", message: "work" }, { prefer: "wait=10" });
     expect(await answer.json()).toMatchObject({ state: "completed" });

@@ -49,6 +49,15 @@ const accept = (id: string): Command =>
     if (inserted) model.tasks.set(id, { state: "queued", restarts: 0, seq: task.seq, pending: new Set() });
   });
 
+const acceptAndStart = (id: string): Command =>
+  command(`accept and start ${id}`, async (model, { store }) => {
+    const { inserted, task } = await store.insertTaskIfAbsent(newTask({ taskId: id }), { starts: true });
+    expect(inserted).toBe(!model.tasks.has(id));
+    if (!inserted) return;
+    model.tasks.set(id, { state: "running", restarts: 0, seq: task.seq, pending: new Set() });
+    model.events += 1;
+  });
+
 const claim = (): Command =>
   command("claim", async (model, { store }) => {
     const waiting = [...model.tasks].filter(([, task]) => task.state === "queued").sort(([, a], [, b]) => a.seq - b.seq);
@@ -135,6 +144,7 @@ const reopen = (): Command => command("reopen", (_model, real) => real.reopen())
 const commands = fc.commands(
   [
     taskId.map(accept),
+    taskId.map(acceptAndStart),
     fc.constant(claim()),
     fc
       .tuple(

@@ -36,7 +36,7 @@ test("the example client in docs/websocket.md completes a run", async () => {
   const { openBridge } = (await import("../../examples/browser/open-bridge.js" as string)) as {
     openBridge(
       url: string,
-      mintTicket: () => Promise<unknown>,
+      createTicket: () => Promise<unknown>,
       onEvent?: (payload: { runId: string; event: { type: string } | null }) => void,
     ): Promise<{
       ask(op: string, payload?: unknown): Promise<{ status: number; payload: Record<string, unknown> }>;

@@ -169,11 +169,11 @@ test("a temporary directory that a crash left behind is renamed before it is rem
   await mkdir(tmp, { recursive: true });
   await writeFile(path.join(tmp, "left"), "x");
 
-  await workspaces.setAside();
+  await workspaces.setAsideLeftovers();
   expect(existsSync(tmp)).toBe(false);
   await mkdir(tmp);
   await writeFile(path.join(tmp, "new"), "x");
-  const remove = await workspaces.setAside();
+  const remove = await workspaces.setAsideLeftovers();
   await mkdir(tmp);
   expect(await remove()).toEqual([]);
   expect(await readdir(path.dirname(tmp))).toEqual([path.basename(tmp)]);

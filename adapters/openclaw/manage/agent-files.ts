@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type AgentFile, ManagementError } from "#contract";
 import { GatewayError } from "../gateway-error.ts";
-import { textEtag } from "./etag.ts";
+import { createTextEtag } from "./etag.ts";
 import { removeFile } from "./host-files.ts";
 import { callGateway, callGatewayForWrite, expectMatch, type ManageContext } from "./manage-context.ts";
 import { isMissingAgent } from "./management-errors.ts";
@@ -51,7 +51,7 @@ export async function writeAgentFile(
   const params = { agentId, name, content };
   if (ifMatch === undefined) await setFile(context, params);
   else await setFileIfMatch(context, params, ifMatch);
-  return { name, content, etag: textEtag(content) };
+  return { name, content, etag: createTextEtag(content) };
 }
 
 /** Deletes a file on the gateway's host, because the gateway has no method for it. Returns false if the file does not exist. */
@@ -69,7 +69,7 @@ export async function deleteAgentFile(context: ManageContext, agentId: string, n
   return true;
 }
 
-/** The gateway compares and writes atomically. With an older gateway, another write is possible between the comparison and the write. */
+/** Writes a file if its etag matches. The gateway does both atomically; with an older gateway, another write is possible in between. */
 async function setFileIfMatch(
   context: ManageContext,
   params: { agentId: string; name: string; content: string },
@@ -100,14 +100,14 @@ async function readFile(context: ManageContext, agentId: string, name: string): 
       explainFileName(context, agentId),
     );
     if (file.missing || file.content === undefined) return null;
-    return { workspace, file: { name: file.name, content: file.content, etag: file.hash ?? textEtag(file.content) } };
+    return { workspace, file: { name: file.name, content: file.content, etag: file.hash ?? createTextEtag(file.content) } };
   } catch (error) {
     if (isMissingAgent(error)) return null;
     throw error;
   }
 }
 
-/** Lists the valid names in the error for an unsupported file name. */
+/** Adds the valid names to the error for an unsupported file name. */
 const explainFileName =
   (context: ManageContext, agentId: string) =>
   async (error: unknown): Promise<never> => {

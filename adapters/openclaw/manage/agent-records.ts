@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { AgentRecord } from "#contract";
-import { recordEtag } from "./etag.ts";
+import { createRecordEtag } from "./etag.ts";
 import { type GatewayConfig, readConfig } from "./gateway-config.ts";
 import { callGateway, type ManageContext } from "./manage-context.ts";
 
@@ -55,5 +55,5 @@ export function describeAgent(
     isDefault: agentId === defaultId && !selectionRequired,
     id: agentId,
   };
-  return { ...record, etag: recordEtag({ ...record, isDefault: null }) };
+  return { ...record, etag: createRecordEtag({ ...record, isDefault: null }) };
 }

@@ -3,7 +3,7 @@ import { type AgentFields, type AgentRecord, ManagementError } from "#contract";
 import { checkAgentFields, checkAgentId } from "./agent-fields.ts";
 import { describeAgent, getAgent, readAgents } from "./agent-records.ts";
 import { changeConfig, readConfig } from "./gateway-config.ts";
-import { anyResponse, callGateway, expectMatch, type ManageContext, waitUntilVisible, withoutSignal } from "./manage-context.ts";
+import { anyResponse, callGateway, expectMatch, type ManageContext, removeSignal, waitUntilVisible } from "./manage-context.ts";
 import { isMissingAgent } from "./management-errors.ts";
 
 const WRITE_LIMIT_MS = 45_000;
@@ -18,23 +18,23 @@ export async function createAgent(context: ManageContext, agentId: string, field
   checkAgentId(agentId);
   await checkAgentFields(context, fields);
   if (await isListed(context, agentId)) throw new ManagementError("conflict", `The agent ${agentId} already exists.`);
-  const { model, workspace = await defaultWorkspace(context, agentId), ...others } = dropNulls(fields);
+  const { model, workspace = await chooseWorkspace(context, agentId), ...others } = dropNulls(fields);
   context.signal?.throwIfAborted();
-  const begun = withoutSignal(context);
-  await createNamed(begun, agentId, {
+  const uncancelable = removeSignal(context);
+  await createWithId(uncancelable, agentId, {
     ...(typeof model === "string" ? { model } : {}),
     ...(workspace === undefined ? {} : { workspace }),
   });
   if (Object.keys(others).length > 0) {
     try {
-      await changeAgent(begun, agentId, others);
+      await changeAgent(uncancelable, agentId, others);
     } catch (error) {
       // Do not leave an incomplete agent.
-      await removeAgent(begun, agentId);
+      await removeAgent(uncancelable, agentId);
       throw error;
     }
   }
-  return await expectAgent(begun, agentId);
+  return await expectAgent(uncancelable, agentId);
 }
 
 /** Changes the specified fields atomically; null if the agent does not exist. */
@@ -48,7 +48,7 @@ export async function updateAgent(
   const current = await getAgent(context, agentId);
   if (current === null) return null;
   expectMatch(ifMatch, current.etag, `The agent ${agentId}`);
-  if (Object.keys(changes).length > 0) await changeAgent(withoutSignal(context), agentId, changes, ifMatch);
+  if (Object.keys(changes).length > 0) await changeAgent(removeSignal(context), agentId, changes, ifMatch);
   return await getAgent(context, agentId);
 }
 
@@ -68,31 +68,32 @@ export async function deleteAgent(context: ManageContext, agentId: string, ifMat
       "conflict",
       `The agent ${agentId} has ${tasks.length} active run(s). Cancel its tasks (POST /api/v2/tasks/{taskId}/cancel) or wait until they end, stop runs of other clients at the gateway, and then delete the agent.`,
     );
-  return await removeAgent(withoutSignal(context), agentId);
+  return await removeAgent(removeSignal(context), agentId);
 }
 
 /**
- * Returns a workspace next to the one that the operator set for all agents. By default, the gateway would create it inside that workspace,
- * and not remove its files when the agent is deleted, so the next agent with the same id would get them.
+ * Returns a workspace next to the one that the operator set for all agents; undefined if none is set. By default, the gateway would create
+ * the workspace inside the operator's. It would not remove its files when the agent is deleted, and the next agent with this id would get
+ * them.
  */
-async function defaultWorkspace(context: ManageContext, agentId: string): Promise<string | undefined> {
+async function chooseWorkspace(context: ManageContext, agentId: string): Promise<string | undefined> {
   const shared = (await readConfig(context)).sourceConfig.agents?.defaults?.workspace;
   return shared === undefined ? undefined : `${shared.replace(/[/\\]+$/, "")}-${agentId}`;
 }
 
-/** Passes the id as the name, because the gateway derives the id from the name. */
-async function createNamed(context: ManageContext, agentId: string, fields: object): Promise<void> {
-  const { agentId: created } = await callGateway(
+/** Creates an agent. Passes the id as the name, because the gateway derives the id from the name. */
+async function createWithId(context: ManageContext, agentId: string, fields: object): Promise<void> {
+  const { agentId: createdId } = await callGateway(
     context,
     createdSchema,
     "agents.create",
     { name: agentId, ...fields },
     { timeoutMs: WRITE_LIMIT_MS },
   ).catch(explainCreation);
-  await waitUntilVisible(context, async () => await isListed(context, created), `The agent ${created} was created`);
-  if (created === agentId) return;
-  await removeAgent(context, created);
-  throw new ManagementError("invalid_request", `id: the gateway changes this id to ${created}. Use ${created}.`);
+  await waitUntilVisible(context, async () => await isListed(context, createdId), `The agent ${createdId} was created`);
+  if (createdId === agentId) return;
+  await removeAgent(context, createdId);
+  throw new ManagementError("invalid_request", `id: the gateway changes this id to ${createdId}. Use ${createdId}.`);
 }
 
 /**
@@ -105,7 +106,7 @@ async function changeAgent(context: ManageContext, agentId: string, changes: Age
     if (config.sourceConfig.agents?.entries?.[agentId] === undefined || current === null)
       throw new ManagementError("not_found", `The gateway's configuration has no agent ${agentId}.`);
     expectMatch(ifMatch, current.etag, `The agent ${agentId}`);
-    return { agents: { entries: { [agentId]: withIdentity(changes) } } };
+    return { agents: { entries: { [agentId]: addIdentity(changes) } } };
   });
   const { name, workspace } = dropNulls(changes);
   if (name === undefined && workspace === undefined) return;
@@ -114,10 +115,10 @@ async function changeAgent(context: ManageContext, agentId: string, changes: Age
 }
 
 /** Also sets the name in the agent's identity, which is part of its prompt. */
-const withIdentity = (changes: AgentFields): AgentFields =>
+const addIdentity = (changes: AgentFields): AgentFields =>
   "name" in changes && !("identity" in changes) ? { ...changes, identity: { name: changes.name } } : changes;
 
-/** Repeats the deletion while the gateway cannot remove files that active runs use. Returns false if the agent does not exist. */
+/** Deletes an agent. Repeats the call while active runs use files of the agent. Returns false if the agent does not exist. */
 async function removeAgent(context: ManageContext, agentId: string): Promise<boolean> {
   const isGone = async (): Promise<boolean> => {
     const { purgeFailed, failed } = await callGateway(

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type AgentBinding, type AgentBindings, ManagementError } from "#contract";
 import { readAgents } from "./agent-records.ts";
-import { recordEtag } from "./etag.ts";
+import { createRecordEtag } from "./etag.ts";
 import { changeConfig, type GatewayConfig, readConfig } from "./gateway-config.ts";
 import { expectMatch, type ManageContext } from "./manage-context.ts";
 
@@ -23,7 +23,7 @@ export async function setBindings(
 ): Promise<AgentBindings> {
   const { agents } = await readAgents(context);
   if (!agents.some(({ id }) => id === agentId)) throw new ManagementError("not_found", `The agent ${agentId} does not exist.`);
-  const own = bindings.map((binding, index) => {
+  const agentBindings = bindings.map((binding, index) => {
     if (binding["agentId"] !== undefined && binding["agentId"] !== agentId)
       throw new ManagementError("invalid_request", `bindings[${index}].agentId: must be ${agentId} or omitted.`);
     const fault = bindingSchema.safeParse(binding).error?.issues[0];
@@ -32,18 +32,20 @@ export async function setBindings(
   });
   await changeConfig(context, (config) => {
     expectMatch(ifMatch, bindingsOf(config, agentId).etag, `The list of bindings of the agent ${agentId}`);
-    return { bindings: replaceOwn(config.sourceConfig.bindings ?? [], own, agentId) };
+    return { bindings: replaceBindings(config.sourceConfig.bindings ?? [], agentBindings, agentId) };
   });
   return bindingsOf(await readConfig(context), agentId);
 }
 
 function bindingsOf({ sourceConfig }: GatewayConfig, agentId: string): AgentBindings {
   const bindings = (sourceConfig.bindings ?? []).filter((binding) => binding["agentId"] === agentId);
-  return { bindings, etag: recordEtag(bindings) };
+  return { bindings, etag: createRecordEtag(bindings) };
 }
 
-/** The gateway uses the first binding that matches, so the new bindings replace the old ones at the position of the first. */
-function replaceOwn(all: readonly AgentBinding[], own: readonly AgentBinding[], agentId: string): AgentBinding[] {
+/**
+ * Replaces the bindings of one agent, at the position of its first one. The order matters: the gateway uses the first binding that matches.
+ */
+function replaceBindings(all: readonly AgentBinding[], own: readonly AgentBinding[], agentId: string): AgentBinding[] {
   const isOwn = (binding: AgentBinding): boolean => binding["agentId"] === agentId;
   const first = all.findIndex(isOwn);
   const position = first === -1 ? all.length : first;

@@ -12,7 +12,7 @@ import { getAgent, listAgents } from "./agent-records.ts";
 import { createAgent, deleteAgent, updateAgent } from "./agents.ts";
 import { listBindings, setBindings } from "./bindings.ts";
 import type { ManageContext } from "./manage-context.ts";
-import { withManagementErrors } from "./management-errors.ts";
+import { convertGatewayErrors } from "./management-errors.ts";
 import { getRuntimeInfo } from "./runtime-info.ts";
 import { createSecurityAudit } from "./security-audit.ts";
 import { installSkillDependencies } from "./skill-dependencies.ts";
@@ -25,49 +25,49 @@ export type Managers = RuntimeManager & AgentManager & SkillManager & SystemMana
 type Act<A extends unknown[], T> = (context: ManageContext, ...args: A) => Promise<T>;
 type Method<A extends unknown[], T> = (...args: [...A, call?: ManagerCall | undefined]) => Promise<T>;
 
-/** Creates the managers of a gateway; `current` returns null while the adapter is not initialized. */
-export function createManagers(current: () => ManageContext | null): Managers {
+/** Creates the managers of a gateway; `currentContext` returns null while the adapter is not initialized. */
+export function createManagers(currentContext: () => ManageContext | null): Managers {
   const turns = createTurns();
 
-  const read =
+  const createRead =
     <A extends unknown[], T>(act: Act<A, T>): Method<A, T> =>
     (...args) => {
-      // The call options follow the parameters of the operation; the context is not a parameter.
+      // `act` has one more parameter than the method, the context, so the call options follow at this index.
       const call = args[act.length - 1] as ManagerCall | undefined;
-      const own = args.slice(0, act.length - 1) as A;
-      return withManagementErrors(async () => {
-        const context = current();
+      const parameters = args.slice(0, act.length - 1) as A;
+      return convertGatewayErrors(async () => {
+        const context = currentContext();
         if (context === null) throw new ManagementError("unavailable", "The adapter openclaw is not running.");
         call?.signal?.throwIfAborted();
-        return await act({ ...context, ...(call?.signal !== undefined && { signal: call.signal }) }, ...own);
+        return await act({ ...context, ...(call?.signal !== undefined && { signal: call.signal }) }, ...parameters);
       }, call?.signal);
     };
-  const write = <A extends unknown[], T>(act: Act<A, T>, turn: "change" | "install" = "change"): Method<A, T> => {
-    const method = read(act);
+  const createWrite = <A extends unknown[], T>(act: Act<A, T>, turn: "change" | "install" = "change"): Method<A, T> => {
+    const method = createRead(act);
     return (...args) => turns.take(turn, () => method(...args));
   };
 
   return {
-    getRuntimeInfo: read(getRuntimeInfo),
-    listAgents: read(listAgents),
-    getAgent: read(getAgent),
-    createAgent: write(createAgent),
-    updateAgent: write(updateAgent),
-    deleteAgent: write(deleteAgent),
-    listAgentFiles: read(listAgentFiles),
-    readAgentFile: read(readAgentFile),
-    writeAgentFile: write(writeAgentFile),
-    deleteAgentFile: write(deleteAgentFile),
-    listBindings: read(listBindings),
-    setBindings: write(setBindings),
-    listSkills: read(listSkills),
-    readSkill: read(readSkill),
-    writeSkill: write(writeSkill),
-    deleteSkill: write(deleteSkill),
+    getRuntimeInfo: createRead(getRuntimeInfo),
+    listAgents: createRead(listAgents),
+    getAgent: createRead(getAgent),
+    createAgent: createWrite(createAgent),
+    updateAgent: createWrite(updateAgent),
+    deleteAgent: createWrite(deleteAgent),
+    listAgentFiles: createRead(listAgentFiles),
+    readAgentFile: createRead(readAgentFile),
+    writeAgentFile: createWrite(writeAgentFile),
+    deleteAgentFile: createWrite(deleteAgentFile),
+    listBindings: createRead(listBindings),
+    setBindings: createWrite(setBindings),
+    listSkills: createRead(listSkills),
+    readSkill: createRead(readSkill),
+    writeSkill: createWrite(writeSkill),
+    deleteSkill: createWrite(deleteSkill),
     // An installation takes minutes and changes nothing that other writes change, so it does not delay them.
-    installSkillDependencies: write(installSkillDependencies, "install"),
-    reloadConfig: write(reloadConfig),
-    getModelCatalog: read(getModelCatalog),
-    getSecurityPosture: read(createSecurityAudit()),
+    installSkillDependencies: createWrite(installSkillDependencies, "install"),
+    reloadConfig: createWrite(reloadConfig),
+    getModelCatalog: createRead(getModelCatalog),
+    getSecurityPosture: createRead(createSecurityAudit()),
   };
 }

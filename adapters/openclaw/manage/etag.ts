@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 
 /** Returns the etag of a text, equal to the gateway's hash of a file with this content. */
-export const textEtag = (text: string | Uint8Array): string => hash("sha256", text);
+export const createTextEtag = (text: string | Uint8Array): string => hash("sha256", text);
 
 /** Returns the etag of a record. The order of its fields has no effect. */
-export const recordEtag = (record: unknown): string => textEtag(JSON.stringify(record, sorted));
+export const createRecordEtag = (record: unknown): string => createTextEtag(JSON.stringify(record, sortFields));
 
-const sorted = (_: string, value: unknown): unknown =>
+const sortFields = (_: string, value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
     : value;

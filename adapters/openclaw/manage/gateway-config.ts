@@ -43,14 +43,14 @@ export async function readConfig(context: ManageContext): Promise<GatewayConfig>
 }
 
 /**
- * Changes the configuration with a merge patch. `change` gets the current configuration and returns the patch or throws; it is called again
- * if another client changed the configuration in the meantime. Waits a limited time until the gateway has applied the change.
+ * Changes the configuration with a merge patch. `change` receives the current configuration, and returns the patch or throws. It is called
+ * again if another client changed the configuration in the meantime. Waits a limited time until the gateway has applied the change.
  */
 export async function changeConfig(context: ManageContext, change: (config: GatewayConfig) => object): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const config = await readConfig(context);
     const patch = change(config);
-    const params = { raw: JSON.stringify(patch), baseHash: config.hash, replacePaths: replacedArrays(patch, config.sourceConfig) };
+    const params = { raw: JSON.stringify(patch), baseHash: config.hash, replacePaths: listReplacedArrays(patch, config.sourceConfig) };
     try {
       await callGatewayForWrite(context, anyResponse, "config.patch", params, { timeoutMs: WRITE_LIMIT_MS });
       break;
@@ -62,7 +62,7 @@ export async function changeConfig(context: ManageContext, change: (config: Gate
   await waitUntilApplied(context);
 }
 
-/** Waits a limited time until the gateway has applied its configuration: some changes of the operator apply only after a restart. */
+/** Waits until the gateway has applied its configuration. Returns false after a time limit: some changes apply only after a restart. */
 export async function waitUntilApplied(context: ManageContext): Promise<boolean> {
   const deadline = performance.now() + APPLY_LIMIT_MS;
   for (;;) {
@@ -72,16 +72,16 @@ export async function waitUntilApplied(context: ManageContext): Promise<boolean>
   }
 }
 
-/** Whether the gateway uses the written configuration. True for versions that do not report it. */
+/** Returns whether the gateway uses the written configuration; true for versions that do not report it. */
 const isApplied = ({ configRevisionHash, appliedConfigHash }: GatewayConfig): boolean =>
   configRevisionHash === undefined || appliedConfigHash === undefined || configRevisionHash === appliedConfigHash;
 
 /** Returns the paths of arrays that a patch replaces or removes. The gateway rejects a shorter array unless its path is listed. */
-function replacedArrays(change: unknown, current: unknown, path = ""): string[] {
+function listReplacedArrays(change: unknown, current: unknown, path = ""): string[] {
   if (Array.isArray(current)) return [path];
   if (!isRecord(current)) return [];
   const fields = isRecord(change) ? Object.entries(change) : Object.keys(current).map((name) => [name, null] as const);
-  return fields.flatMap(([name, value]) => replacedArrays(value, current[name], path === "" ? name : `${path}.${name}`));
+  return fields.flatMap(([name, value]) => listReplacedArrays(value, current[name], path === "" ? name : `${path}.${name}`));
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -50,11 +50,11 @@ export async function callGatewayForWrite<T>(
   options: CallOptions = {},
 ): Promise<T> {
   context.signal?.throwIfAborted();
-  return await callGateway(withoutSignal(context), schema, method, params, options);
+  return await callGateway(removeSignal(context), schema, method, params, options);
 }
 
-/** For the steps of a write after its first change: they must all be carried out, even if the caller no longer waits. */
-export const withoutSignal = ({ signal: _, ...context }: ManageContext): ManageContext => context;
+/** Removes the signal. After its first change, a write must carry out all its steps, even if the caller no longer waits. */
+export const removeSignal = ({ signal: _, ...context }: ManageContext): ManageContext => context;
 
 /** Waits until the gateway's responses show a completed change, which takes about 100 ms. `change` describes it in the error. */
 export async function waitUntilVisible({ signal }: ManageContext, isVisible: () => Promise<boolean>, change: string): Promise<void> {
@@ -70,7 +70,7 @@ export async function waitUntilVisible({ signal }: ManageContext, isVisible: () 
 export const anyResponse = z.unknown();
 
 /** Throws `stale_write` if the etag that the client read differs from the current one; `current` is null if the resource does not exist. */
-export function expectMatch(ifMatch: string | undefined, current: string | null, what: string): void {
+export function expectMatch(ifMatch: string | undefined, current: string | null, resource: string): void {
   if (ifMatch !== undefined && ifMatch !== current)
-    throw new ManagementError("stale_write", `${what} has changed since it was read. Read it again.`);
+    throw new ManagementError("stale_write", `${resource} has changed since it was read. Read it again.`);
 }

@@ -4,12 +4,12 @@ import { GatewayError } from "../gateway-error.ts";
 
 /** The known fields of a gateway error's `details`. */
 const detailsSchema = z.object({ type: z.string().optional(), code: z.string().optional(), missingScope: z.string().optional() }).catch({});
-/** These errors have no code and are identified by their messages. */
-const staleConfig = /config changed since last load|base ?hash/i;
-const supersededChange = /^config\.patch persisted but was not applied .*\(superseded\)/;
+// These two errors of the gateway have no code, so they are identified by their messages.
+const STALE_CONFIG = /config changed since last load|base ?hash/i;
+const SUPERSEDED_CHANGE = /^config\.patch persisted but was not applied .*\(superseded\)/;
 
 /** Runs a management operation and converts gateway errors to ManagementErrors. An aborted call rejects with the reason of its signal. */
-export async function withManagementErrors<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+export async function convertGatewayErrors<T>(act: () => Promise<T>, signal?: AbortSignal): Promise<T> {
   try {
     return await act();
   } catch (error) {
@@ -25,17 +25,17 @@ export async function withManagementErrors<T>(act: () => Promise<T>, signal?: Ab
   }
 }
 
-/** Whether the error is of a file operation. Its message contains paths of the host. */
+/** Returns whether a file operation failed. The message of such an error contains paths of the host. */
 const isFileSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && "syscall" in error && "code" in error && typeof error.code === "string";
 
-/** Whether another client changed the configuration between the read and the write. */
-export const isStaleConfig = (error: unknown): boolean => error instanceof GatewayError && staleConfig.test(error.message);
+/** Returns whether another client changed the configuration between the read and the write. */
+export const isStaleConfig = (error: unknown): boolean => error instanceof GatewayError && STALE_CONFIG.test(error.message);
 
-/** Whether the change was written, but another change followed before the gateway applied it. */
-export const isSupersededChange = (error: unknown): boolean => error instanceof GatewayError && supersededChange.test(error.message);
+/** Returns whether the change was written, but another change followed before the gateway applied it. */
+export const isSupersededChange = (error: unknown): boolean => error instanceof GatewayError && SUPERSEDED_CHANGE.test(error.message);
 
-/** Whether the gateway reports that the agent does not exist. */
+/** Returns whether the gateway reports that the agent does not exist. */
 export const isMissingAgent = (error: unknown): boolean => error instanceof GatewayError && /^agent ".*" not found$/.test(error.message);
 
 function explain(error: GatewayError): ManagementError {
@@ -64,5 +64,5 @@ function explain(error: GatewayError): ManagementError {
   }
 }
 
-/** Replaces file paths: error messages of the gateway contain paths of its host. */
+/** Replaces file paths, because error messages of the gateway contain paths of its host. */
 export const redactPaths = (text: string): string => text.replaceAll(/(?<![\w:/.])(?:~?\/|[A-Za-z]:\\)[^\s"'`,;:()]+/g, "<path>");

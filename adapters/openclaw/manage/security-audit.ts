@@ -2,12 +2,12 @@ import { rejectOnAbort } from "@hak2i/async-kit";
 import { z } from "zod";
 import { ManagementError } from "#contract";
 import { probeProgram } from "../../shared/agent-program/probe-program.ts";
-import { programEnvironment } from "../../shared/agent-program/program-environment.ts";
+import { createProgramEnvironment } from "../../shared/agent-program/program-environment.ts";
 import { readConfig } from "./gateway-config.ts";
 import type { ManageContext } from "./manage-context.ts";
 
-/** The audit uses about 10 s of CPU time, so its result is cached. */
 const LIMIT_MS = 60_000;
+/** How long a result is cached. The audit uses about 10 s of CPU time. */
 const CACHE_MS = 60_000;
 const auditSchema = z.looseObject({
   summary: z.object({ critical: z.number(), warn: z.number(), info: z.number() }),
@@ -19,7 +19,8 @@ interface Audit {
   outcome: Promise<Record<string, unknown>>;
   /** End of the validity of the outcome, by `performance.now()`. */
   expiresAt: number;
-  waiting: number;
+  /** Number of callers that wait for the outcome. */
+  waitingCallers: number;
   stop: AbortController;
 }
 
@@ -32,7 +33,12 @@ export function createSecurityAudit(): (context: ManageContext) => Promise<Recor
 
   function start(context: ManageContext): Audit {
     const stop = new AbortController();
-    const audit: Audit = { outcome: runAudit({ ...context, signal: stop.signal }), expiresAt: Number.POSITIVE_INFINITY, waiting: 0, stop };
+    const audit: Audit = {
+      outcome: runAudit({ ...context, signal: stop.signal }),
+      expiresAt: Number.POSITIVE_INFINITY,
+      waitingCallers: 0,
+      stop,
+    };
     audit.outcome.then(
       () => (audit.expiresAt = performance.now() + CACHE_MS),
       () => (audit.expiresAt = 0),
@@ -43,12 +49,12 @@ export function createSecurityAudit(): (context: ManageContext) => Promise<Recor
   return async (context) => {
     if (last === null || last.stop.signal.aborted || performance.now() > last.expiresAt) last = start(context);
     const audit = last;
-    audit.waiting += 1;
+    audit.waitingCallers += 1;
     try {
       return await rejectOnAbort(audit.outcome, context.signal);
     } finally {
-      audit.waiting -= 1;
-      if (audit.waiting === 0 && audit.expiresAt === Number.POSITIVE_INFINITY) audit.stop.abort();
+      audit.waitingCallers -= 1;
+      if (audit.waitingCallers === 0 && audit.expiresAt === Number.POSITIVE_INFINITY) audit.stop.abort();
     }
   };
 }
@@ -61,10 +67,10 @@ async function runAudit(context: ManageContext): Promise<Record<string, unknown>
       "The gateway has no method for security audits. To run OpenClaw's audit program, run Bridge on the gateway's host and set BRIDGE_OPENCLAW_COMMAND and BRIDGE_OPENCLAW_STATE_DIR.",
     );
   const { path: configPath } = await readConfig(context);
-  const own = { OPENCLAW_STATE_DIR: stateDir, ...(configPath === undefined ? {} : { OPENCLAW_CONFIG_PATH: configPath }) };
+  const variables = { OPENCLAW_STATE_DIR: stateDir, ...(configPath === undefined ? {} : { OPENCLAW_CONFIG_PATH: configPath }) };
   const stdout = await probeProgram(context, {
     argv: [...command, "security", "audit", "--json"],
-    env: programEnvironment({ env, settings: { env: [] } }, [], own),
+    env: createProgramEnvironment({ env, settings: { env: [] } }, [], variables),
     limitMs: LIMIT_MS,
     ...(context.signal !== undefined && { signal: context.signal }),
   }).then(

@@ -19,10 +19,10 @@ export async function installSkillDependencies(
   context: ManageContext,
   name: string,
 ): Promise<{ installed: string[]; detail: string | null }> {
-  const { agentId, row } = await find(context, name);
-  const wanted = row.install.filter(({ bins }) => bins.length === 0 || bins.some((program) => isMissing(row, program)));
+  const { agentId, row } = await findSkill(context, name);
+  const installs = row.install.filter(({ bins }) => bins.length === 0 || bins.some((program) => isMissing(row, program)));
   const installed: string[] = [];
-  for (const { id, label } of wanted) {
+  for (const { id, label } of installs) {
     try {
       const params = { agentId, name, installId: id, timeoutMs: INSTALL_LIMIT_MS };
       await callGatewayForWrite(context, z.unknown(), "skills.install", params, { timeoutMs: INSTALL_LIMIT_MS + 10_000 });
@@ -39,11 +39,11 @@ export async function installSkillDependencies(
     }
     installed.push(id);
   }
-  const { row: after } = installed.length === 0 ? { row } : await find(context, name);
+  const { row: after } = installed.length === 0 ? { row } : await findSkill(context, name);
   return { installed, detail: describeMissing(after) };
 }
 
-async function find(context: ManageContext, name: string): Promise<{ agentId: string; row: SkillRow }> {
+async function findSkill(context: ManageContext, name: string): Promise<{ agentId: string; row: SkillRow }> {
   const { agentId, rows } = await readSkillRows(context);
   const row = rows.find((one) => one.name === name);
   if (row === undefined) throw new ManagementError("not_found", `The skill ${name} does not exist.`);

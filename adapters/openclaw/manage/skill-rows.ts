@@ -51,7 +51,7 @@ export async function readSkillRows(context: ManageContext): Promise<SkillRows> 
  * Returns the directory that changes to a skill must stay in after links are resolved; null for a skill of OpenClaw or a plugin, which is
  * read-only.
  */
-export function editableRootOf({ workspaceDir, workspaceSkillsDir, sharedSkillsDir }: SkillRows, { baseDir }: SkillRow): string | null {
+export function findEditableRoot({ workspaceDir, workspaceSkillsDir, sharedSkillsDir }: SkillRows, { baseDir }: SkillRow): string | null {
   // Agents can write in their workspaces, and could replace the directory of skills by a link.
   if (isInside(workspaceSkillsDir, baseDir)) return workspaceDir;
   return isInside(sharedSkillsDir, baseDir) ? sharedSkillsDir : null;
@@ -73,10 +73,10 @@ export async function readSkillContent(context: ManageContext, rows: SkillRows, 
   return readInside(row.baseDir, row.filePath);
 }
 
-/** Throws `not_supported` unless Bridge runs on the gateway's host; `why` states what the gateway's API does not offer. */
-export async function expectSameHost(context: ManageContext, { sharedSkillsDir }: SkillRows, why: string): Promise<void> {
+/** Throws `not_supported` unless Bridge runs on the gateway's host. `reason` states what the gateway's API does not offer. */
+export async function expectSameHost(context: ManageContext, { sharedSkillsDir }: SkillRows, reason: string): Promise<void> {
   if (context.stateDir === null)
-    throw new ManagementError("not_supported", `${why}. Run Bridge on the gateway's host and set BRIDGE_OPENCLAW_STATE_DIR.`);
+    throw new ManagementError("not_supported", `${reason}. Run Bridge on the gateway's host and set BRIDGE_OPENCLAW_STATE_DIR.`);
   if (!(await isSameDirectory(path.join(context.stateDir, "skills"), sharedSkillsDir)))
-    throw new ManagementError("not_supported", `${why}, and BRIDGE_OPENCLAW_STATE_DIR is not the state directory of this gateway.`);
+    throw new ManagementError("not_supported", `${reason}, and BRIDGE_OPENCLAW_STATE_DIR is not the state directory of this gateway.`);
 }

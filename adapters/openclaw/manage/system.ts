@@ -12,7 +12,7 @@ const modelsSchema = z.object({ models: z.array(z.looseObject({ id: z.string(), 
 const reloadedSchema = z.object({ warningCount: z.number().default(0) });
 const authSchema = z.object({ providers: z.array(z.object({ provider: z.string(), status: z.string() })) });
 
-/** Waits until the gateway has applied its configuration, whose file it watches, and makes it reload its secrets. */
+/** Waits until the gateway, which watches its configuration file, has applied the configuration. Then makes it reload its secrets. */
 export async function reloadConfig(context: ManageContext): Promise<{ detail: string | null }> {
   const isApplied = await waitUntilApplied(context);
   const { warningCount: warnings } = await retryUntilReady(context, () =>

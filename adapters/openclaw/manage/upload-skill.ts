@@ -2,14 +2,14 @@ import path from "node:path";
 import { z } from "zod";
 import { ManagementError } from "#contract";
 import { GatewayError } from "../gateway-error.ts";
-import { textEtag } from "./etag.ts";
+import { createTextEtag } from "./etag.ts";
 import { isInside } from "./host-files.ts";
 import { anyResponse, callGateway, callGatewayForWrite, type ManageContext } from "./manage-context.ts";
 import type { SkillRows } from "./skill-rows.ts";
-import { zipFile } from "./zip-file.ts";
+import { createZipFile } from "./zip-file.ts";
 
 const INSTALL_LIMIT_MS = 45_000;
-const begunSchema = z.object({ uploadId: z.string() });
+const uploadSchema = z.object({ uploadId: z.string() });
 const directorySchema = z.object({ entries: z.array(z.object({ name: z.string() })) });
 
 /** Uploads a skill to the workspace of the default agent. The gateway replaces the whole directory of the skill. */
@@ -24,11 +24,11 @@ export async function uploadSkill(context: ManageContext, rows: SkillRows, name:
       );
     if (isInside(rows.workspaceSkillsDir, row.baseDir)) await expectNoOtherFiles(context, rows, name);
   }
-  const archive = zipFile("SKILL.md", Buffer.from(content));
-  const sha256 = textEtag(archive);
+  const archive = createZipFile("SKILL.md", Buffer.from(content));
+  const sha256 = createTextEtag(archive);
   const upload = { slug: name, sha256, force: true };
   try {
-    const { uploadId } = await callGatewayForWrite(context, begunSchema, "skills.upload.begin", {
+    const { uploadId } = await callGatewayForWrite(context, uploadSchema, "skills.upload.begin", {
       kind: "skill-archive",
       sizeBytes: archive.length,
       ...upload,

@@ -6,7 +6,7 @@ const VERSION = 20;
 const UTF8_NAMES = 0x800;
 
 /** Builds an uncompressed ZIP archive of one file, the format in which the gateway accepts a skill. */
-export function zipFile(name: string, content: Buffer): Buffer {
+export function createZipFile(name: string, content: Buffer): Buffer {
   const fileName = Buffer.from(name);
   const entry = Buffer.concat([
     uint16s(VERSION, UTF8_NAMES, 0, 0, DATE),

@@ -1,7 +1,7 @@
 import { RequestError } from "@agentclientprotocol/sdk";
 import type { TaskErrorCode } from "#contract";
-import { readableError } from "../agent-program/readable-error.ts";
 import type { Outcome } from "../agent-program/run-program.ts";
+import { simplifyErrorMessage } from "../agent-program/simplify-error-message.ts";
 import { failure } from "../process/failure.ts";
 import type { AcpProfile } from "./acp-profile.ts";
 
@@ -39,10 +39,10 @@ export function explainMessage(message: string, phase: "start" | "prompt", known
   const matchedCode = ERROR_PATTERNS.find(([pattern]) => pattern.test(message))?.[1];
   const errorCode = knownCode ?? matchedCode ?? (phase === "prompt" ? "model_error" : "adapter_error");
   const advice = errorCode === "authentication_required" ? "\nCheck the credentials of the runtime." : "";
-  return failure(errorCode, `The agent reports: ${readableError(message.trim()).slice(0, 4_000)}${advice}`);
+  return failure(errorCode, `The agent reports: ${simplifyErrorMessage(message.trim()).slice(0, 4_000)}${advice}`);
 }
 
-/** The message and the data in one line, because some agents put the reason into the data. */
+/** Joins the message and the data in one line, because some agents put the reason into the data. */
 function messageOf({ message, data }: RequestError): string {
   const details = data === undefined || data === null ? "" : typeof data === "string" ? data : JSON.stringify(data);
   return details === "" || details === "{}" ? message : `${message} ${details}`;

@@ -23,7 +23,7 @@ export interface AcpNotice {
   answer?: string;
 }
 
-/** What is specific to one agent that supports the Agent Client Protocol. */
+/** The properties in which one agent that supports the Agent Client Protocol differs from others. */
 export interface AcpProfile {
   /** Without `sessionResume`, a request with a resume token is rejected. */
   capabilities: GatewayCapabilities;
@@ -43,8 +43,8 @@ export interface AcpProfile {
   /** Additional fields of `session/new` and `session/resume`, such as `_meta` and `systemPrompt`. */
   sessionFields?(request: ExecutionRequest): Record<string, unknown>;
   /**
-   * Use `session/load` if the agent cannot resume a session. Its replayed updates are ignored. Absent: never, because
-   * loading damages the sessions of some agents.
+   * Use `session/load` if the agent does not support `session/resume`. The updates that the agent then replays are ignored. Absent: never,
+   * because loading damages the sessions of some agents.
    */
   loadsSessions?: boolean;
   /** The agent reads the MCP servers from files that `launch` writes, so the session request has none. */
@@ -55,7 +55,7 @@ export interface AcpProfile {
   mode?(request: ExecutionRequest): string | undefined;
   /** Session options to set, by id, such as the model; `offered` are the options of the session. */
   configOptions?(request: ExecutionRequest, offered: readonly SessionConfigOption[]): Record<string, string>;
-  /** The prompt. Default: `promptOf(request)`. */
+  /** The prompt. Default: `formatPrompt(request)`. */
   prompt?(request: ExecutionRequest): string;
   /** True if a task with the profile `inspect` may make calls of this kind, although the agent asks for permission. Absent: none. */
   mayInspect?(kind: string): boolean;
@@ -72,7 +72,7 @@ export interface AcpProfile {
   /** The model that answered. Default: the model of the request. */
   modelOf?(response: PromptResponse): string | undefined;
   /** `session`: the `cost` of a usage update is the total of the session. Absent: the cost is unreliable and is ignored. */
-  costCounts?: "session";
+  costScope?: "session";
   /** How long the agent may take to exit after its stdin is closed, in ms; after that it receives SIGTERM. Default: 1,500. */
   exitLimitMs?: number;
   /** The outcome of a turn that failed although its stop reason is a success; undefined if it succeeded. */

@@ -14,7 +14,7 @@ import { probeAgent } from "./probe-agent.ts";
 import { readToolCall } from "./read-update.ts";
 import { runTurn, type Turn } from "./run-turn.ts";
 import { createSessionRecorder, type SessionRecorder } from "./session-recorder.ts";
-import { taskCost } from "./task-cost.ts";
+import { calculateTaskCost } from "./task-cost.ts";
 
 /** Agents send the last updates of a turn, such as its cost, after its end. */
 const DRAIN_MS = 250;
@@ -42,7 +42,7 @@ export function createAcpConnection(profile: AcpProfile): ProgramConnection {
 
 async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
   const { request, context, timeline, signal } = task;
-  const recorder = createSessionRecorder(timeline, withDeclaredToolNames(profile, task));
+  const recorder = createSessionRecorder(timeline, nameDeclaredTools(profile, task));
   const stop = new AbortController();
   const ended = new AbortController();
   let sessionId: string | undefined;
@@ -95,13 +95,14 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
   reportOrphans(task, end);
 
   const { outcome, session } = await turn;
-  // The cost of an interrupted turn is unknown. Recording that keeps it out of the cost of the session's next task.
-  if (session === undefined && sessionId !== undefined && profile.costCounts !== undefined) await taskCost(task, sessionId, undefined);
+  // The cost of an interrupted turn is unknown. It is recorded as unknown, so that the session's next task does not include it.
+  if (session === undefined && sessionId !== undefined && profile.costScope !== undefined)
+    await calculateTaskCost(task, sessionId, undefined);
   // Without the token, the open calls of declared tools would be lost.
   const hasOpenCalls = session === undefined && signal.aborted && task.offeredTools !== undefined && profile.capabilities.sessionResume;
   return {
     ...(hasOpenCalls && sessionId !== undefined && { resumeToken: sessionId }),
-    ...(session === undefined ? {} : await sessionFacts(session, task, profile, recorder)),
+    ...(session === undefined ? {} : await readSessionFacts(session, task, profile, recorder)),
     ...(stopFailure(end, JSON_OUTPUT_LIMITS) ?? outcome ?? exitFailure({ ...end, aborted: signal.aborted })),
   };
 }
@@ -111,9 +112,9 @@ const KINDS_WITH_AGENT_TITLE: ReadonlySet<string> = new Set(["", "other", "read"
 
 /**
  * Names the calls of declared tools. Agents put the name of an MCP tool in different fields. A declared tool is called
- * without approval, so a field that the model can write never makes a call one of them.
+ * without approval, so a call is never identified as one of them by a field that the model can write.
  */
-function withDeclaredToolNames(profile: AcpProfile, { offeredTools }: ProgramTask): Pick<AcpProfile, "readNotice" | "toolName"> {
+function nameDeclaredTools(profile: AcpProfile, { offeredTools }: ProgramTask): Pick<AcpProfile, "readNotice" | "toolName"> {
   if (offeredTools === undefined) return profile;
   const isDeclared = (name: string | null | undefined): name is string => typeof name === "string" && offeredTools.includes(name);
   const toolName: AcpProfile["toolName"] = (call) => {
@@ -164,8 +165,8 @@ async function answer(
   return { outcome };
 }
 
-/** The fields of the result that the session and its last response contain. */
-async function sessionFacts(
+/** Reads the fields of the result from the session and its last response. */
+async function readSessionFacts(
   { id, response }: NonNullable<Turn["session"]>,
   task: ProgramTask,
   profile: AcpProfile,
@@ -173,7 +174,7 @@ async function sessionFacts(
 ): Promise<Partial<ConnectionResult>> {
   const usage = profile.usageOf?.(response, toolNames, task.request);
   const model = profile.modelOf?.(response) ?? task.request.model;
-  const costUsd = profile.costCounts === undefined ? undefined : await taskCost(task, id, reportedUsd);
+  const costUsd = profile.costScope === undefined ? undefined : await calculateTaskCost(task, id, reportedUsd);
   return {
     ...(profile.capabilities.sessionResume && { resumeToken: id }),
     ...(usage !== undefined && { usage }),

@@ -17,12 +17,12 @@ import type { ProgramTask } from "../agent-program/agent-program.ts";
 import { probeLimitMs } from "../agent-program/probe-limit.ts";
 import { AcpFailure } from "./acp-failure.ts";
 import type { AcpProfile } from "./acp-profile.ts";
-import { mcpServersFor } from "./mcp-servers.ts";
+import { convertMcpServers } from "./mcp-servers.ts";
 
 /** The id becomes the resume token, so it must be safe to store and print. */
 const sessionSchema = z.object({ sessionId: z.string().regex(/^[^\p{Cc}]{1,1024}$/u) });
 /** Ignores the options if one has no id, because it could not be set. */
-const offeredSchema = z.object({ configOptions: z.array(z.looseObject({ id: z.string(), category: z.string().nullish() })) });
+const optionsSchema = z.object({ configOptions: z.array(z.looseObject({ id: z.string(), category: z.string().nullish() })) });
 
 /** Sends `initialize`. Rejects with an `AcpFailure` if the agent does not answer in time or does not support Bridge's protocol version. */
 export async function initialize(agent: ClientContext, limitMs: number): Promise<InitializeResponse> {
@@ -55,49 +55,49 @@ export async function openSession(
   const fields = {
     ...profile.sessionFields?.(request),
     cwd: request.directories.cwd,
-    mcpServers: mcpServersFor(
+    mcpServers: convertMcpServers(
       profile.readsMcpServers === true ? [] : (request.mcpServers ?? []),
       agentCapabilities?.mcpCapabilities,
       offeredTools,
     ),
   };
-  const { sessionId, offered } =
+  const { sessionId, options } =
     request.resumeToken === undefined
-      ? await newSession(agent, fields, profile)
+      ? await createSession(agent, fields, profile)
       : await resumeSession(agent, { ...fields, sessionId: request.resumeToken }, agentCapabilities, profile);
   const modeId = profile.mode?.(request);
   if (modeId !== undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId });
-  for (const [configId, value] of Object.entries(profile.configOptions?.(request, offered) ?? {}))
+  for (const [configId, value] of Object.entries(profile.configOptions?.(request, options) ?? {}))
     await agent.request(methods.agent.session.setConfigOption, { sessionId, configId, value });
   return sessionId;
 }
 
 /**
- * The methods by which an agent can resume a session, the preferred one first. Loading replays the whole session, and
- * damages it in some agents.
+ * Lists the methods by which an agent can resume a session, the preferred one first. Loading replays the whole session, and
+ * some agents damage the session when they load it.
  */
-export function resumeMethods(
+export function listResumeMethods(
   capabilities: AgentCapabilities | undefined,
   { loadsSessions = false }: Pick<AcpProfile, "loadsSessions">,
 ): ("resume" | "load")[] {
-  const resumes = (capabilities?.sessionCapabilities?.resume ?? null) !== null;
-  const loads = loadsSessions && capabilities?.loadSession === true;
-  return [...(resumes ? (["resume"] as const) : []), ...(loads ? (["load"] as const) : [])];
+  const canResume = (capabilities?.sessionCapabilities?.resume ?? null) !== null;
+  const canLoad = loadsSessions && capabilities?.loadSession === true;
+  return [...(canResume ? (["resume"] as const) : []), ...(canLoad ? (["load"] as const) : [])];
 }
 
 interface OpenSession {
   sessionId: string;
-  offered: readonly SessionConfigOption[];
+  options: readonly SessionConfigOption[];
 }
 
-async function newSession(agent: ClientContext, fields: NewSessionRequest, { sessionTitle: title }: AcpProfile): Promise<OpenSession> {
+async function createSession(agent: ClientContext, fields: NewSessionRequest, { sessionTitle: title }: AcpProfile): Promise<OpenSession> {
   const answer = await agent.request(methods.agent.session.new, fields);
   const session = sessionSchema.safeParse(answer);
   if (!session.success) throw new AcpFailure("adapter_error", "The agent opened a session without a valid id.");
   const { sessionId } = session.data;
   // Agents without this method choose a title themselves.
   if (title !== undefined) await agent.request("session/set_title", { sessionId, title }).catch(() => {});
-  return { sessionId, offered: offeredBy(answer) };
+  return { sessionId, options: readOptions(answer) };
 }
 
 async function resumeSession(
@@ -106,7 +106,7 @@ async function resumeSession(
   capabilities: AgentCapabilities | undefined,
   profile: AcpProfile,
 ): Promise<OpenSession> {
-  const [method, otherMethod] = resumeMethods(capabilities, profile);
+  const [method, otherMethod] = listResumeMethods(capabilities, profile);
   if (method === undefined)
     throw new AcpFailure("adapter_error", "This version of the agent cannot resume sessions over ACP. Omit `resumeToken`.");
   const { resume, load } = methods.agent.session;
@@ -117,11 +117,11 @@ async function resumeSession(
     if (otherMethod !== undefined && error instanceof RequestError && error.code === METHOD_NOT_FOUND) return send(otherMethod);
     throw error;
   });
-  return { sessionId: fields.sessionId, offered: offeredBy(answer) };
+  return { sessionId: fields.sessionId, options: readOptions(answer) };
 }
 
 /** JSON-RPC error code. */
 const METHOD_NOT_FOUND = -32601;
 
-const offeredBy = (answer: unknown): SessionConfigOption[] =>
-  (offeredSchema.safeParse(answer).data?.configOptions ?? []) as SessionConfigOption[];
+const readOptions = (answer: unknown): SessionConfigOption[] =>
+  (optionsSchema.safeParse(answer).data?.configOptions ?? []) as SessionConfigOption[];

@@ -8,7 +8,7 @@ import { probeProgram } from "../agent-program/probe-program.ts";
 import { createAcpChannel } from "./acp-channel.ts";
 import { AgentExited } from "./acp-failure.ts";
 import type { AcpProfile } from "./acp-profile.ts";
-import { initialize, resumeMethods } from "./open-session.ts";
+import { initialize, listResumeMethods } from "./open-session.ts";
 
 /** How long an agent may take to exit after its answer. */
 const EXIT_LIMIT_MS = 1_500;
@@ -23,12 +23,12 @@ export async function probeAgent(profile: AcpProfile, argv: readonly string[], c
     onNoise: (line) => noise.push(line.slice(0, 500)),
   });
   const stop = new AbortController();
-  let answered: InitializeResponse | undefined;
+  let response: InitializeResponse | undefined;
   let initializeError: unknown;
   const limitMs = probeLimitMs(context.settings);
-  const greet = async (stdin: Writable): Promise<void> => {
+  const sendInitialize = async (stdin: Writable): Promise<void> => {
     try {
-      answered = await initialize(channel.open(stdin), limitMs);
+      response = await initialize(channel.open(stdin), limitMs);
     } catch (error) {
       initializeError = error;
     }
@@ -36,28 +36,28 @@ export async function probeAgent(profile: AcpProfile, argv: readonly string[], c
     await delay(profile.exitLimitMs ?? EXIT_LIMIT_MS, undefined, { ref: false });
     stop.abort();
   };
-  const exited = probeProgram(context, {
+  const probe = probeProgram(context, {
     limitMs,
     ...profile.launchProbe(argv, context),
-    input: (stdin) => void greet(stdin),
+    input: (stdin) => void sendInitialize(stdin),
     onLine: channel.onLine,
     signal: stop.signal,
   });
   try {
-    const { end } = await exited;
+    const { end } = await probe;
     channel.close();
-    if (answered === undefined && (initializeError === undefined || initializeError instanceof AgentExited))
+    if (response === undefined && (initializeError === undefined || initializeError instanceof AgentExited))
       throw new Error(
         // The arguments are not shown, because they can contain secrets.
         `${argv[0]} does not support the Agent Client Protocol. ${`${noise.join(" ")} ${end.stderr}`.trim().slice(-500)}`,
       );
   } catch (error) {
-    // An agent that answered but did not exit in time is usable.
-    if (answered === undefined) throw initializeError ?? error;
+    // An agent that responded but did not exit in time is usable.
+    if (response === undefined) throw initializeError ?? error;
   }
-  if (answered === undefined) throw initializeError;
-  profile.onAnswer?.(answered);
-  return describe(answered, profile);
+  if (response === undefined) throw initializeError;
+  profile.onAnswer?.(response);
+  return describe(response, profile);
 }
 
 const label = z.string().max(200).nullish().catch(null);
@@ -66,7 +66,7 @@ const infoSchema = z.object({ title: label, name: label, version: label }).catch
 function describe({ agentInfo, protocolVersion, agentCapabilities }: InitializeResponse, profile: AcpProfile): Probe {
   const { title, name, version } = infoSchema.parse(agentInfo);
   const agent = `${title ?? name ?? "the agent"} ${version ?? "of an unknown version"}`;
-  const noResume = profile.capabilities.sessionResume && resumeMethods(agentCapabilities, profile).length === 0;
+  const noResume = profile.capabilities.sessionResume && listResumeMethods(agentCapabilities, profile).length === 0;
   return {
     version: version ?? null,
     detail: `${agent}, ACP ${protocolVersion}${noResume ? "; this version cannot resume sessions over ACP" : ""}`,

@@ -3,7 +3,7 @@ import { nullIfAborted } from "@hak2i/async-kit";
 import { z } from "zod";
 import type { TaskErrorCode } from "#contract";
 import type { ProgramTask } from "../agent-program/agent-program.ts";
-import { promptOf } from "../agent-program/prompt.ts";
+import { formatPrompt } from "../agent-program/prompt.ts";
 import type { Outcome } from "../agent-program/run-program.ts";
 import { failure } from "../process/failure.ts";
 import { AcpFailure, AgentExited, explainError, explainMessage } from "./acp-failure.ts";
@@ -18,7 +18,7 @@ const responseSchema = z.looseObject({ stopReason: z.string() });
 
 /** The end of a turn. */
 export interface Turn {
-  /** Null if the process exited during the turn or the task was canceled; the caller knows both. */
+  /** Null if the process exited during the turn or the task was canceled. The caller detects both cases itself. */
   outcome: Outcome | null;
   /** Set if the agent reported the end of the turn. Such a session can be resumed. */
   session?: { id: string; response: PromptResponse };
@@ -39,10 +39,10 @@ export async function runTurn(
     if (sessionId === null) return { outcome: null };
     onPrompt(sessionId);
     phase = "prompt";
-    const text = profile.prompt?.(request) ?? promptOf(request);
-    const prompted = agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] });
+    const text = profile.prompt?.(request) ?? formatPrompt(request);
+    const promptAnswer = agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] });
     signal.addEventListener("abort", () => void agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {}), { once: true });
-    const answer = await nullIfAborted(prompted, signal, CANCEL_LIMIT_MS);
+    const answer = await nullIfAborted(promptAnswer, signal, CANCEL_LIMIT_MS);
     if (answer === null) return { outcome: null };
     const response = responseSchema.safeParse(answer);
     if (!response.success) throw new AcpFailure("adapter_error", "The agent ended its turn without a stop reason.");
@@ -56,7 +56,7 @@ export async function runTurn(
   }
 }
 
-/** The outcome for a stop reason. A truncated answer is a failure. */
+/** Returns the outcome for a stop reason. A truncated answer is a failure. */
 function outcomeOf(
   reason: string,
   answer: string,

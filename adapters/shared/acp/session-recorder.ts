@@ -5,7 +5,7 @@ import { type AcpToolCall, readUpdate } from "./read-update.ts";
 
 export type SessionRecorder = ReturnType<typeof createSessionRecorder>;
 
-/** Creates a recorder of the updates of an agent's session in the timeline of its task. */
+/** Creates a recorder that writes the updates of an agent's session to the timeline of its task. */
 export function createSessionRecorder(
   timeline: TaskTimeline,
   profile: Pick<AcpProfile, "readNotice" | "readExtension" | "toolName" | "toolInput">,
@@ -19,10 +19,10 @@ export function createSessionRecorder(
   let reason = "The agent reports no reason.";
   let messageId: string | undefined;
 
-  const merge = (given: AcpToolCall): AcpToolCall => {
-    const known = calls.get(given.toolCallId);
-    const call = mergeCalls(known?.call, given);
-    calls.set(given.toolCallId, { call, isStarted: known?.isStarted ?? false });
+  const merge = (update: AcpToolCall): AcpToolCall => {
+    const known = calls.get(update.toolCallId);
+    const call = mergeCalls(known?.call, update);
+    calls.set(update.toolCallId, { call, isStarted: known?.isStarted ?? false });
     return call;
   };
   const start = (call: AcpToolCall): Omit<ApprovalQuestion, "taskId"> => {
@@ -41,8 +41,8 @@ export function createSessionRecorder(
   const startPendingCalls = (): void => {
     for (const { call, isStarted } of calls.values()) if (!isStarted) start(call);
   };
-  const recordCall = (given: AcpToolCall): void => {
-    const call = merge(given);
+  const recordCall = (update: AcpToolCall): void => {
+    const call = merge(update);
     const done = call.status === "completed" || call.status === "failed";
     // The input of a pending call can still grow, and the timeline emits a start only once.
     if (call.status !== undefined && call.status !== null && call.status !== "pending") start(call);
@@ -63,14 +63,14 @@ export function createSessionRecorder(
   };
 
   return {
-    recordUpdate(given: unknown): void {
-      if (typeof given !== "object" || given === null) return;
-      const notice = profile.readNotice?.(given as Record<string, unknown>) ?? null;
+    recordUpdate(message: unknown): void {
+      if (typeof message !== "object" || message === null) return;
+      const notice = profile.readNotice?.(message as Record<string, unknown>) ?? null;
       if (notice !== null) {
         applyNotice(notice);
         return;
       }
-      const update = readUpdate(given);
+      const update = readUpdate(message);
       if (update === null) return;
       if (update.sessionUpdate === "tool_call" || update.sessionUpdate === "tool_call_update") {
         recordCall(update);
@@ -110,19 +110,19 @@ export function createSessionRecorder(
     get failure(): string | undefined {
       return failed ? reason : undefined;
     },
-    /** Starts the calls that were held back. Called when no more updates follow. */
+    /** Starts the calls that are still pending. Called when no more updates follow. */
     flush: startPendingCalls,
   };
 }
 
-/** Merges an update into a call: fields that it omits stay, and terminal output is appended. */
-function mergeCalls(known: AcpToolCall | undefined, given: AcpToolCall): AcpToolCall {
-  const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
-  const merged: AcpToolCall = { ...known, ...present, toolCallId: given.toolCallId };
-  const terminal = terminalOutput(known) + terminalOutput(given);
+/** Merges an update into a call: fields that the update omits stay, and terminal output is appended. */
+function mergeCalls(known: AcpToolCall | undefined, update: AcpToolCall): AcpToolCall {
+  const present = Object.fromEntries(Object.entries(update).filter(([, value]) => value !== null && value !== undefined));
+  const merged: AcpToolCall = { ...known, ...present, toolCallId: update.toolCallId };
+  const terminal = readTerminalOutput(known) + readTerminalOutput(update);
   return {
     ...merged,
-    _meta: { ...known?._meta, ...given._meta, ...(terminal === "" ? {} : { terminal_output_delta: { data: terminal } }) },
+    _meta: { ...known?._meta, ...update._meta, ...(terminal === "" ? {} : { terminal_output_delta: { data: terminal } }) },
   };
 }
 
@@ -136,12 +136,12 @@ function inputOf(call: AcpToolCall): unknown {
   return call.title === undefined || call.title === null ? {} : { title: call.title };
 }
 
-/** The first of: the raw output, the content that the agent shows, the terminal output; null if there is none. */
+/** Returns the first of these that exists: the raw output, the content that the agent shows, the terminal output; otherwise null. */
 function outputOf(call: AcpToolCall): unknown {
   if (call.rawOutput !== undefined && call.rawOutput !== null) return call.rawOutput;
   // Bridge offers no terminals, so a reference to one has no content.
   const shown = (call.content ?? []).filter(({ type }) => type !== "terminal");
-  if (shown.length === 0) return call._meta?.["terminal_exit"] === undefined ? terminalOutput(call) || null : terminalOutput(call);
+  if (shown.length === 0) return call._meta?.["terminal_exit"] === undefined ? readTerminalOutput(call) || null : readTerminalOutput(call);
   const texts = shown.map(textOf);
   return texts.every((text) => text !== null) ? texts.join("\n") : shown;
 }
@@ -151,7 +151,7 @@ function textOf({ type, content }: Record<string, unknown>): string | null {
   return typeof text === "string" ? text : null;
 }
 
-function terminalOutput(call: AcpToolCall | undefined): string {
+function readTerminalOutput(call: AcpToolCall | undefined): string {
   const data = (call?._meta?.["terminal_output_delta"] as { data?: unknown } | undefined)?.data;
   return typeof data === "string" ? data : "";
 }

@@ -7,7 +7,7 @@ import type { TaskTimeline } from "./task-timeline.ts";
 /** Settings, directories and callbacks of one adapter of an agent program. */
 export interface ProgramContext {
   settings: ProgramSettings;
-  /** Bridge's environment. Programs get only the variables that `programEnvironment` picks from it. */
+  /** Bridge's environment. Programs get only the variables that `createProgramEnvironment` picks from it. */
   env: Readonly<Record<string, string | undefined>>;
   /** The adapter's data directory, which survives restarts. */
   dataDir: string;
@@ -17,7 +17,7 @@ export interface ProgramContext {
   onOrphansKilled(count: number): void;
   requestApproval: AdapterConfig["requestApproval"];
   /** Aborted when the adapter shuts down; stops work that belongs to no task, such as probes. */
-  closed?: AbortSignal;
+  shutdownSignal?: AbortSignal;
   /** Days after which stored data of tasks is removed. */
   retentionDays: number;
   /** For addresses from a dispatch: rejects destinations that are not permitted. */
@@ -36,7 +36,7 @@ export interface ProgramTask {
   signal: AbortSignal;
   /** The totals of sessions, for runtimes that report usage per session instead of per task. */
   totals: SessionTotals;
-  /** The declared tools of the task, which are also one of its MCP servers. Absent: the task declares none. */
+  /** The declared tools of the task. Bridge serves them as one of the task's MCP servers. Absent: the task declares none. */
   offeredTools?: OfferedTools;
 }
 
@@ -76,7 +76,7 @@ export interface ProgramConnection {
   /** Capabilities that the settings change. */
   configuredCapabilities?(context: ProgramContext): Partial<GatewayCapabilities>;
   /** The connection passes the declared tools to the model itself. Absent: Bridge serves them as an MCP server of the task. */
-  hasOwnTools?: true;
+  passesDeclaredTools?: true;
   /** Tool names that the program does not allow for MCP tools. Declared tools with these names are renamed. */
   reservedToolNames?: readonly string[];
   /** Looks up the program. Reads files only and starts no process. */

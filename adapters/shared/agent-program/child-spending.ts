@@ -1,7 +1,12 @@
 import type { ExecutionResult, NormalizedUsage, TaskErrorCode } from "#contract";
 
 /** Error codes of tasks that end before any model call. */
-const UNBILLED: readonly (TaskErrorCode | undefined)[] = ["adapter_offline", "authentication_required", "rate_limited", "spawn_failed"];
+const UNBILLED_CODES: readonly (TaskErrorCode | undefined)[] = [
+  "adapter_offline",
+  "authentication_required",
+  "rate_limited",
+  "spawn_failed",
+];
 
 export type ChildSpending = ReturnType<typeof createChildSpending>;
 
@@ -11,11 +16,11 @@ export function createChildSpending() {
   const costs: (number | undefined)[] = [];
   return {
     add({ status, errorCode, usage, costUsd }: Pick<ExecutionResult, "status" | "errorCode" | "usage" | "costUsd">): void {
-      if (status === "error" && usage === undefined && costUsd === undefined && UNBILLED.includes(errorCode)) return;
+      if (status === "error" && usage === undefined && costUsd === undefined && UNBILLED_CODES.includes(errorCode)) return;
       usages.push(usage);
       costs.push(costUsd);
     },
-    /** Omits a value that one child task did not report, because a partial sum would look like the total. */
+    /** Omits a value if a child task did not report it, because a partial sum would look like the total. */
     get total(): Pick<ExecutionResult, "usage" | "costUsd"> {
       const usage = sumUsage(usages);
       const costUsd = sum(costs);
@@ -34,7 +39,7 @@ function sumUsage(usages: readonly (NormalizedUsage | undefined)[]): NormalizedU
   return { inputTokens, outputTokens, ...Object.fromEntries(parts) };
 }
 
-/** The sum; undefined if there are no numbers or one of them is unknown. */
+/** Adds up numbers. Returns undefined if there are none or one of them is unknown. */
 function sum(numbers: readonly (number | undefined)[]): number | undefined {
   if (numbers.length === 0) return undefined;
   let total = 0;

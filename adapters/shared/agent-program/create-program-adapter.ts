@@ -15,11 +15,11 @@ import type {
 import { createConversation } from "#contract";
 import { type CallStore, createCallStore } from "../declared-tools/call-store.ts";
 import { runWithDeclaredTools, type ToolTask } from "../declared-tools/run-with-declared-tools.ts";
+import { createNotStartedResult } from "../process/failure.ts";
 import { MAX_TEXT_BYTES } from "../process/text-limit.ts";
 import type { AgentProgram, ConnectionResult, ProgramConnection, ProgramContext } from "./agent-program.ts";
 import { needsApproval } from "./decide-approval.ts";
 import { finishAnswer } from "./finish-answer.ts";
-import { notStartedResult } from "./not-started-result.ts";
 import { type FoundConnection, findConnections, isUsable, type Probes, probeConnections, reportHealth } from "./preflight.ts";
 import { createRunningTasks } from "./running-tasks.ts";
 import { createSessionTotals, removeOldTotals, type SessionTotals } from "./session-totals.ts";
@@ -27,12 +27,13 @@ import { programSettingsSchema } from "./settings.ts";
 import { createTaskTimeline } from "./task-timeline.ts";
 
 /** How long a list of models is cached. */
-const MODELS_KEPT_MS = 10 * 60_000;
+const MODELS_CACHE_MS = 10 * 60_000;
 
 /** How long a shutdown waits for running probes. */
 const PROBE_STOP_LIMIT_MS = 2_000;
 
-interface Ready {
+/** The state of an adapter between `initialize()` and `shutdown()`. */
+interface AdapterState {
   context: ProgramContext;
   totals: SessionTotals;
   openCalls: CallStore;
@@ -48,7 +49,7 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
   const running = createRunningTasks();
   const checks = new Set<Promise<unknown>>();
   let closing = new AbortController();
-  let ready: Ready | null = null;
+  let state: AdapterState | null = null;
 
   return {
     provider: program.provider,
@@ -58,11 +59,11 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
       closing = new AbortController();
       const parsed = programSettingsSchema.parse(settings);
       const host = { env, dataDir, retentionDays, logger, sandbox, fetch, lookup, onOrphansKilled, requestApproval };
-      const context = { ...host, settings: parsed, closed: closing.signal };
+      const context = { ...host, settings: parsed, shutdownSignal: closing.signal };
       const directory = path.join(dataDir, "sessions");
-      const probes: Probes = { answered: new Map(), underway: new Map() };
+      const probes: Probes = { answers: new Map(), running: new Map() };
       await removeOldTotals(directory);
-      ready = {
+      state = {
         context,
         totals: createSessionTotals(directory),
         openCalls: createCallStore(dataDir, retentionDays),
@@ -72,9 +73,9 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
     },
 
     async shutdown() {
-      const context = ready?.context;
-      const probes = ready?.probes.underway.values() ?? [];
-      ready = null;
+      const context = state?.context;
+      const probes = state?.probes.running.values() ?? [];
+      state = null;
       closing.abort();
       await Promise.allSettled([running.stopAll(), ...checks]);
       // `closing` stops the probes. The shutdown does not depend on a program that ignores it.
@@ -83,34 +84,38 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
     },
 
     async checkHealth() {
-      if (ready === null) return { status: "offline", connection: null, version: null, detail: notRunning(program), preflight: [] };
-      const check = checkProgram(program, ready);
+      if (state === null) return { status: "offline", connection: null, version: null, detail: describeNotRunning(program), preflight: [] };
+      const check = checkProgram(program, state);
       checks.add(check);
       return await check.finally(() => checks.delete(check));
     },
 
     capabilities() {
-      const usable = ready?.found.filter(isUsable).map(({ connection }) => connection) ?? [];
-      const [used, ...others] = usable.length > 0 ? usable : program.connections;
-      if (used === undefined) throw new Error(`${program.provider} has no connections`);
+      const usable = state?.found.filter(isUsable).map(({ connection }) => connection) ?? [];
+      const [first, ...others] = usable.length > 0 ? usable : program.connections;
+      if (first === undefined) throw new Error(`${program.provider} has no connections`);
+      const capabilities = { ...first.capabilities, ...(state !== null && first.configuredCapabilities?.(state.context)) };
       // A task that needs approvals uses a connection that supports them.
-      const claimed = { ...used.capabilities, ...(ready !== null && used.configuredCapabilities?.(ready.context)) };
-      return { ...claimed, approvals: [used, ...others].some(({ capabilities }) => capabilities.approvals) };
+      return { ...capabilities, approvals: [first, ...others].some((connection) => connection.capabilities.approvals) };
     },
 
     async execute(request) {
-      const current = ready;
-      if (current === null) return notStartedResult(firstOf(program), "adapter_offline", notRunning(program));
+      const current = state;
+      if (current === null) return createNotStartedResult(firstConnection(program), "adapter_offline", describeNotRunning(program));
       return running.run(request.taskId, ({ signal }) => runTask(program, request, current, running.emit, signal));
     },
 
     async listModels() {
-      if (ready === null || program.listModels === undefined) return null;
-      const { models, context } = ready;
-      if (models !== undefined && Date.now() - models.at < MODELS_KEPT_MS) return await models.list;
+      if (state === null || program.listModels === undefined) return null;
+      const { models, context } = state;
+      if (models !== undefined && Date.now() - models.at < MODELS_CACHE_MS) return await models.list;
       const { listModels } = program;
-      const list = pRetry(() => listModels(context), { retries: 1, minTimeout: 200, shouldRetry: () => context.closed?.aborted !== true });
-      const current = ready;
+      const list = pRetry(() => listModels(context), {
+        retries: 1,
+        minTimeout: 200,
+        shouldRetry: () => context.shutdownSignal?.aborted !== true,
+      });
+      const current = state;
       current.models = { list, at: Date.now() };
       checks.add(list);
       try {
@@ -130,16 +135,16 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
   };
 }
 
-async function checkProgram(program: AgentProgram, ready: Ready): Promise<AdapterHealthStatus> {
-  const { context, probes } = ready;
+async function checkProgram(program: AgentProgram, state: AdapterState): Promise<AdapterHealthStatus> {
+  const { context, probes } = state;
   const found = findConnections(program, context);
-  await Promise.all([removeExpiredData(program, ready), probeConnections(found, context, probes)]);
-  ready.found = found;
+  await Promise.all([removeExpiredData(program, state), probeConnections(found, context, probes)]);
+  state.found = found;
   return reportHealth(program, found, context);
 }
 
-/** Includes connections that are no longer in use. The next health check tries again after a failure. */
-async function removeExpiredData({ connections }: AgentProgram, { context, openCalls }: Ready): Promise<void> {
+/** Removes expired data of all connections, also of those that are not used. Logs a failure; the next health check tries again. */
+async function removeExpiredData({ connections }: AgentProgram, { context, openCalls }: AdapterState): Promise<void> {
   const sweeps = await Promise.allSettled([openCalls.sweep(), ...connections.map((connection) => connection.sweep?.(context))]);
   for (const sweep of sweeps)
     if (sweep.status === "rejected") context.logger.warn({ err: sweep.reason }, "failed to remove expired session data");
@@ -147,26 +152,26 @@ async function removeExpiredData({ connections }: AgentProgram, { context, openC
 
 async function runTask(
   program: AgentProgram,
-  given: ExecutionRequest,
-  { context, totals, openCalls, found }: Ready,
+  originalRequest: ExecutionRequest,
+  { context, totals, openCalls, found }: AdapterState,
   emit: ExecutionEventListener,
   signal: AbortSignal,
 ): Promise<ExecutionResult> {
   const usable = found.filter(isUsable);
-  const used = usable.find(({ connection }) => unsupportedReason(connection, given) === null);
-  if (used === undefined) {
+  const selected = usable.find(({ connection }) => unsupportedReason(connection, originalRequest) === null);
+  if (selected === undefined) {
     const reasons = found.map(({ connection, lookup, probe }) => {
       if ("missing" in lookup) return `${connection.name}: ${lookup.missing}`;
-      return `${connection.name}: ${probe?.ok === false ? probe.reason : unsupportedReason(connection, given)}`;
+      return `${connection.name}: ${probe?.ok === false ? probe.reason : unsupportedReason(connection, originalRequest)}`;
     });
     const errorCode = usable.length > 0 ? "adapter_error" : "adapter_offline";
     const error = `No connection of the ${program.provider} adapter can run this task. ${reasons.join(" ")}`;
-    return notStartedResult(firstOf(program), errorCode, error);
+    return createNotStartedResult(firstConnection(program), errorCode, error);
   }
-  const { connection, lookup } = used;
+  const { connection, lookup } = selected;
   const startedAt = performance.now();
-  const request = context.settings.home === "user" ? withUserHome(given, context) : given;
-  const tooLong = new AbortController();
+  const request = context.settings.home === "user" ? replaceHome(originalRequest, context) : originalRequest;
+  const textLimit = new AbortController();
   const { taskId, message } = request;
   const { streaming } = connection.capabilities;
   // Bridge records the conversation from the events. A connection that does not stream emits no text, so its conversation is recorded here.
@@ -180,16 +185,16 @@ async function runTask(
     {
       streaming,
       maxBytes: MAX_TEXT_BYTES,
-      onTooLong: () => tooLong.abort(),
+      onTooLong: () => textLimit.abort(),
       onUnstreamedText: (content) => conversation.add({ type: "assistant.text", taskId, data: { content } }),
     },
   );
   try {
-    const stop = AbortSignal.any([signal, tooLong.signal]);
+    const stop = AbortSignal.any([signal, textLimit.signal]);
     const task = { request, context, timeline, signal: stop, totals };
-    const run = (changed: ToolTask): Promise<ConnectionResult> => connection.execute({ ...task, ...changed }, lookup.argv);
+    const run = (toolTask: ToolTask): Promise<ConnectionResult> => connection.execute({ ...task, ...toolTask }, lookup.argv);
     const host = { store: openCalls, logger: context.logger, reservedNames: connection.reservedToolNames ?? [] };
-    const result = connection.hasOwnTools === true ? await run(task) : await runWithDeclaredTools(task, host, run);
+    const result = connection.passesDeclaredTools === true ? await run(task) : await runWithDeclaredTools(task, host, run);
     const { emptyAnswers } = connection;
     const finished = finishAnswer(result, { request, timeline, emptyAnswers });
     const conversationMessages = conversation.messages();
@@ -206,7 +211,7 @@ async function runTask(
   }
 }
 
-/** Why a connection does not support a request; null if it does. */
+/** Returns why a connection does not support a request; null if it does. */
 function unsupportedReason(connection: ProgramConnection, request: ExecutionRequest): string | null {
   if (needsApproval(request) && !connection.capabilities.approvals)
     return 'this connection does not support approvals. Set `approvals` to "deny" or "allow".';
@@ -215,11 +220,12 @@ function unsupportedReason(connection: ProgramConnection, request: ExecutionRequ
   return connection.unsupportedReason?.(request) ?? null;
 }
 
-function withUserHome(request: ExecutionRequest, { env }: ProgramContext): ExecutionRequest {
+/** Replaces the agent's home by the operator's. */
+function replaceHome(request: ExecutionRequest, { env }: ProgramContext): ExecutionRequest {
   return { ...request, directories: { ...request.directories, home: env["HOME"] ?? homedir() } };
 }
 
-const notRunning = ({ provider }: AgentProgram): string => `The ${provider} adapter is not running.`;
+const describeNotRunning = ({ provider }: AgentProgram): string => `The ${provider} adapter is not running.`;
 
-/** The connection that is named in the result of a task that does not start. */
-const firstOf = ({ connections: [first] }: AgentProgram): Connection => first?.name ?? "cli";
+/** Returns the connection for the result of a task that does not start. */
+const firstConnection = ({ connections: [first] }: AgentProgram): Connection => first?.name ?? "cli";

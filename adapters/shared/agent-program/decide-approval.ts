@@ -1,14 +1,14 @@
 import type { ApprovalQuestion, ExecutionRequest } from "#contract";
 import type { ProgramContext, ProgramTask } from "./agent-program.ts";
 
-/** The answer to a tool call that a runtime asks about. */
+/** Whether a tool call may run. */
 export type ApprovalDecision = { allow: true } | { allow: false; reason: string };
 
-/** True if tool calls of the task wait for an approval. A task with the profile `inspect` cannot get more permissions. */
+/** Returns whether tool calls of the task wait for an approval. A task with the profile `inspect` cannot get more permissions. */
 export const needsApproval = ({ profile, approvals }: Pick<ExecutionRequest, "profile" | "approvals">): boolean =>
   profile === "modify" && approvals === "ask";
 
-/** Decides about a tool call that a runtime asks about, by the settings of the task or by an approval. */
+/** Decides whether a tool call may run: by the profile and the `approvals` of the task, or by requesting an approval. */
 export async function decideApproval(
   { request, context }: Pick<ProgramTask, "request"> & { context: Pick<ProgramContext, "requestApproval"> },
   call: Omit<ApprovalQuestion, "taskId">,

@@ -3,12 +3,12 @@ import { makePrivateDirectory, removeInside } from "@hak2i/nofollow-fs";
 import type { Sandbox } from "#contract";
 import { findProgram } from "../process/find-program.ts";
 import { probeVersion } from "./probe-program.ts";
-import { programEnvironment } from "./program-environment.ts";
+import { createProgramEnvironment } from "./program-environment.ts";
 
 /** Generous, because the programs start with the lowest priority. */
 const LIMIT_MS = 30_000;
 
-/** A program on the PATH that reports its version. */
+/** A program on PATH that reports its version. */
 export interface InstalledProgram {
   name: string;
   file: string;
@@ -25,7 +25,7 @@ export interface ProgramSearch {
   signal: AbortSignal;
 }
 
-/** Returns the programs that are on the PATH and report a version. Starts them one after the other. */
+/** Returns the programs that are on PATH and report a version. Starts them one after the other. */
 export async function findInstalledPrograms(
   names: readonly string[],
   { env, directory, sandbox, signal }: ProgramSearch,
@@ -40,7 +40,7 @@ export async function findInstalledPrograms(
     const file = findProgram(name, pathVariable);
     if (file === null || signal.aborted) continue;
     makePrivateDirectory(directory);
-    const variables = programEnvironment({ env, settings: { env: [] } }, []);
+    const variables = createProgramEnvironment({ env, settings: { env: [] } }, []);
     const version = await probeVersion(context, [...lowPriority, file], variables, { limitMs: LIMIT_MS, signal }).catch(() => null);
     if (version !== null) found.push({ name, file, version });
   }

@@ -19,19 +19,19 @@ const FAILURES_WITH_ANSWER: readonly (TaskErrorCode | undefined)[] = ["cancelled
  * Ends the event log of a task and sets the output: the answer of a success, or the partial answer of a stopped task.
  * An error text is never the output. An empty answer of a success is handled as `EmptyAnswers` describes.
  */
-export function finishAnswer(given: ConnectionResult, context: AnswerContext): ConnectionResult {
+export function finishAnswer(result: ConnectionResult, context: AnswerContext): ConnectionResult {
   const { timeline } = context;
-  if (given.status === "ok" && given.output !== undefined) timeline.settleAnswer(given.output);
+  if (result.status === "ok" && result.output !== undefined) timeline.settleAnswer(result.output);
   timeline.close();
-  // Checked here, because the answer that the runtime reports can be what exceeds the limit.
-  const ending = timeline.isTooLong ? { ...given, ...textLimitFailure } : given;
+  // Checked after `settleAnswer`, because the reported answer can exceed the limit even if the streamed text did not.
+  const ending = timeline.isTooLong ? { ...result, ...textLimitFailure } : result;
   const { answer } = timeline;
   if (ending.status === "error")
     return FAILURES_WITH_ANSWER.includes(ending.errorCode) && answer !== "" ? { ...ending, output: answer } : ending;
   const output = ending.output ?? answer;
   if (output.trim() !== "" || ending.outputs !== undefined || isAccepted(context)) return { ...ending, output };
-  const { output: _, ...known } = ending;
-  return { ...known, ...failure("model_error", timeline.hasTools ? `${NO_ANSWER} ${CHANGES_REMAIN}` : NO_ANSWER) };
+  const { output: _, ...rest } = ending;
+  return { ...rest, ...failure("model_error", timeline.hasTools ? `${NO_ANSWER} ${CHANGES_REMAIN}` : NO_ANSWER) };
 }
 
 /** Decides whether an empty answer is a success. A task with a file output has its answer in the file. */

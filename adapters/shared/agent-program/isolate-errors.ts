@@ -8,7 +8,7 @@ const listeners = new AsyncLocalStorage<ErrorListener>();
 /**
  * Runs third-party code, such as an SDK, in Bridge's process. `onError` receives its uncaught errors, including those
  * of its asynchronous work, so that they do not crash Bridge. Errors that the code throws to its caller are not
- * affected. Wrap a callback into Bridge's code in `AsyncResource.bind`.
+ * affected. If the code calls back into Bridge, wrap the callback in `AsyncResource.bind`.
  */
 export const isolateErrors = <T>(onError: ErrorListener, code: () => T): T => listeners.run(onError, code);
 

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { withTimeout } from "@hak2i/async-kit";
 import type { AdapterHealthStatus, PreflightStep } from "#contract";
-import { sandboxStep } from "../process/sandbox-step.ts";
+import { createSandboxSteps } from "../process/sandbox.ts";
 import type { AgentProgram, Probe, ProgramConnection, ProgramContext, ProgramLookup } from "./agent-program.ts";
 
 /**
@@ -21,16 +21,16 @@ export interface FoundConnection {
 
 /** Looks up the programs of all connections that the settings allow. Starts no process. */
 export function findConnections({ connections }: AgentProgram, context: ProgramContext): FoundConnection[] {
-  const { connection: only } = context.settings;
-  const allowed = only === undefined ? connections : connections.filter(({ name }) => name === only);
+  const { connection: onlyName } = context.settings;
+  const allowed = onlyName === undefined ? connections : connections.filter(({ name }) => name === onlyName);
   return allowed.map((connection) => ({ connection, lookup: connection.find(context), probe: null }));
 }
 
 /** The probes of programs, by the identity of their files. */
 export interface Probes {
-  answered: Map<string, Probe>;
-  /** Probes that are still running. */
-  underway: Map<string, Promise<Probe>>;
+  answers: Map<string, Probe>;
+  /** Probes that have not answered yet. */
+  running: Map<string, Promise<Probe>>;
 }
 
 /** Probes the programs in parallel. A program whose files have not changed since its last answer is not started again. */
@@ -42,13 +42,13 @@ export async function probeConnections(found: readonly FoundConnection[], contex
       const key = `${entry.connection.name}\0${argv.map(identityOf).join("\0")}`;
       try {
         // A connection without a program, such as an API, can change at any time, so its answer is not cached.
-        const known = argv.length === 0 ? undefined : probes.answered.get(key);
+        const cached = argv.length === 0 ? undefined : probes.answers.get(key);
         const probe =
-          known ??
-          (await within(
+          cached ??
+          (await rejectAfter(
             PROBES_LIMIT_MS,
             startProbe(key, () => entry.connection.probe(argv, context), probes),
-            STARTING,
+            STILL_STARTING,
           ));
         entry.probe = { ok: true, probe };
       } catch (error) {
@@ -58,26 +58,26 @@ export async function probeConnections(found: readonly FoundConnection[], contex
   );
 }
 
-const STARTING = `The program is still starting: no answer within ${PROBES_LIMIT_MS / 1000} s. Bridge checks again.`;
+const STILL_STARTING = `The program is still starting: no answer within ${PROBES_LIMIT_MS / 1000} s. Bridge checks again.`;
 
 /** Starts a probe, or returns the one that is running. */
-function startProbe(key: string, probe: () => Promise<Probe>, { answered, underway }: Probes): Promise<Probe> {
-  const running = underway.get(key);
-  if (running !== undefined) return running;
+function startProbe(key: string, probe: () => Promise<Probe>, { answers, running }: Probes): Promise<Probe> {
+  const earlier = running.get(key);
+  if (earlier !== undefined) return earlier;
   const started = Promise.resolve()
     .then(probe)
     .then((answer) => {
-      answered.set(key, answer);
+      answers.set(key, answer);
       return answer;
     })
-    .finally(() => underway.delete(key));
-  underway.set(key, started);
+    .finally(() => running.delete(key));
+  running.set(key, started);
   // The check may have stopped waiting, and an unhandled rejection would crash Bridge.
   started.catch(() => {});
   return started;
 }
 
-/** True if tasks can use the connection: its program exists, and its probe has not failed. */
+/** Returns whether tasks can use the connection: its program exists, and its probe has not failed. */
 export const isUsable = (entry: FoundConnection): entry is FoundConnection & { lookup: { argv: readonly string[] } } =>
   "argv" in entry.lookup && entry.probe?.ok !== false;
 
@@ -101,9 +101,10 @@ export async function reportHealth(
         : steps.map((step) => step.detail).join(" ");
     return { status: "offline", connection: null, version: null, detail, preflight: steps };
   }
-  const credentials = await within(CREDENTIALS_LIMIT_MS, program.findCredentials(used.connection.name, used.lookup.argv, context)).catch(
-    (error: unknown) => ({ ok: false, detail: `The credentials could not be checked. ${reasonOf(error)}` }),
-  );
+  const credentials = await rejectAfter(
+    CREDENTIALS_LIMIT_MS,
+    program.findCredentials(used.connection.name, used.lookup.argv, context),
+  ).catch((error: unknown) => ({ ok: false, detail: `The credentials could not be checked. ${reasonOf(error)}` }));
   steps.push({ step: "authentication", ...credentials });
   // A council works with every runtime, so this step is informational and cannot fail.
   const multiAgent = used.connection.multiAgent ?? program.multiAgent;
@@ -117,7 +118,7 @@ export async function reportHealth(
     ok: true,
     detail: `Estimated time limits are multiplied by ${program.timeoutMultiplier} for this runtime.`,
   });
-  steps.push(...sandboxStep(context.sandbox));
+  steps.push(...createSandboxSteps(context.sandbox));
   return {
     status: credentials.ok ? "healthy" : "degraded",
     connection: used.connection.name,
@@ -145,8 +146,8 @@ function identityOf(argument: string): string {
   }
 }
 
-/** Rejects when the limit is over. The work continues. */
-const within = <T>(limitMs: number, work: Promise<T>, message = `No answer within ${limitMs / 1000} s.`): Promise<T> =>
+/** Rejects if the work takes longer than the limit. The work continues. */
+const rejectAfter = <T>(limitMs: number, work: Promise<T>, message = `No answer within ${limitMs / 1000} s.`): Promise<T> =>
   withTimeout(work, limitMs, () => {
     throw new Error(message);
   });

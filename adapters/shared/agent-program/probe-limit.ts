@@ -5,7 +5,9 @@ const IDLE_LIMIT_MS = 20_000;
 /** Maximum factor by which load extends the limit. */
 const MAX_FACTOR = 4;
 
-/** How long a program may take to answer a probe, in ms: the operator's setting, or a limit that grows with the load of the host. */
+/**
+ * Returns how long a program may take to answer a probe, in ms: the operator's setting, or a limit that grows with the load of the host.
+ */
 export function probeLimitMs(
   { probeSeconds }: { probeSeconds?: number | undefined },
   { load, cores } = { load: loadavg()[0] ?? 0, cores: availableParallelism() },

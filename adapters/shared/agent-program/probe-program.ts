@@ -10,7 +10,7 @@ import { probeLimitMs } from "./probe-limit.ts";
 export const LONG_PROBE_LIMIT_MS = 20_000;
 
 /** The parts of the context that a probe uses. */
-export type ProbeContext = Pick<ProgramContext, "dataDir" | "sandbox" | "onOrphansKilled" | "closed"> & {
+export type ProbeContext = Pick<ProgramContext, "dataDir" | "sandbox" | "onOrphansKilled" | "shutdownSignal"> & {
   settings?: Pick<ProgramContext["settings"], "probeSeconds">;
 };
 
@@ -32,9 +32,9 @@ export interface ProbeCall extends Pick<ProcessOptions, "argv" | "env"> {
   signal?: AbortSignal;
 }
 
-/** Runs a program in directories of the probe, for example to read its version. Rejects if it does not start or exceeds the limit. */
+/** Runs a program in its own directories, for example to read its version. Rejects if it does not start or exceeds a limit. */
 export async function probeProgram(
-  { dataDir, sandbox, onOrphansKilled, closed, settings = {} }: ProbeContext,
+  { dataDir, sandbox, onOrphansKilled, shutdownSignal, settings = {} }: ProbeContext,
   { limitMs = probeLimitMs(settings), signal, ...call }: ProbeCall,
 ): Promise<ProbeAnswer> {
   const id = randomUUID();
@@ -59,7 +59,7 @@ export async function probeProgram(
         lines.push(line);
         call.onLine?.(line);
       },
-      signal: AbortSignal.any([AbortSignal.timeout(limitMs), ...[signal, closed].filter((one) => one !== undefined)]),
+      signal: AbortSignal.any([AbortSignal.timeout(limitMs), ...[signal, shutdownSignal].filter((one) => one !== undefined)]),
       limits: { killAfterMs: 500 },
     });
     onOrphansKilled(end.orphansKilled);
@@ -72,7 +72,7 @@ export async function probeProgram(
   }
 }
 
-/** The version that a program prints for `--version`. Rejects if it prints none. */
+/** Returns the version that a program prints for `--version`. Rejects if it prints none. */
 export async function probeVersion(
   context: ProbeContext,
   argv: readonly string[],
@@ -81,7 +81,9 @@ export async function probeVersion(
 ): Promise<string> {
   const { end, stdout } = await probeProgram(context, { argv: [...argv, "--version"], env, ...limits });
   const version = /\d+\.\d+\.\d+[\w.+-]*/.exec(stdout)?.[0];
-  if (end.exitCode !== 0 || version === undefined)
-    throw new Error(`${argv.join(" ")} --version prints no version: ${`${stdout} ${end.stderr}`.trim().slice(0, 500)}`);
+  if (end.exitCode !== 0 || version === undefined) {
+    const output = `${stdout} ${end.stderr}`.trim().slice(0, 500) || `it prints nothing and exits with ${end.exitCode}`;
+    throw new Error(`${argv.join(" ")} --version prints no version: ${output}`);
+  }
   return version;
 }

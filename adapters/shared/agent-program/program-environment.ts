@@ -5,8 +5,10 @@ const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", 
 /** Variables of Bridge's environment that every program inherits. It inherits others only if its adapter or the operator names them. */
 const INHERITED_VARIABLES = ["PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", ...PROXY_VARIABLES] as const;
 
-/** The environment of a program: the allowed variables of Bridge's environment, and the variables in `own`, which take precedence. */
-export function programEnvironment(
+/**
+ * Creates the environment of a program: the allowed variables of Bridge's environment, and the variables in `own`, which take precedence.
+ */
+export function createProgramEnvironment(
   { env, settings }: Pick<ProgramContext, "env"> & { settings: Pick<ProgramSettings, "env"> },
   names: readonly string[],
   own: Readonly<Record<string, string>> = {},

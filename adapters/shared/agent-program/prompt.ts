@@ -1,16 +1,16 @@
 import type { ExecutionRequest } from "#contract";
 
 /**
- * The first line of every prompt. Several programs run a prompt that starts with `/` as a command, so a message never starts a prompt.
- * Existing sessions contain it.
+ * The first line of every prompt. Several programs run a prompt that starts with `/` as a command, so no prompt starts with the message.
+ * The line must not change, because it is part of stored sessions.
  */
-export const promptOpening = "Your task:\n\n";
+export const PROMPT_OPENING = "Your task:\n\n";
 
 /**
- * The prompt of a task. `systemPrompt` is for programs that have no parameter for it: the instructions precede the
+ * Formats the prompt of a task. `systemPrompt` is for programs that have no parameter for it: the instructions precede the
  * message in a labeled block.
  */
-export function promptOf({ message }: Pick<ExecutionRequest, "message">, systemPrompt?: string): string {
+export function formatPrompt({ message }: Pick<ExecutionRequest, "message">, systemPrompt?: string): string {
   const instructions = systemPrompt === undefined ? "" : `Instructions:\n<instructions>\n${systemPrompt}\n</instructions>\n\n`;
-  return `${instructions}${promptOpening}${message}`;
+  return `${instructions}${PROMPT_OPENING}${message}`;
 }

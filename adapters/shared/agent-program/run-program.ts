@@ -3,7 +3,7 @@ import { JSON_OUTPUT_LIMITS, type ProcessEnd, type ProcessOptions, runProcess } 
 import type { ConnectionResult, ProgramTask } from "./agent-program.ts";
 import type { TaskTimeline } from "./task-timeline.ts";
 
-/** What one line of a program's output means for its task. */
+/** One change of a task that a line of a program's output reports. */
 export type Step =
   | { kind: "text"; text: string }
   /** The current message is complete, so its text stays. */
@@ -53,7 +53,7 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
   let facts: Omit<Partial<ConnectionResult>, "status"> = {};
   let reported = null as Outcome | null;
 
-  const take = (step: Step): void => {
+  const applyProgramStep = (step: Step): void => {
     if (step.kind === "facts") facts = { ...facts, ...step.facts };
     else if (step.kind !== "ended") applyStep(timeline, step);
     else if (reported === null && !signal.aborted) {
@@ -76,7 +76,7 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
       task.offeredTools?.noteOutput();
       const object = parseObject(line);
       if (object === null) context.logger.debug({ taskId: request.taskId, line: line.slice(0, 500) }, "program output is not JSON");
-      else for (const step of call.read(object)) take(step);
+      else for (const step of call.read(object)) applyProgramStep(step);
     },
     signal: AbortSignal.any([signal, stop.signal]),
     limits: JSON_OUTPUT_LIMITS,
@@ -105,8 +105,8 @@ export function reportOrphans({ request, context }: Pick<ProgramTask, "request" 
 }
 
 /**
- * The first of: an exceeded limit, the reported outcome, the meaning of the exit. A program can fail with exit code 0,
- * so the code alone does not decide.
+ * Returns the first of these: the failure of an exceeded limit, the reported outcome, the outcome that the exit means. A program
+ * can fail with exit code 0, so the exit code alone does not decide.
  */
 function outcomeOf({ signal }: ProgramTask, call: ProgramCall, end: ProcessEnd, reported: Outcome | null): Outcome {
   const decided = stopFailure(end, JSON_OUTPUT_LIMITS) ?? reported;

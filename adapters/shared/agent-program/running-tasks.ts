@@ -9,7 +9,7 @@ export function createRunningTasks() {
     emit(event: AdapterEvent): void {
       for (const listener of listeners) listener(event);
     },
-    /** Runs a task under its id. Its controller is aborted to stop it. */
+    /** Runs a task. `cancel` and `stopAll` abort its controller. */
     async run(taskId: string, task: (controller: AbortController) => Promise<ExecutionResult>): Promise<ExecutionResult> {
       const controller = new AbortController();
       const done = task(controller);

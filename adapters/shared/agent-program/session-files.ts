@@ -8,10 +8,10 @@ export interface SessionFiles<T> {
   /** Null if nothing is stored for the session. `home` distinguishes sessions with the same id. */
   read(home: string, session: string): Promise<T | null>;
   write(home: string, session: string, value: T): Promise<void>;
-  forget(home: string, session: string): Promise<void>;
+  remove(home: string, session: string): Promise<void>;
 }
 
-/** Opens the files in a directory, which need not exist. */
+/** Stores the files in a directory, which need not exist. */
 export function createSessionFiles<T>(directory: string, schema: z.ZodType<T>): SessionFiles<T> {
   const fileOf = (home: string, session: string): string => path.join(directory, `${hash("sha256", `${home}\0${session}`)}.json`);
   return {
@@ -29,6 +29,6 @@ export function createSessionFiles<T>(directory: string, schema: z.ZodType<T>): 
       await writeFile(draft, JSON.stringify(value), { mode: 0o600 });
       await rename(draft, file);
     },
-    forget: (home, session) => rm(fileOf(home, session), { force: true }),
+    remove: (home, session) => rm(fileOf(home, session), { force: true }),
   };
 }

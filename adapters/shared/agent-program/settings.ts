@@ -3,11 +3,11 @@ import { type AdapterSetting, choice, integer, readInteger, readList } from "#co
 
 /** Settings that every adapter of an agent program has; each adapter parses its other settings itself. */
 export const programSettingsSchema = z.looseObject({
-  /** Program of the `cli` or `http-api` connection: a path, or a name on the PATH. */
+  /** Program of the `cli` or `http-api` connection: a path, or a name on PATH. */
   command: z.string().min(1).optional(),
-  /** Program of the `acp` connection, where that is another one. */
+  /** Program of the `acp` connection, if it is not `command`. */
   acpCommand: z.string().min(1).optional(),
-  /** Only this connection, instead of the first that works. */
+  /** The only connection that may be used. Absent: the first one that works. */
   connection: z.string().optional(),
   /** `agent`: a home per tenant and agent. `user`: the operator's own, with its logins and its settings. */
   home: z.enum(["agent", "user"]).default("agent"),
@@ -20,15 +20,21 @@ export const programSettingsSchema = z.looseObject({
 });
 export type ProgramSettings = z.infer<typeof programSettingsSchema>;
 
-/** The setting `command` or `acpCommand`. */
-export const command = (variable: string, title: string, usual: string) =>
+/** Defines the setting `command` or `acpCommand`. */
+export const defineCommand = (variable: string, title: string, defaultCommand: string) =>
   ({
     variable,
-    schema: z.string().min(1).optional().describe(`${title} executable: a path, or a name looked up on PATH. Default: ${usual}`),
+    schema: z.string().min(1).optional().describe(`${title} executable: a path, or a name looked up on PATH. Default: ${defaultCommand}`),
   }) satisfies AdapterSetting;
 
-/** The setting `connection`, with the connections in the order in which they are tried. */
-export const connection = <const Names extends readonly [string, ...string[]]>(variable: string, title: string, names: Names) =>
+/** Returns the schema of a program with its arguments. All faults have one message, because the value is a single JSON text. */
+export function argvSchema(example: string) {
+  const message = `must be a JSON array of strings, for example ${example}`;
+  return z.array(z.string(message).min(1, message), message).min(1, message);
+}
+
+/** Defines the setting `connection`, with the connections in the order in which they are tried. */
+export const defineConnection = <const Names extends readonly [string, ...string[]]>(variable: string, title: string, names: Names) =>
   ({
     variable,
     schema: choice(names)
@@ -38,8 +44,8 @@ export const connection = <const Names extends readonly [string, ...string[]]>(v
       ),
   }) satisfies AdapterSetting;
 
-/** The setting `home`. */
-export const home = (variable: string, title: string) =>
+/** Defines the setting `home`. */
+export const defineHome = (variable: string, title: string) =>
   ({
     variable,
     schema: choice(["agent", "user"])
@@ -47,8 +53,8 @@ export const home = (variable: string, title: string) =>
       .describe(`Home directory of ${title}: agent (one per tenant and agent) or user (the operator's own, with its login).`),
   }) satisfies AdapterSetting;
 
-/** The setting `env`. */
-export const env = (variable: string, title: string) =>
+/** Defines the setting `env`. */
+export const defineEnv = (variable: string, title: string) =>
   ({
     variable,
     read: readList,

@@ -1,5 +1,5 @@
 import type { ProgramContext } from "../agent-program/agent-program.ts";
-import { programEnvironment } from "../agent-program/program-environment.ts";
+import { createProgramEnvironment } from "../agent-program/program-environment.ts";
 import { DOLLAR_VARIABLE } from "./mcp-config.ts";
 
 /** Documented variables of Claude Code: endpoint, credentials, models and retries. */
@@ -22,8 +22,8 @@ const CLOUD_VARIABLES = {
 /** With the default of ten retries, Claude Code would take minutes to report a rejected key. */
 const MAX_RETRIES = "4";
 
-/** The environment of Claude Code, for all connections. */
-export function claudeEnvironment(
+/** Creates the environment of Claude Code, for all connections. */
+export function createClaudeEnvironment(
   context: Pick<ProgramContext, "settings" | "env">,
   own: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
@@ -33,7 +33,7 @@ export function claudeEnvironment(
     context.env[selector] === undefined ? [] : [selector, ...names],
   );
   const env = { CLAUDE_CODE_MAX_RETRIES: MAX_RETRIES, ...context.env };
-  return programEnvironment({ ...context, env }, [...VARIABLES, ...cloud, ...config], {
+  return createProgramEnvironment({ ...context, env }, [...VARIABLES, ...cloud, ...config], {
     ...NO_TELEMETRY,
     ...TASK_BEHAVIOR,
     ...DOLLAR_VARIABLE,

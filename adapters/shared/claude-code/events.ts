@@ -56,9 +56,9 @@ export interface ReaderOptions {
  * Agent SDK passes on the same lines.
  */
 export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions): LineReader {
-  const streamed = new Set<string>();
+  const streamedIds = new Set<string>();
   const outputCalls = new Set<string>();
-  let answered = false;
+  let hasAnswered = false;
   /** The text of the current message since its last tool call, by block. Null between messages. */
   let blocks: string[] | null = null;
   let isRefused = false;
@@ -73,7 +73,7 @@ export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions
   const readStreamEvent = ({ event, abandoned_blocks: abandoned }: StreamLine): Step[] => {
     const { type, message, delta, index = 0 } = event;
     if (type === "message_start" && message !== undefined) {
-      streamed.add(message.id);
+      streamedIds.add(message.id);
       const steps = blocks === null ? [] : discard(retryReason());
       [blocks, isRefused] = [[], false];
       return steps;
@@ -85,25 +85,25 @@ export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions
     }
     if (type !== "content_block_delta" || delta?.type !== "text_delta") return [];
     const { text = "" } = delta;
-    answered = true;
+    hasAnswered = true;
     if (blocks !== null) blocks[index] = (blocks[index] ?? "") + text;
     return [{ kind: "text", text }];
   };
 
-  const readBlock = (block: Block, { text, subAgentOf }: { text: boolean; subAgentOf: string | null }): Step[] => {
+  const readBlock = (block: Block, { isNewText, subAgentOf }: { isNewText: boolean; subAgentOf: string | null }): Step[] => {
     if (block.type === "text") {
       if (subAgentOf !== null) return [{ kind: "progress", data: { subAgent: { toolCallId: subAgentOf, text: block.text } } }];
-      answered ||= text;
-      return text ? [{ kind: "text", text: block.text }] : [];
+      hasAnswered ||= isNewText;
+      return isNewText ? [{ kind: "text", text: block.text }] : [];
     }
     if (block.type === "tool_use" && block.name === OUTPUT_TOOL) outputCalls.add(block.id);
     else if (block.type === "tool_use") {
-      answered &&= subAgentOf !== null;
+      hasAnswered &&= subAgentOf !== null;
       if (subAgentOf === null) blocks &&= [];
       return [{ kind: "tool.invoked", toolCallId: block.id, toolName: block.name, input: block.input }];
     } else if (block.type === "tool_result" && !outputCalls.has(block.tool_use_id)) {
       const { tool_use_id: toolCallId, content, is_error: isError } = block;
-      return [{ kind: "tool.completed", toolCallId, output: plainText(content), isError: isError === true }];
+      return [{ kind: "tool.completed", toolCallId, output: joinTextBlocks(content), isError: isError === true }];
     }
     return [];
   };
@@ -118,7 +118,7 @@ export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions
       case "assistant": {
         if (line.message.model === NO_MODEL) return [];
         // The text of a streamed message has been reported already.
-        const options = { text: !streamed.has(line.message.id), subAgentOf: line.parent_tool_use_id ?? null };
+        const options = { isNewText: !streamedIds.has(line.message.id), subAgentOf: line.parent_tool_use_id ?? null };
         return line.message.content.flatMap((block) => readBlock(block, options));
       }
       case "tool_progress": {
@@ -128,11 +128,11 @@ export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions
       }
       case "user": {
         const results = line.message.content.filter(({ type }) => type === "tool_result");
-        return results.flatMap((block) => readBlock(block, { text: false, subAgentOf: line.parent_tool_use_id ?? null }));
+        return results.flatMap((block) => readBlock(block, { isNewText: false, subAgentOf: line.parent_tool_use_id ?? null }));
       }
       case "result":
         if (line.total_cost_usd !== undefined) onSessionCost?.(line.total_cost_usd);
-        return readResult(line, readOutcome(line, homeSetting), answered);
+        return readResult(line, readOutcome(line, homeSetting), hasAnswered);
       case undefined:
         return [];
     }
@@ -181,11 +181,11 @@ function readSystem(line: SystemLine): Step[] {
   }
 }
 
-function readResult(line: ResultLine, outcome: Outcome, answered: boolean): Step[] {
+function readResult(line: ResultLine, outcome: Outcome, hasAnswered: boolean): Step[] {
   const { result = "", structured_output: outputs } = line;
   return [
     // The result is the last part of the answer. With structured output, it repeats the JSON, which is the answer only if there is no text.
-    ...(outcome.status === "ok" && result !== "" && !(answered && outputs !== undefined)
+    ...(outcome.status === "ok" && result !== "" && !(hasAnswered && outputs !== undefined)
       ? [{ kind: "confirmed", text: result } as const]
       : []),
     { kind: "facts", facts: { ...readUsage(line), ...(outputs === undefined ? {} : { outputs }) } },
@@ -193,12 +193,12 @@ function readResult(line: ResultLine, outcome: Outcome, answered: boolean): Step
   ];
 }
 
-/** The reason of a discarded answer that Claude Code requests again. */
+/** Formats the reason of a discarded answer, which Claude Code requests again. */
 export const retryReason = (error?: unknown): string =>
   `The model's answer was incomplete${typeof error === "string" ? ` (${error})` : ""}.`;
 
 /**
- * The usage and cost of the task, including sub-agents. The line's `usage` omits sub-agents, and its `total_cost_usd`
+ * Reads the usage and cost of the task, including sub-agents. The line's `usage` omits sub-agents, and its `total_cost_usd`
  * is the total of the session.
  */
 function readUsage({ model_usage_since_last_result: models }: ResultLine): { usage?: NormalizedUsage; costUsd?: number } {
@@ -219,7 +219,7 @@ function readUsage({ model_usage_since_last_result: models }: ResultLine): { usa
 }
 
 /** Joins text blocks to one text. Returns other content, such as images, unchanged. */
-function plainText(content: unknown): unknown {
+function joinTextBlocks(content: unknown): unknown {
   const blocks = z.array(z.object({ type: z.literal("text"), text: z.string() })).safeParse(content).data;
   return blocks === undefined ? content : blocks.map(({ text }) => text).join("\n");
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Credentials, ProgramContext } from "../agent-program/agent-program.ts";
 import { probeProgram } from "../agent-program/probe-program.ts";
-import { claudeEnvironment } from "./environment.ts";
+import { createClaudeEnvironment } from "./environment.ts";
 import { loginAdvice } from "./result-line.ts";
 
 const statusSchema = z.object({ loggedIn: z.boolean(), authMethod: z.string(), apiProvider: z.string() });
@@ -10,7 +10,7 @@ const statusSchema = z.object({ loggedIn: z.boolean(), authMethod: z.string(), a
 export async function checkLogin(argv: readonly string[], context: ProgramContext, homeSetting: string): Promise<Credentials> {
   const home = context.settings.home === "user" ? context.env["HOME"] : undefined;
   try {
-    const call = { argv: [...argv, "auth", "status"], env: claudeEnvironment(context), ...(home === undefined ? {} : { home }) };
+    const call = { argv: [...argv, "auth", "status"], env: createClaudeEnvironment(context), ...(home === undefined ? {} : { home }) };
     const { stdout, end } = await probeProgram(context, call);
     const status = parseStatus(stdout);
     if (status === null)

@@ -1,5 +1,5 @@
 import type { McpServerSpec } from "#contract";
-import { mcpServerNames } from "../agent-program/mcp-server-names.ts";
+import { nameMcpServers } from "../agent-program/mcp-server-names.ts";
 
 /** Claude Code expands `${NAME}` in the configuration of a server. This variable escapes a literal `$`. */
 export const DOLLAR_VARIABLE = { BRIDGE_DOLLAR: "$" } as const;
@@ -7,12 +7,12 @@ export const DOLLAR_VARIABLE = { BRIDGE_DOLLAR: "$" } as const;
 /** Claude Code ignores servers with these names without a warning. */
 const RESERVED_NAMES = ["ide", "workspace", "claude-in-chrome", "computer-use"];
 
-/** The names of the servers in Claude Code, in their order. */
-export const serverNames = (servers: readonly McpServerSpec[]): string[] => mcpServerNames(servers, RESERVED_NAMES);
+/** Returns the names of the servers in Claude Code, in the order of the servers. */
+export const nameServers = (servers: readonly McpServerSpec[]): string[] => nameMcpServers(servers, RESERVED_NAMES);
 
-/** The content of the MCP configuration file. */
-export function mcpConfig(servers: readonly McpServerSpec[]): string {
-  const names = serverNames(servers);
+/** Formats the content of the MCP configuration file. */
+export function formatMcpConfig(servers: readonly McpServerSpec[]): string {
+  const names = nameServers(servers);
   const entries = servers.map(({ name: _, transport, ...spec }, index) => [
     names[index],
     { type: transport, ...(escapeVariables(spec) as object) },

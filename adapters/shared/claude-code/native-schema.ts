@@ -3,8 +3,8 @@ import type { ExecutionRequest } from "#contract";
 /** Maximum size of a JSON Schema in an argument. */
 const SCHEMA_LIMIT_BYTES = 100 * 1024;
 
-/** The schema for Claude Code's structured output; null if Bridge parses the text of the answer instead. */
-export function nativeSchema({ outputStrategy }: Pick<ExecutionRequest, "outputStrategy">): string | null {
+/** Returns the schema for Claude Code's structured output; null if Bridge parses the text of the answer instead. */
+export function getNativeSchema({ outputStrategy }: Pick<ExecutionRequest, "outputStrategy">): string | null {
   if (outputStrategy.type !== "structured" || !isSupported(outputStrategy.schema)) return null;
   const schema = JSON.stringify(outputStrategy.schema);
   return Buffer.byteLength(schema) > SCHEMA_LIMIT_BYTES ? null : schema;
@@ -20,5 +20,5 @@ function isSupported({ $schema, type, anyOf, oneOf, allOf }: Record<string, unkn
   );
 }
 
-/** True if Claude Code rejected the schema before it started. Bridge then parses the text of the answer. */
+/** Returns whether Claude Code rejected the schema before it started. Bridge then parses the text of the answer. */
 export const isSchemaRefused = (error: string | undefined): boolean => error?.includes("--json-schema is not a valid JSON Schema") === true;

@@ -1,9 +1,9 @@
 import type { ExecutionRequest } from "#contract";
-import { allowedTools, settingsFor, toolsFor } from "./permissions.ts";
-import { commonFlags, filesIn } from "./task-files.ts";
+import { createTaskSettings, listAllowedTools, selectTools } from "./permissions.ts";
+import { createCommonFlags, locateTaskFiles } from "./task-files.ts";
 
-/** Options of the Claude Agent SDK that restrict a task to its permissions, as the flags of the `cli` connection do. */
-export const sdkOptions = (request: ExecutionRequest) => ({
+/** Creates the options of the Claude Agent SDK that restrict a task to its permissions, as the flags of the `cli` connection do. */
+export const createSdkOptions = (request: ExecutionRequest) => ({
   settingSources: [],
   strictMcpConfig: true,
   promptSuggestions: false,
@@ -11,8 +11,8 @@ export const sdkOptions = (request: ExecutionRequest) => ({
   allowDangerouslySkipPermissions: false,
   // Saves the model call that would generate a title.
   title: "Bridge",
-  tools: toolsFor(request),
-  allowedTools: allowedTools(request),
-  settings: settingsFor(request),
-  extraArgs: commonFlags(request, filesIn(request.directories.tmp)),
+  tools: selectTools(request),
+  allowedTools: listAllowedTools(request),
+  settings: createTaskSettings(request),
+  extraArgs: createCommonFlags(request, locateTaskFiles(request.directories.tmp)),
 });

@@ -1,8 +1,8 @@
 import path from "node:path";
 import { makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ExecutionRequest } from "#contract";
-import { mcpConfig } from "./mcp-config.ts";
-import { serversFor } from "./permissions.ts";
+import { formatMcpConfig } from "./mcp-config.ts";
+import { selectServers } from "./permissions.ts";
 
 /** Files for data that must not be an argument: other users of the host can read arguments, and an argument is limited to 128 KiB. */
 export interface TaskFiles {
@@ -10,8 +10,8 @@ export interface TaskFiles {
   mcpConfig: string;
 }
 
-/** The paths of a task's files. */
-export const filesIn = (tmp: string): TaskFiles => ({
+/** Returns the paths of a task's files. */
+export const locateTaskFiles = (tmp: string): TaskFiles => ({
   systemPrompt: path.join(tmp, SYSTEM_PROMPT),
   mcpConfig: path.join(tmp, MCP_CONFIG),
 });
@@ -23,20 +23,20 @@ const MCP_CONFIG = "mcp.json";
 export async function writeFiles(request: ExecutionRequest): Promise<TaskFiles> {
   const { systemPrompt, directories } = request;
   const { tmp } = directories;
-  const servers = serversFor(request);
+  const servers = selectServers(request);
   makePrivateDirectory(tmp);
   if (systemPrompt !== undefined) await writeFileInside(tmp, SYSTEM_PROMPT, systemPrompt, { obstacles: "remove" });
-  if (servers.length > 0) await writeFileInside(tmp, MCP_CONFIG, mcpConfig(servers), { obstacles: "remove" });
-  return filesIn(tmp);
+  if (servers.length > 0) await writeFileInside(tmp, MCP_CONFIG, formatMcpConfig(servers), { obstacles: "remove" });
+  return locateTaskFiles(tmp);
 }
 
-/** Flags of Claude Code for all connections. Null means a flag without a value. */
-export function commonFlags(request: ExecutionRequest, files: TaskFiles): Record<string, string | null> {
+/** Creates the flags of Claude Code that all connections use. Null means a flag without a value. */
+export function createCommonFlags(request: ExecutionRequest, files: TaskFiles): Record<string, string | null> {
   return {
     // Restricts the file tools to the directory of the task, even through links, and ignores settings files.
     restricted: null,
     // Uses the system prompt of this dispatch, not the one that the session started with.
     "system-prompt-snapshot": "off",
-    ...(serversFor(request).length === 0 ? {} : { "mcp-config": files.mcpConfig }),
+    ...(selectServers(request).length === 0 ? {} : { "mcp-config": files.mcpConfig }),
   };
 }

@@ -46,7 +46,7 @@ export function createCallGate(timeline: TaskTimeline, isDeclared: (toolName: st
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  /** True if something other than the waiting calls is running or about to start. */
+  /** Returns whether something other than the waiting calls is running or about to start. */
   const isBusy = (): boolean => otherTools.size > 0 || [...reported.values()].filter((state) => state === "open").length > waiting.size;
 
   const restartTimer = (): void => {
@@ -54,6 +54,7 @@ export function createCallGate(timeline: TaskTimeline, isDeclared: (toolName: st
     if (calls.length === 0 || isClosed || turn.signal.aborted) return;
     timer = isBusy() ? setTimeout(release, BLOCKED_MS) : setTimeout(() => turn.abort(), SETTLE_MS);
   };
+  /** Answers all waiting calls, so that the program continues. */
   const release = (): void => {
     const open = [...reported].filter(([, state]) => state === "open");
     for (const [toolCallId] of open.slice(0, waiting.size)) reported.set(toolCallId, "done");

@@ -1,11 +1,12 @@
 /**
- * Recognizes the names that programs give to declared tools: each program prefixes the tool's name with the server's in
- * its own way. The whole name is compared, because `inspect` depends on it, and a model can choose parts of other
- * titles. `serverName` has letters, digits, `-` and `_`.
+ * Returns a function that recognizes the names that programs give to declared tools. Each program combines the name of
+ * the tool with that of the server in its own way. The whole name is compared, because a task with `inspect` may call
+ * declared tools, and a model can choose parts of the titles of other tools. `serverName` has letters, digits, `-` and
+ * `_`.
  */
-export function isDeclaredTool(serverName: string, toolNames: Iterable<string>): (programName: string) => boolean {
+export function createDeclaredToolMatcher(serverName: string, toolNames: Iterable<string>): (programName: string) => boolean {
   const names = new Set(toolNames);
-  const before = new RegExp(`^(?:mcp[_:.]{1,2})?${serverName}(?:_{1,2}|[.:])(.+)$`);
-  const behind = new RegExp(`^(.+) \\(${serverName} MCP Server\\)$`);
-  return (programName) => [before, behind].some((form) => names.has(form.exec(programName)?.[1] ?? ""));
+  const prefixed = new RegExp(`^(?:mcp[_:.]{1,2})?${serverName}(?:_{1,2}|[.:])(.+)$`);
+  const suffixed = new RegExp(`^(.+) \\(${serverName} MCP Server\\)$`);
+  return (programName) => [prefixed, suffixed].some((form) => names.has(form.exec(programName)?.[1] ?? ""));
 }

@@ -5,7 +5,7 @@ export interface OpenCall {
   input: unknown;
 }
 
-/** The results of all open calls, in the order of the calls, and the rest of the message that brought them. */
+/** The results of all open calls, in the order of the calls, and the rest of the message that contained them. */
 export interface MatchedResults {
   results: (readonly [call: OpenCall, result: unknown])[];
   rest: string;
@@ -20,20 +20,20 @@ export function matchResults(open: readonly OpenCall[], message: string): Matche
   const { object, rest } = splitObject(message);
   const ids = open.map(({ toolCallId }) => toolCallId);
   if (object !== null && ids.every((id) => Object.hasOwn(object, id))) {
-    const strangers = Object.keys(object).filter((key) => !ids.includes(key));
-    if (strangers.length > 0)
-      return { fault: `The message has results for unknown calls: ${named(strangers)}. The waiting calls are: ${named(ids)}.` };
+    const unknownIds = Object.keys(object).filter((key) => !ids.includes(key));
+    if (unknownIds.length > 0)
+      return { fault: `The message has results for unknown calls: ${formatIds(unknownIds)}. The waiting calls are: ${formatIds(ids)}.` };
     return { results: open.map((call) => [call, object[call.toolCallId]]), rest };
   }
-  const [only, ...others] = open;
-  if (only !== undefined && others.length === 0) return { results: [[only, message]], rest: "" };
+  const [onlyCall, ...others] = open;
+  if (onlyCall !== undefined && others.length === 0) return { results: [[onlyCall, message]], rest: "" };
   return {
-    fault: `The conversation waits for the results of ${open.length} tool calls. Begin the message with a JSON object that maps each toolCallId to its result: ${named(ids)}.`,
+    fault: `The conversation waits for the results of ${open.length} tool calls. Begin the message with a JSON object that maps each toolCallId to its result: ${formatIds(ids)}.`,
   };
 }
 
-/** A result as the text that a model reads. */
-export const textOfResult = (result: unknown): string => (typeof result === "string" ? result : JSON.stringify(result));
+/** Converts a result to text for a model. */
+export const formatResult = (result: unknown): string => (typeof result === "string" ? result : JSON.stringify(result));
 
 /** Splits a text into the JSON object that it begins with and the rest. Bridge may have appended instructions to the message. */
 function splitObject(text: string): { object: Record<string, unknown> | null; rest: string } {
@@ -49,24 +49,24 @@ function splitObject(text: string): { object: Record<string, unknown> | null; re
 }
 
 /**
- * The index after the bracket that closes the one at `start`, or 0 if there is none. Takes one pass, because a text can
- * be long and full of brackets.
+ * Returns the index after the bracket that closes the one at `start`, or 0 if there is none. Reads the text only once, because it
+ * can be long and full of brackets.
  */
 function endOfObject(text: string, start: number): number {
   let depth = 0;
   let inString = false;
-  for (let at = start; at < text.length; at += 1) {
-    const character = text[at];
-    if (character === "\\") at += 1;
+  for (let index = start; index < text.length; index += 1) {
+    const character = text[index];
+    if (character === "\\") index += 1;
     else if (character === '"') inString = !inString;
     else if (!inString && character === "{") depth += 1;
     else if (!inString && character === "}") depth -= 1;
-    if (depth === 0) return at + 1;
+    if (depth === 0) return index + 1;
   }
   return 0;
 }
 
-const named = (ids: readonly string[]): string =>
+const formatIds = (ids: readonly string[]): string =>
   ids
     .slice(0, 20)
     .map((id) => id.slice(0, 100))

@@ -1,16 +1,16 @@
-import { type MatchedResults, textOfResult } from "./open-calls.ts";
+import { formatResult, type MatchedResults } from "./open-calls.ts";
 
-/** Longer inputs are cut off, because the conversation contains them. */
+/** Longer inputs are omitted, because the conversation contains them. */
 const MAX_INPUT_LENGTH = 4_000;
 
 /**
- * Builds the message that passes the results of calls to a program. The program's transcript shows the calls as
+ * Formats the message that passes the results of calls to a program. The program's transcript shows the calls as
  * interrupted or with a placeholder result, so the message lists each call with its result.
  */
-export function resultsMessage({ results, rest }: MatchedResults): string {
+export function formatResultsMessage({ results, rest }: MatchedResults): string {
   const rows = results.map(([{ toolCallId, toolName, input }, result]) => {
     const repeated = JSON.stringify(input).length <= MAX_INPUT_LENGTH ? { input } : {};
-    return JSON.stringify({ toolCallId, tool: toolName, ...repeated, result: textOfResult(result) });
+    return JSON.stringify({ toolCallId, tool: toolName, ...repeated, result: formatResult(result) });
   });
   return [
     "You called the tools below. Your turn ended there, because their results came from outside. The calls have now been carried out.",

@@ -1,16 +1,16 @@
 import path from "node:path";
 import type { AdapterLogger, ExecutionRequest, McpServerSpec, NormalizedTool } from "#contract";
 import type { ConnectionResult } from "../agent-program/agent-program.ts";
-import { mcpServerNames } from "../agent-program/mcp-server-names.ts";
+import { nameMcpServers } from "../agent-program/mcp-server-names.ts";
 import type { TaskTimeline } from "../agent-program/task-timeline.ts";
-import { createToolNames } from "../agent-program/tool-names.ts";
+import { createToolNamer } from "../agent-program/tool-names.ts";
 import { failure } from "../process/failure.ts";
 import { createCallGate } from "./call-gate.ts";
 import type { CallStore } from "./call-store.ts";
-import { isDeclaredTool } from "./declared-tool-names.ts";
+import { createDeclaredToolMatcher } from "./declared-tool-names.ts";
 import type { OfferedTools } from "./offered-tools.ts";
 import { matchResults, type OpenCall } from "./open-calls.ts";
-import { resultsMessage } from "./results-message.ts";
+import { formatResultsMessage } from "./results-message.ts";
 import { markToolServer, RELAY_VARIABLES } from "./tool-server-spec.ts";
 
 /** The parts of a task that its declared tools change. */
@@ -23,10 +23,10 @@ export interface ToolTask {
   offeredTools?: OfferedTools;
 }
 
-/** Runs the program with a changed task. */
+/** Runs the program with the task, after its declared tools were added. */
 type RunTask = (task: ToolTask) => Promise<ConnectionResult>;
 
-/** The parts that outlive the task. */
+/** The parts that the tasks of an adapter share. */
 export interface ToolHost {
   store: CallStore;
   logger: AdapterLogger;
@@ -53,17 +53,17 @@ export async function runWithDeclaredTools(task: ToolTask, host: ToolHost, run: 
   if (matched !== null && "fault" in matched)
     return { ...failure("adapter_error", matched.fault), ...(resumeToken !== undefined && { resumeToken }) };
 
-  const resumed = matched === null ? request : { ...request, message: resultsMessage(matched) };
+  const resumedRequest = matched === null ? request : { ...request, message: formatResultsMessage(matched) };
   const { result, calls } =
     tools.length === 0
-      ? { result: await run({ ...task, request: resumed }), calls: [] }
-      : await offerTools({ ...task, request: resumed }, { tools, reservedNames }, run);
+      ? { result: await run({ ...task, request: resumedRequest }), calls: [] }
+      : await offerTools({ ...task, request: resumedRequest }, { tools, reservedNames }, run);
   // A turn that failed leaves the calls open.
   if (result.status === "error") return result;
   try {
     if (calls.length > 0 && result.resumeToken !== undefined) await store.write(home, result.resumeToken, [...calls]);
     if (open.length > 0 && resumeToken !== undefined && (calls.length === 0 || result.resumeToken !== resumeToken))
-      await store.forget(home, resumeToken);
+      await store.remove(home, resumeToken);
     return result;
   } catch (error) {
     logger.error({ taskId: request.taskId, err: error }, "failed to store the open tool calls of the task");
@@ -78,15 +78,15 @@ async function offerTools(
   { tools, reservedNames }: { tools: readonly NormalizedTool[]; reservedNames: readonly string[] },
   run: RunTask,
 ): Promise<{ result: ConnectionResult; calls: readonly OpenCall[] }> {
-  const nameOf = createToolNames(reservedNames, MAX_NAME_LENGTH);
-  const named = new Map(tools.map((tool) => [nameOf(tool.name), tool]));
-  const given = request.mcpServers ?? [];
-  const serverName = mcpServerNames([...given, { name: SERVER_NAME }]).at(-1) ?? SERVER_NAME;
-  const includes = isDeclaredTool(serverName, named.keys());
+  const createName = createToolNamer(reservedNames, MAX_NAME_LENGTH);
+  const toolsByName = new Map(tools.map((tool) => [createName(tool.name), tool]));
+  const servers = request.mcpServers ?? [];
+  const serverName = nameMcpServers([...servers, { name: SERVER_NAME }]).at(-1) ?? SERVER_NAME;
+  const includes = createDeclaredToolMatcher(serverName, toolsByName.keys());
   const gate = createCallGate(timeline, includes);
   // Loaded with the first task that needs it.
   const { openToolServer } = await import("./tool-server.ts");
-  const server = await openToolServer({ tools: named, call: gate.call });
+  const server = await openToolServer({ tools: toolsByName, call: gate.call });
   try {
     const http = markToolServer({
       name: serverName,
@@ -97,7 +97,7 @@ async function offerTools(
     const env = { [RELAY_VARIABLES.url]: server.url, [RELAY_VARIABLES.secret]: server.secret };
     const stdio: McpServerSpec = { name: serverName, transport: "stdio", command: process.execPath, args: [RELAY], env };
     const result = await run({
-      request: { ...request, mcpServers: [...given, http] },
+      request: { ...request, mcpServers: [...servers, http] },
       timeline: gate.timeline,
       signal: AbortSignal.any([signal, gate.turnOver]),
       offeredTools: { http, stdio, includes, noteOutput: gate.noteOutput },
@@ -108,7 +108,7 @@ async function offerTools(
     const hasStopped = result.status === "ok" || (gate.turnOver.aborted && result.errorCode === "cancelled");
     if (calls.length === 0 || signal.aborted || !hasStopped) return { result, calls: [] };
     for (const { toolCallId } of calls) timeline.leaveToolOpen(toolCallId);
-    return { result: awaitResults(result, calls), calls };
+    return { result: createOpenCallsResult(result, calls), calls };
   } finally {
     gate.close();
     await server.close();
@@ -121,8 +121,8 @@ const TOOLS_NOT_READ = failure(
   "The program did not read the declared tools from Bridge's MCP server, so its model answered without them. Dispatch again, or check that the program can connect to 127.0.0.1.",
 );
 
-/** The result of a task whose calls wait for the caller. */
-function awaitResults({ usage, costUsd, model, resumeToken }: ConnectionResult, calls: readonly OpenCall[]): ConnectionResult {
+/** Creates the result of a task that ended with open calls, which the caller executes. */
+function createOpenCallsResult({ usage, costUsd, model, resumeToken }: ConnectionResult, calls: readonly OpenCall[]): ConnectionResult {
   if (resumeToken === undefined)
     return failure(
       "adapter_error",

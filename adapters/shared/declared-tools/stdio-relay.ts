@@ -19,7 +19,9 @@ const messageSchema = z.looseObject({
   params: z.looseObject({ name: z.string().optional(), _meta: z.record(z.string(), z.unknown()).optional() }).optional(),
 });
 
-/** Newer clients repeat parts of a message in HTTP headers, and the server compares them. */
+/**
+ * Returns the HTTP headers of a message. In newer versions of the protocol, they repeat parts of the message, and the server compares both.
+ */
 function headersOf(message: string): Record<string, string> {
   const { method, params } = messageSchema.safeParse(JSON.parse(message)).data ?? {};
   const values = {

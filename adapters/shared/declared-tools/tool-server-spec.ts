@@ -9,7 +9,7 @@ const mark: unique symbol = Symbol("serves the declared tools");
  */
 export const markToolServer = (spec: McpServerSpec): McpServerSpec => Object.assign({ ...spec }, { [mark]: true });
 
-/** True if the server serves the declared tools of its task. */
+/** Returns whether the server serves the declared tools of its task. */
 export const isToolServer = (spec: McpServerSpec): boolean => Object.hasOwn(spec, mark);
 
 /** Environment variables that pass the server's URL and secret to the stdio relay. In an argument list, other users could read them. */

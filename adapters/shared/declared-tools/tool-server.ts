@@ -53,7 +53,7 @@ export async function openToolServer(served: ServedTools) {
   };
 }
 
-/** The server of one request. It is stateless, so there are no sessions. */
+/** Creates the protocol server of one request. It is stateless, so there are no sessions. */
 function createProtocolServer({ tools, call }: ServedTools, onListed: () => void): Server {
   const server = new Server({ name: packageJson.name, version: packageJson.version }, { capabilities: { tools: {} } });
   server.setRequestHandler("tools/list", () => {

@@ -5,8 +5,8 @@ import type { ModelConnection } from "./create-model-connection.ts";
 /**
  * Adds the connection to the vendor's API as a fallback for hosts on which the program is not installed. The fallback
  * is not used for a program that is installed but fails, because a model without tools would handle its tasks
- * differently. The operator can select the API connection explicitly. A session of one side cannot be resumed on the
- * other.
+ * differently. The operator can select the API connection explicitly. The program cannot resume conversations of the API
+ * connection, and the API connection cannot resume sessions of the program.
  */
 export function addApiFallback(programs: readonly ProgramConnection[], api: ModelConnection): ProgramConnection[] {
   return [...programs.map(rejectConversations), createFallback(programs, api)];
@@ -16,8 +16,8 @@ function createFallback(programs: readonly ProgramConnection[], api: ModelConnec
   return {
     ...api,
     find(context) {
-      const chosen = context.settings.connection === api.name;
-      const installed = chosen ? undefined : programs.find((program) => "argv" in program.find(context));
+      const isSelected = context.settings.connection === api.name;
+      const installed = isSelected ? undefined : programs.find((program) => "argv" in program.find(context));
       if (installed === undefined) return api.find(context);
       return {
         missing: `not used, because the program for ${installed.name} is installed. To use it, set the adapter's ..._CONNECTION setting to ${api.name}.`,

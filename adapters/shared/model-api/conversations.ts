@@ -8,7 +8,7 @@ import { ModelFailure } from "./model-failure.ts";
 
 /** Maximum size of a conversation that can be resumed. Every turn sends the whole conversation. */
 const MAX_BYTES = 16 * 1024 ** 2;
-const SWEEP_EVERY_MS = 3600 * 1000;
+const SWEEP_INTERVAL_MS = 3600 * 1000;
 
 const storedSchema = z.object({ messages: z.array(modelMessageSchema) });
 
@@ -24,7 +24,7 @@ export type Conversations = ReturnType<typeof createConversations>;
  * that it was created for.
  */
 export function createConversations(directory: string, retentionDays: number) {
-  const keptMs = retentionDays * 24 * 3600 * 1000;
+  const maxAgeMs = retentionDays * 24 * 3600 * 1000;
   let sweptAt = Number.NEGATIVE_INFINITY;
 
   const fileOf = (home: string, token: string): string => path.join(directory, `${hash("sha256", `${home}\0${token}`)}.json`);
@@ -33,13 +33,13 @@ export function createConversations(directory: string, retentionDays: number) {
     /** Rejects with a `ModelFailure` if the conversation does not exist, has expired or is too long. */
     async read(home: string, token: string): Promise<ModelMessage[]> {
       const file = fileOf(home, token);
-      const found = await stat(file).catch(() => null);
-      if (found === null || Date.now() - found.mtimeMs > keptMs)
+      const stats = await stat(file).catch(() => null);
+      if (stats === null || Date.now() - stats.mtimeMs > maxAgeMs)
         throw new ModelFailure(
           "adapter_error",
           `The resume token is unknown: it belongs to no conversation of this agent, or has expired after ${retentionDays} days. Omit \`resumeToken\`.`,
         );
-      if (found.size > MAX_BYTES)
+      if (stats.size > MAX_BYTES)
         throw new ModelFailure(
           "adapter_error",
           `The conversation is longer than ${MAX_BYTES / 1024 ** 2} MiB. Omit \`resumeToken\` to start a new one.`,
@@ -57,7 +57,7 @@ export function createConversations(directory: string, retentionDays: number) {
       const file = fileOf(home, token);
       const draft = `${file}.${randomUUID()}`;
       try {
-        await writeFile(draft, JSON.stringify({ messages: messages.map(withoutCustomParts) }), { mode: 0o600 });
+        await writeFile(draft, JSON.stringify({ messages: messages.map(removeCustomParts) }), { mode: 0o600 });
         await rename(draft, file);
       } catch (error) {
         await rm(draft, { force: true });
@@ -68,15 +68,15 @@ export function createConversations(directory: string, retentionDays: number) {
 
     /** Removes expired conversations, at most once per hour. */
     async sweep(now = Date.now()): Promise<void> {
-      if (now - sweptAt < SWEEP_EVERY_MS) return;
+      if (now - sweptAt < SWEEP_INTERVAL_MS) return;
       sweptAt = now;
-      await removeOldFiles(directory, keptMs, now);
+      await removeOldFiles(directory, maxAgeMs, now);
     },
   };
 }
 
 /** Removes vendor-specific parts of an answer, because vendors reject them in a request. */
-function withoutCustomParts(message: ModelMessage): ModelMessage {
+function removeCustomParts(message: ModelMessage): ModelMessage {
   if (message.role !== "assistant" || typeof message.content === "string") return message;
   return { ...message, content: message.content.filter(({ type }) => type !== "custom") };
 }

@@ -7,7 +7,7 @@ import type { FindEndpoint, ModelEndpoint } from "./model-endpoint.ts";
 import { ModelFailure, networkErrorCode, originOf, redact } from "./model-failure.ts";
 import { checkProxies, createModelHttp } from "./model-http.ts";
 import { type ModelState, runModelTask } from "./run-model-task.ts";
-import { modelSettingsOf } from "./settings.ts";
+import { parseModelSettings } from "./settings.ts";
 
 /** Capabilities of a model with stored conversations and without tools. */
 export const chatCapabilities: GatewayCapabilities = {
@@ -66,7 +66,10 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
   };
   const sendProbe = async (endpoint: ModelEndpoint, context: ProgramContext): Promise<number> => {
     const { fetch } = stateOf(context).http;
-    const signal = AbortSignal.any([AbortSignal.timeout(PROBE_LIMIT_MS), ...(context.closed === undefined ? [] : [context.closed])]);
+    const signal = AbortSignal.any([
+      AbortSignal.timeout(PROBE_LIMIT_MS),
+      ...(context.shutdownSignal === undefined ? [] : [context.shutdownSignal]),
+    ]);
     const response = await (endpoint.probe?.(fetch, signal) ?? fetch(`${endpoint.baseUrl}/models`, { signal }));
     await response.body?.cancel();
     return response.status;
@@ -76,9 +79,9 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
     name,
     capabilities,
     emptyAnswers: "accepted",
-    hasOwnTools: true,
+    passesDeclaredTools: true,
     multiAgent,
-    configuredCapabilities: ({ settings }) => ({ costTracking: modelSettingsOf(settings).prices !== undefined }),
+    configuredCapabilities: ({ settings }) => ({ costTracking: parseModelSettings(settings).prices !== undefined }),
 
     find(context) {
       const endpoint = findEndpoint(context);
@@ -88,14 +91,14 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
     },
 
     async probe(_argv, context) {
-      const endpoint = found(findEndpoint(context));
+      const endpoint = requireEndpoint(findEndpoint(context));
       try {
         await sendProbe(endpoint, context);
       } catch (error) {
-        // The endpoint works; `findCredentials` reports the credentials.
+        // The endpoint can be reached. `findCredentials` reports the rejected credentials.
         if (!(error instanceof ModelFailure && error.errorCode === "authentication_required"))
           throw new Error(
-            `${originOf(endpoint.baseUrl)} cannot be reached: ${probeErrorMessage(error, endpoint)}. Check the base URL and the network.`,
+            `${originOf(endpoint.baseUrl)} cannot be reached: ${describeProbeError(error, endpoint)}. Check the base URL and the network.`,
           );
       }
       return {
@@ -107,20 +110,20 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
     async findCredentials(context) {
       const endpoint = findEndpoint(context);
       if ("missing" in endpoint) return { ok: false, detail: endpoint.missing };
-      const status = await sendProbe(endpoint, context).catch(failureMessage);
+      const status = await sendProbe(endpoint, context).catch(readFailureMessage);
       if (typeof status === "string") return { ok: false, detail: status };
       if (status === 401 || status === 403)
         return { ok: false, detail: `${originOf(endpoint.baseUrl)} rejects the credentials (${status}). Check the API key.` };
       if (status < 300) return { ok: true, detail: "accepted by the endpoint" };
       if (status >= 500 || status === 429)
-        return { ok: false, detail: `The endpoint answers ${status}, so the credentials could not be checked.` };
+        return { ok: false, detail: `The endpoint returned HTTP ${status}, so the credentials could not be checked.` };
       return { ok: true, detail: `not checked: the endpoint offers no request that checks them without a model call (${status})` };
     },
 
     unsupportedReason: (request) => unsupportedReason(request, capabilities),
 
     async execute(task) {
-      const endpoint = found(findEndpoint(task.context));
+      const endpoint = requireEndpoint(findEndpoint(task.context));
       const { request } = task;
       const modelId = request.model ?? endpoint.defaultModel;
       if (modelId === null)
@@ -144,30 +147,30 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
 
 const PROBE_LIMIT_MS = 5_000;
 
-/** Why the capabilities do not cover a request, and what to do; null if they do. */
+/** Returns why the capabilities do not cover a request, and what to do; null if they do. */
 function unsupportedReason(
   { mcpServers = [], outputStrategy, resumeToken }: ExecutionRequest,
-  claimed: GatewayCapabilities,
+  capabilities: GatewayCapabilities,
 ): string | null {
-  if (mcpServers.length > 0 && !claimed.mcpServers) return "this connection does not support MCP servers. Omit `mcpServers`.";
-  if (!claimed.outputStrategies.includes(outputStrategy.type))
+  if (mcpServers.length > 0 && !capabilities.mcpServers) return "this connection does not support MCP servers. Omit `mcpServers`.";
+  if (!capabilities.outputStrategies.includes(outputStrategy.type))
     return `this connection does not support the output strategy "${outputStrategy.type}". Use another one.`;
-  return resumeToken !== undefined && !claimed.sessionResume ? "this connection cannot resume sessions. Omit `resumeToken`." : null;
+  return resumeToken !== undefined && !capabilities.sessionResume ? "this connection cannot resume sessions. Omit `resumeToken`." : null;
 }
 
-/** Throws if the endpoint is missing, which cannot happen: only a connection that was found is probed or used. */
-function found(endpoint: ReturnType<FindEndpoint>): ModelEndpoint {
+/** Throws if the endpoint is missing. This cannot happen, because a connection is used only after its `find` found the endpoint. */
+function requireEndpoint(endpoint: ReturnType<FindEndpoint>): ModelEndpoint {
   if ("missing" in endpoint) throw new Error(endpoint.missing);
   return endpoint;
 }
 
-/** The message of a `ModelFailure`; rethrows other errors. */
-function failureMessage(error: unknown): string {
+/** Returns the message of a `ModelFailure`. Rethrows other errors. */
+function readFailureMessage(error: unknown): string {
   if (error instanceof ModelFailure) return error.message;
   throw error;
 }
 
-function probeErrorMessage(error: unknown, { secrets }: ModelEndpoint): string {
+function describeProbeError(error: unknown, { secrets }: ModelEndpoint): string {
   if (error instanceof Error && error.name === "TimeoutError") return `no answer within ${PROBE_LIMIT_MS / 1000} s`;
   return networkErrorCode(error) ?? redact(error instanceof Error ? error.message : String(error), secrets);
 }

@@ -9,6 +9,7 @@ import { sumUsage, usageOf } from "./usage.ts";
 /** Characters of reasoning or tool input between two progress events. */
 const PROGRESS_INTERVAL = 4_096;
 
+/** Options of a reader. */
 export interface ReaderOptions {
   /** Converts an error in the stream into an outcome. */
   explain(error: unknown): Outcome;
@@ -21,15 +22,15 @@ export interface ReaderOptions {
 export function createPartReader({ explain, maxSteps, readMetadata = () => [] }: ReaderOptions) {
   const usages: Parameters<typeof sumUsage>[0][number][] = [];
   let steps = 0;
-  let unreported = 0;
+  let unreportedLength = 0;
   /** Calls without a result. At the end, these are the calls of declared tools. */
   const open = new Map<string, OpenCall>();
 
   /** Reports progress during long reasoning or tool input, which is not streamed. */
   const reportActivity = (doing: string, text: string): Step[] => {
-    unreported += text.length;
-    if (unreported < PROGRESS_INTERVAL) return [];
-    unreported = 0;
+    unreportedLength += text.length;
+    if (unreportedLength < PROGRESS_INTERVAL) return [];
+    unreportedLength = 0;
     return [{ kind: "progress", data: { doing } }];
   };
 
@@ -50,10 +51,10 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
         return [{ kind: "tool.invoked", toolCallId: part.toolCallId, toolName: part.toolName, input: part.input }];
       case "tool-result":
         open.delete(part.toolCallId);
-        return [completed(part, part.output, isErrorOutput(part.output))];
+        return [createCompletedStep(part, part.output, isErrorOutput(part.output))];
       case "tool-error":
         open.delete(part.toolCallId);
-        return [completed(part, messageOf(part.error), true)];
+        return [createCompletedStep(part, messageOf(part.error), true)];
       case "finish-step": {
         steps += 1;
         usages.push(usageOf(part.usage));
@@ -85,17 +86,17 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
   };
 }
 
-function completed({ toolCallId, toolName }: { toolCallId: string; toolName: string }, output: unknown, isError: boolean): Step {
+function createCompletedStep({ toolCallId, toolName }: { toolCallId: string; toolName: string }, output: unknown, isError: boolean): Step {
   return { kind: "tool.completed", toolCallId, toolName, output, isError };
 }
 
-/** True if an MCP server marked its result as an error. */
+/** Returns whether an MCP server marked its result as an error. */
 const isErrorOutput = (output: unknown): boolean =>
   typeof output === "object" && output !== null && "isError" in output && output.isError === true;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** The outcome for a finish reason. An unknown reason counts as a success, a missing one as a failure. */
+/** Returns the outcome for a finish reason. An unknown reason counts as a success, a missing one as a failure. */
 function outcomeOf(
   { finishReason, rawFinishReason }: Extract<TextStreamPart<ToolSet>, { type: "finish" }>,
   { isLastStep, isOpen }: { isLastStep: boolean; isOpen: boolean },

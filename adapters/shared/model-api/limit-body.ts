@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 /** Separators of server-sent events. */
 const EVENT_ENDS = ["\n\n", "\n\r\n"] as const;
 
-/** Bytes of an event stream that are passed on per turn of the event loop. Its reader may need 0.1 ms per event. */
+/** Bytes of an event stream that are passed on per turn of the event loop. The reader of the stream may need 0.1 ms per event. */
 const TURN_BYTES = 4 * 1024;
 
 /** Limits of a body. */
@@ -14,7 +14,7 @@ export interface BodyLimit {
   /** Limit of the whole body. Default: none. */
   totalBytes?: number;
   /** Creates the error of a body that exceeds a limit. */
-  excess(): Error;
+  createError(): Error;
   /** Called when the body ends, fails or is canceled. */
   onEnd?(): void;
 }
@@ -22,7 +22,7 @@ export interface BodyLimit {
 /** Returns the response with a body that fails when it exceeds a limit. */
 export function limitBody(
   response: Response,
-  { bytes, perEvent = false, totalBytes = Number.POSITIVE_INFINITY, excess, onEnd }: BodyLimit,
+  { bytes, perEvent = false, totalBytes = Number.POSITIVE_INFINITY, createError, onEnd }: BodyLimit,
 ): Response {
   const { body, status, statusText, headers } = response;
   if (body === null) {
@@ -33,7 +33,7 @@ export function limitBody(
   let total = 0;
   let turnBytes = 0;
   const isEventStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
-  /** The last bytes of the chunk before, which can hold the first half of a separator. */
+  /** The last bytes of the previous chunk, which can contain the first half of a separator. */
   let tail = Buffer.alloc(0);
   const limited = body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
@@ -58,7 +58,7 @@ export function limitBody(
         }
         if (length <= bytes && total <= totalBytes) return;
         onEnd?.();
-        throw excess();
+        throw createError();
       },
       flush: () => onEnd?.(),
       cancel: () => onEnd?.(),

@@ -1,7 +1,7 @@
 import { limitBody } from "./limit-body.ts";
 import type { ModelFetch } from "./model-endpoint.ts";
 
-/** Maximum number of concurrent requests of one fetch. A server can cause requests, because its own requests are answered by POST. */
+/** Maximum number of concurrent requests of one fetch. An MCP server can cause requests: Bridge answers each of its requests by a POST. */
 const MAX_CONCURRENT = 100;
 
 /**
@@ -22,7 +22,7 @@ export function limitFetch(fetch: ModelFetch, limitBytes: number, signal: AbortS
     });
     return limitBody(response, {
       bytes: limitBytes,
-      excess: () => new Error(`The answer has more than ${limitBytes / 1024 ** 2} MiB.`),
+      createError: () => new Error(`The answer has more than ${limitBytes / 1024 ** 2} MiB.`),
       onEnd,
     });
   };

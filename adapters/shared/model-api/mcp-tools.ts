@@ -6,10 +6,10 @@ import type { McpServerSpec } from "#contract";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { ProgramTask } from "../agent-program/agent-program.ts";
 import { decideApproval } from "../agent-program/decide-approval.ts";
-import { mcpServerNames } from "../agent-program/mcp-server-names.ts";
-import { createToolNames } from "../agent-program/tool-names.ts";
+import { nameMcpServers } from "../agent-program/mcp-server-names.ts";
+import { createToolNamer } from "../agent-program/tool-names.ts";
 import { PROCESS_LIMITS } from "../process/run-process.ts";
-import { failOpenRequests } from "./fail-open-requests.ts";
+import { failUnansweredRequests } from "./fail-unanswered-requests.ts";
 import { limitFetch } from "./limit-fetch.ts";
 import { ModelFailure, networkErrorCode, redact } from "./model-failure.ts";
 import { createStdioServer } from "./stdio-transport.ts";
@@ -39,31 +39,31 @@ interface McpServer {
  */
 export async function openMcpTools(task: ProgramTask, reserved: Iterable<string>): Promise<McpTools> {
   const specs = task.request.mcpServers ?? [];
-  const opened = await Promise.allSettled(specs.map((spec, index) => openServer(spec, `mcp-${index + 1}`, task)));
-  const servers = opened.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const results = await Promise.allSettled(specs.map((spec, index) => openServer(spec, `mcp-${index + 1}`, task)));
+  const servers = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   const close = async (): Promise<void> => {
     await Promise.all(servers.map((server) => server.close()));
   };
-  const failed = opened.find((one) => one.status === "rejected");
+  const failed = results.find((result) => result.status === "rejected");
   if (failed !== undefined) {
     await close();
     throw failed.reason;
   }
 
-  const nameOf = createToolNames(reserved);
-  const serverNames = mcpServerNames(specs);
+  const createName = createToolNamer(reserved);
+  const serverNames = nameMcpServers(specs);
   const tools = servers.flatMap(({ client, definitions }, index) =>
     Object.entries(client.toolsFromDefinitions(definitions)).map(([serverToolName, tool]) => {
-      const name = nameOf(`mcp__${serverNames[index] ?? "server"}__${serverToolName}`);
+      const name = createName(`mcp__${serverNames[index] ?? "server"}__${serverToolName}`);
       return [name, guardTool(name, tool, task)] as const;
     }),
   );
   return { tools: Object.fromEntries(tools), close };
 }
 
-async function openServer(spec: McpServerSpec, mark: string, task: ProgramTask): Promise<McpServer> {
+async function openServer(spec: McpServerSpec, idSuffix: string, task: ProgramTask): Promise<McpServer> {
   const closing = new AbortController();
-  const child = spec.transport === "stdio" ? createStdioServer(spec, mark, task) : null;
+  const child = spec.transport === "stdio" ? createStdioServer(spec, idSuffix, task) : null;
   let client: MCPClient | null = null;
   const close = async (): Promise<void> => {
     if (child === null) await withTimeout(Promise.allSettled([client?.close()]), CLOSE_LIMIT_MS, () => {});
@@ -73,7 +73,7 @@ async function openServer(spec: McpServerSpec, mark: string, task: ProgramTask):
   try {
     const limits = { timeout: START_LIMIT_MS, signal: task.signal };
     client = await createMCPClient({
-      transport: child?.transport ?? remoteTransport(spec as RemoteSpec, task, closing.signal),
+      transport: child?.transport ?? createRemoteTransport(spec as RemoteSpec, task, closing.signal),
       clientName: packageJson.name,
       version: packageJson.version,
       initializationOptions: limits,
@@ -90,10 +90,12 @@ async function openServer(spec: McpServerSpec, mark: string, task: ProgramTask):
 
 type RemoteSpec = Exclude<McpServerSpec, { transport: "stdio" }>;
 
-/** Uses the fetch that rejects destinations a dispatch may not name, because Bridge opens the connection. */
-function remoteTransport(spec: RemoteSpec, { context }: ProgramTask, closing: AbortSignal) {
+/**
+ * Creates the transport of a remote server. Bridge opens the connection itself, so its fetch rejects destinations that are not permitted.
+ */
+function createRemoteTransport(spec: RemoteSpec, { context }: ProgramTask, closing: AbortSignal) {
   const { transport: type, url, headers } = spec;
-  const fetch = failOpenRequests(limitFetch(context.fetch, PROCESS_LIMITS.stdoutBytes, closing), spec);
+  const fetch = failUnansweredRequests(limitFetch(context.fetch, PROCESS_LIMITS.stdoutBytes, closing), spec);
   return { type, url, ...(headers !== undefined && { headers }), redirect: "error" as const, fetch };
 }
 
@@ -113,7 +115,7 @@ async function listTools(client: MCPClient, options: { timeout: number; signal: 
 function guardTool(toolName: string, tool: ToolSet[string], task: ProgramTask): ToolSet[string] {
   const { execute } = tool;
   if (execute === undefined) return tool;
-  const guarded: typeof execute = async (input, options) => {
+  const executeIfAllowed: typeof execute = async (input, options) => {
     const { toolCallId } = options;
     task.timeline.startTool(toolCallId, toolName, input);
     const decision = await decideApproval(task, { toolCallId, toolName, input });
@@ -121,10 +123,10 @@ function guardTool(toolName: string, tool: ToolSet[string], task: ProgramTask): 
     if (!decision.allow) throw new Error(decision.reason);
     return await execute(input, options);
   };
-  const asGiven = tool.toModelOutput as ModelOutput | undefined;
+  const defaultOutput = tool.toModelOutput as ModelOutput | undefined;
   const toModelOutput: ModelOutput = (options) =>
-    textOf(options.output) ?? structureOf(options.output) ?? asGiven?.(options) ?? { type: "json", value: options.output };
-  return { ...tool, execute: guarded, toModelOutput } as ToolSet[string];
+    textOf(options.output) ?? structureOf(options.output) ?? defaultOutput?.(options) ?? { type: "json", value: options.output };
+  return { ...tool, execute: executeIfAllowed, toModelOutput } as ToolSet[string];
 }
 
 type ModelOutput = NonNullable<Tool<unknown, JSONValue>["toModelOutput"]>;
@@ -152,7 +154,7 @@ function structureOf(output: unknown) {
   return data === undefined ? null : { type: "json" as const, value: data.structuredContent };
 }
 
-/** The reason why a server failed, without the secrets of its headers and variables. */
+/** Returns why a server failed, without the secrets of its headers and variables. */
 function explain(error: unknown, spec: McpServerSpec): string {
   const code = networkErrorCode(error);
   if (code === "destination_not_allowed") return "its address is not permitted. Ask the operator to allow it.";

@@ -33,7 +33,7 @@ export function explainError(error: unknown, endpoint: Pick<ModelEndpoint, "base
   const cause = RetryError.isInstance(error) ? error.lastError : error;
   const own = endpoint.explainError?.(cause);
   if (own !== undefined) return own;
-  const root = innermost(cause);
+  const root = findRootCause(cause);
   if (root instanceof ModelFailure) return failure(root.errorCode, root.message);
   if (APICallError.isInstance(cause)) return explainCall(cause, endpoint);
   const message = redact(messageOf(cause), endpoint.secrets);
@@ -46,7 +46,7 @@ function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoi
   if (error.statusCode === undefined)
     return failure(
       "adapter_offline",
-      `The model's endpoint ${originOf(baseUrl)} cannot be reached: ${networkErrorCode(error) ?? redact(messageOf(innermost(error)), secrets)}`,
+      `The model's endpoint ${originOf(baseUrl)} cannot be reached: ${networkErrorCode(error) ?? redact(messageOf(findRootCause(error)), secrets)}`,
     );
   const errorCode = STATUS_CODES[error.statusCode] ?? "model_error";
   const advice =
@@ -55,11 +55,11 @@ function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoi
       : (ADVICE[errorCode] ?? "");
   return failure(
     errorCode,
-    `The model's endpoint answered ${error.statusCode}: ${message}${/[.!?]$/.test(message) || advice === "" ? "" : "."}${advice}`,
+    `The model's endpoint returned HTTP ${error.statusCode}: ${message}${/[.!?]$/.test(message) || advice === "" ? "" : "."}${advice}`,
   );
 }
 
-/** The HTTP status that an error inside a stream reports; 0 if it reports none. */
+/** Returns the HTTP status that an error inside a stream reports; 0 if it reports none. */
 function statusOf(error: unknown): number {
   const { statusCode } = (error ?? {}) as { statusCode?: unknown };
   return typeof statusCode === "number" ? statusCode : 0;
@@ -78,7 +78,7 @@ export function redact(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * The error code of a failed connection; null for other errors. The error message is not used, because it can contain
+ * Returns the error code of a failed connection; null for other errors. The error message is not used, because it can contain
  * internal addresses.
  */
 export function networkErrorCode(error: unknown): string | null {
@@ -89,11 +89,11 @@ export function networkErrorCode(error: unknown): string | null {
   return null;
 }
 
-function innermost(error: unknown): unknown {
-  return error instanceof Error && error.cause !== undefined ? innermost(error.cause) : error;
+function findRootCause(error: unknown): unknown {
+  return error instanceof Error && error.cause !== undefined ? findRootCause(error.cause) : error;
 }
 
-/** The message of an error. Some vendors send errors in a stream that are not objects. */
+/** Returns the message of an error. In a stream, some vendors send errors that are not objects. */
 function messageOf(error: unknown): string {
   if (error instanceof Error) return error.message;
   const { message } = (error ?? {}) as { message?: unknown };

@@ -1,4 +1,4 @@
-import { EnvHttpProxyAgent, fetch as fetchOf } from "undici";
+import { EnvHttpProxyAgent, fetch as undiciFetch } from "undici";
 import type { ProgramContext } from "../agent-program/agent-program.ts";
 import { PROCESS_LIMITS } from "../process/run-process.ts";
 import { limitBody } from "./limit-body.ts";
@@ -10,7 +10,7 @@ const CONNECT_LIMIT_MS = 15_000;
 const MAX_EVENT_BYTES = PROCESS_LIMITS.stdoutBytes;
 /** Maximum size of a response. An event of a few characters has hundreds of bytes, so this is a multiple of the longest text. */
 const MAX_RESPONSE_BYTES = 8 * MAX_EVENT_BYTES;
-const excess = (): ModelFailure =>
+const createError = (): ModelFailure =>
   new ModelFailure(
     "output_limit",
     `The model's endpoint sent more than ${MAX_EVENT_BYTES / 1024 ** 2} MiB in one event, or ${MAX_RESPONSE_BYTES / 1024 ** 2} MiB in one response.`,
@@ -19,19 +19,19 @@ const excess = (): ModelFailure =>
 export type ModelHttp = ReturnType<typeof createModelHttp>;
 
 /**
- * Creates the HTTP client of an adapter for its models. It opens connections with the first request and has no response
- * timeout, because tasks have one.
+ * Creates the HTTP client of an adapter for its models. It opens connections at the first request and has no response
+ * timeout, because tasks have a time limit.
  */
 export function createModelHttp({ env, lookup }: Pick<ProgramContext, "env" | "lookup">) {
   let dispatcher: EnvHttpProxyAgent | undefined;
   // The cast is needed because Node's types of fetch come from a different copy of undici.
-  const anyFetch = fetchOf as unknown as (input: Parameters<ModelFetch>[0], init: object) => Promise<Response>;
+  const fetchWithDispatcher = undiciFetch as unknown as (input: Parameters<ModelFetch>[0], init: object) => Promise<Response>;
   const fetch: ModelFetch = async (input, init) => {
     dispatcher ??= createDispatcher(env, lookup);
     // A redirect would send the API key to another server.
-    const response = await anyFetch(input, { ...init, dispatcher, redirect: "error" });
+    const response = await fetchWithDispatcher(input, { ...init, dispatcher, redirect: "error" });
     const perEvent = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-    return limitBody(response, { bytes: MAX_EVENT_BYTES, perEvent, totalBytes: MAX_RESPONSE_BYTES, excess });
+    return limitBody(response, { bytes: MAX_EVENT_BYTES, perEvent, totalBytes: MAX_RESPONSE_BYTES, createError });
   };
   return {
     fetch,
@@ -42,9 +42,9 @@ export function createModelHttp({ env, lookup }: Pick<ProgramContext, "env" | "l
 /** Throws if a proxy URL is invalid. */
 const createDispatcher = (env: ProgramContext["env"], lookup: ProgramContext["lookup"]): EnvHttpProxyAgent =>
   new EnvHttpProxyAgent({
-    httpProxy: variable(env, "HTTP_PROXY"),
-    httpsProxy: variable(env, "HTTPS_PROXY"),
-    noProxy: variable(env, "NO_PROXY"),
+    httpProxy: readVariable(env, "HTTP_PROXY"),
+    httpsProxy: readVariable(env, "HTTPS_PROXY"),
+    noProxy: readVariable(env, "NO_PROXY"),
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: CONNECT_LIMIT_MS, lookup },
@@ -56,11 +56,11 @@ const createDispatcher = (env: ProgramContext["env"], lookup: ProgramContext["lo
  * contain a password.
  */
 export function checkProxies({ env }: Pick<ProgramContext, "env">): string | null {
-  const wrong = ["HTTP_PROXY", "HTTPS_PROXY"].find((name) => {
-    const value = variable(env, name);
+  const invalidName = ["HTTP_PROXY", "HTTPS_PROXY"].find((name) => {
+    const value = readVariable(env, name);
     return value !== "" && !(URL.canParse(value) && /^(https?|socks5?):\/\//i.test(value));
   });
-  return wrong === undefined ? null : `${wrong} is not a proxy URL. Use a URL such as http://proxy.example:3128.`;
+  return invalidName === undefined ? null : `${invalidName} is not a proxy URL. Use a URL such as http://proxy.example:3128.`;
 }
 
-const variable = (env: ProgramContext["env"], name: string): string => env[name] ?? env[name.toLowerCase()] ?? "";
+const readVariable = (env: ProgramContext["env"], name: string): string => env[name] ?? env[name.toLowerCase()] ?? "";

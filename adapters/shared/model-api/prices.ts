@@ -10,8 +10,8 @@ export const modelPricesSchema = z.record(
 );
 export type ModelPrices = z.infer<typeof modelPricesSchema>;
 
-/** The cost of a task in US dollars, by the price of the first of these models that has one; undefined if none has. */
-export function costOf(prices: ModelPrices, models: readonly (string | undefined)[], usage: NormalizedUsage): number | undefined {
+/** Calculates the cost of a task in US dollars. Uses the prices of the first of these models that has prices; undefined if none has. */
+export function calculateCost(prices: ModelPrices, models: readonly (string | undefined)[], usage: NormalizedUsage): number | undefined {
   const model = models.find((name) => name !== undefined && Object.hasOwn(prices, name));
   const row = model === undefined ? undefined : prices[model];
   if (row === undefined) return undefined;

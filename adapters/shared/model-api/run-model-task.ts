@@ -13,7 +13,7 @@ import type { ExecutionRequest, GatewayCapabilities, NormalizedTool } from "#con
 import type { ConnectionResult, ProgramTask } from "../agent-program/agent-program.ts";
 import { applyStep, type Outcome } from "../agent-program/run-program.ts";
 import type { OpenCall } from "../declared-tools/open-calls.ts";
-import { encodedSize } from "../process/encoded-size.ts";
+import { measureEncodedSize } from "../process/encoded-size.ts";
 import { failure } from "../process/failure.ts";
 import { PROCESS_LIMITS } from "../process/run-process.ts";
 import type { Conversations } from "./conversations.ts";
@@ -22,9 +22,9 @@ import { openMcpTools } from "./mcp-tools.ts";
 import type { ModelEndpoint } from "./model-endpoint.ts";
 import { explainError, ModelFailure } from "./model-failure.ts";
 import type { ModelHttp } from "./model-http.ts";
-import { continueWith } from "./open-calls.ts";
-import { costOf } from "./prices.ts";
-import { modelSettingsOf } from "./settings.ts";
+import { appendUserMessage } from "./open-calls.ts";
+import { calculateCost } from "./prices.ts";
+import { parseModelSettings } from "./settings.ts";
 import { makeCallIdsUnique } from "./unique-call-ids.ts";
 
 /** The state of a connection that outlives a task. */
@@ -54,21 +54,21 @@ export async function runModelTask(task: ProgramTask, call: ModelCall): Promise<
   const { home } = request.directories;
   const { conversations, capabilities } = call;
   const resumeToken = capabilities.sessionResume ? request.resumeToken : undefined;
-  /** The resume token that a failed turn returns: the conversation before the turn. */
-  let unchanged: Pick<ConnectionResult, "resumeToken"> = {};
+  /** The token of the conversation as it was before the turn. A failed turn returns it. */
+  let previousToken: Pick<ConnectionResult, "resumeToken"> = {};
   try {
-    const earlier = resumeToken === undefined ? [] : await conversations.read(home, resumeToken);
-    if (resumeToken !== undefined) unchanged = { resumeToken };
-    const messages = continueWith(earlier, request.message);
+    const previousMessages = resumeToken === undefined ? [] : await conversations.read(home, resumeToken);
+    if (resumeToken !== undefined) previousToken = { resumeToken };
+    const messages = appendUserMessage(previousMessages, request.message);
     const { result, response } = await runTurn(task, call, messages);
-    const costUsd = taskCost(task, call, result);
-    const priced = { ...result, ...(costUsd !== undefined && { costUsd }) };
-    if (result.status === "error" || !capabilities.sessionResume) return { ...priced, ...unchanged };
+    const costUsd = calculateTaskCost(task, call, result);
+    const resultWithCost = { ...result, ...(costUsd !== undefined && { costUsd }) };
+    if (result.status === "error" || !capabilities.sessionResume) return { ...resultWithCost, ...previousToken };
     const token = await store(task, call, resumeToken, [...messages, ...response]);
-    return { ...priced, ...(token !== undefined && { resumeToken: token }) };
+    return { ...resultWithCost, ...(token !== undefined && { resumeToken: token }) };
   } catch (error) {
-    if (signal.aborted) return { ...CANCELLED, ...unchanged };
-    if (error instanceof ModelFailure) return { ...failure(error.errorCode, error.message), ...unchanged };
+    if (signal.aborted) return { ...CANCELLED, ...previousToken };
+    if (error instanceof ModelFailure) return { ...failure(error.errorCode, error.message), ...previousToken };
     throw error;
   }
 }
@@ -97,12 +97,12 @@ interface Turn {
 async function runTurn(task: ProgramTask, call: ModelCall, messages: ModelMessage[]): Promise<Turn> {
   const { request, timeline } = task;
   const { endpoint, modelId } = call;
-  const tooMuch = new AbortController();
-  const signal = AbortSignal.any([task.signal, tooMuch.signal]);
-  const { maxSteps } = modelSettingsOf(task.context.settings);
+  const hiddenLimit = new AbortController();
+  const signal = AbortSignal.any([task.signal, hiddenLimit.signal]);
+  const { maxSteps } = parseModelSettings(task.context.settings);
   const explain = (error: unknown): Outcome => explainError(error, endpoint);
-  const declared = declaredTools(request.tools);
-  const mcp = await openMcpTools({ ...task, signal }, Object.keys(declared));
+  const declaredTools = createDeclaredTools(request.tools);
+  const mcp = await openMcpTools({ ...task, signal }, Object.keys(declaredTools));
   let facts: Omit<Partial<ConnectionResult>, "status"> = { model: modelId };
   let reported: Outcome | null = null;
   let response: ModelMessage[] = [];
@@ -113,7 +113,7 @@ async function runTurn(task: ProgramTask, call: ModelCall, messages: ModelMessag
     ...(endpoint.readMetadata !== undefined && { readMetadata: endpoint.readMetadata }),
   });
   try {
-    const tools = { ...declared, ...mcp.tools };
+    const tools = { ...declaredTools, ...mcp.tools };
     const result = streamText({
       model: wrapLanguageModel({
         model: endpoint.createModel(modelId, call.http.fetch, request),
@@ -133,8 +133,8 @@ async function runTurn(task: ProgramTask, call: ModelCall, messages: ModelMessag
       onError: () => {},
     });
     for await (const part of result.stream) {
-      hiddenBytes += hiddenSize(part);
-      if (hiddenBytes > MAX_HIDDEN_BYTES) tooMuch.abort();
+      hiddenBytes += measureHiddenSize(part);
+      if (hiddenBytes > MAX_HIDDEN_BYTES) hiddenLimit.abort();
       for (const step of reader.read(part)) {
         if (step.kind === "facts") facts = { ...facts, ...step.facts };
         else if (step.kind === "ended") reported ??= step.outcome;
@@ -147,33 +147,35 @@ async function runTurn(task: ProgramTask, call: ModelCall, messages: ModelMessag
     await mcp.close();
   }
   for (const { toolCallId } of (facts.outputs?.["toolCalls"] ?? []) as OpenCall[]) timeline.leaveToolOpen(toolCallId);
-  const outcome = task.signal.aborted ? CANCELLED : tooMuch.signal.aborted ? TOO_LONG : (reported ?? UNFINISHED);
+  const outcome = task.signal.aborted ? CANCELLED : hiddenLimit.signal.aborted ? TOO_LONG : (reported ?? UNFINISHED);
   const { usage } = reader;
   return { result: { ...facts, ...(usage !== undefined && { usage }), ...outcome }, response };
 }
 
-/** Tools without an implementation, because the caller executes them. A call ends the turn. */
-const declaredTools = (tools: readonly NormalizedTool[] = []): ToolSet =>
+/** Creates the declared tools. They have no implementation, because the caller executes them. A call ends the turn. */
+const createDeclaredTools = (tools: readonly NormalizedTool[] = []): ToolSet =>
   Object.fromEntries(
     tools.map(({ name, description, inputSchema }) => [name, tool({ description, inputSchema: jsonSchema(inputSchema) })]),
   );
 
-/** Passes the schema to an endpoint that can enforce it. Not with tools: some vendors then forbid or force tool calls. */
+/**
+ * Passes the schema to an endpoint that can enforce it. Omits the schema if there are tools: some vendors would forbid or force tool calls.
+ */
 function outputOf({ outputStrategy }: ExecutionRequest, { structuredOutput = false }: ModelEndpoint, tools: ToolSet) {
   if (outputStrategy.type !== "structured" || !structuredOutput || Object.keys(tools).length > 0) return {};
   return { output: Output.object({ schema: jsonSchema(outputStrategy.schema) }) };
 }
 
-function hiddenSize(part: TextStreamPart<ToolSet>): number {
-  if (part.type === "reasoning-delta") return encodedSize(part.text);
+function measureHiddenSize(part: TextStreamPart<ToolSet>): number {
+  if (part.type === "reasoning-delta") return measureEncodedSize(part.text);
   if (part.type === "tool-input-delta") return Buffer.byteLength(part.delta);
-  if (part.type === "tool-error") return encodedSize(String(part.error));
+  if (part.type === "tool-error") return measureEncodedSize(String(part.error));
   return part.type === "tool-result" ? Buffer.byteLength(JSON.stringify(part.output) ?? "") : 0;
 }
 
-function taskCost({ context }: ProgramTask, { modelId }: ModelCall, { model, usage }: ConnectionResult): number | undefined {
-  const { prices } = modelSettingsOf(context.settings);
-  return prices === undefined || usage === undefined ? undefined : costOf(prices, [model, modelId], usage);
+function calculateTaskCost({ context }: ProgramTask, { modelId }: ModelCall, { model, usage }: ConnectionResult): number | undefined {
+  const { prices } = parseModelSettings(context.settings);
+  return prices === undefined || usage === undefined ? undefined : calculateCost(prices, [model, modelId], usage);
 }
 const CANCELLED = failure("cancelled", "The task was canceled.");
 const UNFINISHED = failure("model_error", "The model's answer is incomplete: the stream ended early. Dispatch again.");

@@ -3,8 +3,8 @@ import { type AdapterSetting, type AdapterSettings, integer, readInteger, readJs
 import type { ProgramSettings } from "../agent-program/settings.ts";
 import { type ModelPrices, modelPricesSchema } from "./prices.ts";
 
-/** Model calls of one task, with tool calls between them, after which it counts as an endless loop. */
-const MAX_STEPS = 50;
+/** Default of `maxSteps`. A task with more model calls is treated as an endless loop. */
+const DEFAULT_MAX_STEPS = 50;
 
 const EXAMPLE = '{"my-model":{"input":3,"output":15,"cacheRead":0.3}}';
 
@@ -27,13 +27,13 @@ export const modelSettings = {
     variable: "BRIDGE_MODEL_MAX_STEPS",
     read: readInteger,
     schema: integer(1, 10_000)
-      .default(MAX_STEPS)
+      .default(DEFAULT_MAX_STEPS)
       .describe("Maximum model calls per task when Bridge calls a model directly, from 1 to 10000."),
   },
 } satisfies AdapterSettings;
 
-/** The setting `apiModel` of a program that has the connection `api`. */
-export const apiModel = (variable: string, title: string, model: string) =>
+/** Defines the setting `apiModel` of a program that has the connection `api`. */
+export const defineApiModel = (variable: string, title: string, model: string) =>
   ({
     variable,
     schema: z
@@ -49,4 +49,4 @@ export const httpUrl = z.url({ protocol: /^https?$/, error: "must be an http:// 
 const schema = settingsSchema(modelSettings).extend({ apiModel: z.string().optional() });
 
 /** Parses the settings that all connections to models share. */
-export const modelSettingsOf = (settings: ProgramSettings): z.infer<typeof schema> => schema.parse(settings);
+export const parseModelSettings = (settings: ProgramSettings): z.infer<typeof schema> => schema.parse(settings);

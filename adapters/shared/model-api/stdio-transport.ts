@@ -2,7 +2,7 @@ import type { Writable } from "node:stream";
 import type { MCPTransport } from "@ai-sdk/mcp";
 import type { McpServerSpec } from "#contract";
 import type { ProgramTask } from "../agent-program/agent-program.ts";
-import { programEnvironment } from "../agent-program/program-environment.ts";
+import { createProgramEnvironment } from "../agent-program/program-environment.ts";
 import { reportOrphans } from "../agent-program/run-program.ts";
 import { findProgram } from "../process/find-program.ts";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
@@ -15,25 +15,26 @@ const KILL_AFTER_MS = 2_000;
 type StdioSpec = Extract<McpServerSpec, { transport: "stdio" }>;
 
 /**
- * Creates the process of an MCP server for one task. It gets the allowed variables of Bridge's environment and the
- * variables of the dispatch.
+ * Creates the process of an MCP server for one task. The process gets the allowed variables of Bridge's environment and the
+ * variables of the dispatch. `idSuffix` distinguishes the servers of the task.
  */
-export function createStdioServer({ command, args = [], env = {} }: StdioSpec, mark: string, task: ProgramTask) {
+export function createStdioServer({ command, args = [], env = {} }: StdioSpec, idSuffix: string, task: ProgramTask) {
   const { request, context, signal } = task;
   const { directories } = request;
   const stop = new AbortController();
-  const started = Promise.withResolvers<Writable>();
+  const stdinReady = Promise.withResolvers<Writable>();
   let stdin: Writable | null = null;
-  let ended: Promise<ProcessEnd> | null = null;
+  let processEnd: Promise<ProcessEnd> | null = null;
   let failure: string | null = null;
 
   const transport: MCPTransport = {
     async start() {
-      ended = run();
-      if ((await Promise.race([started.promise, ended.then(() => null)])) === null) throw new Error(failure ?? "The server exited.");
+      processEnd = run();
+      if ((await Promise.race([stdinReady.promise, processEnd.then(() => null)])) === null)
+        throw new Error(failure ?? "The server exited.");
     },
     async send(message) {
-      const input = await started.promise;
+      const input = await stdinReady.promise;
       // Ignores write errors: if the server has exited, its exit is the error.
       await new Promise<void>((resolve) => input.write(`${JSON.stringify(message)}\n`, () => resolve()));
     },
@@ -41,24 +42,24 @@ export function createStdioServer({ command, args = [], env = {} }: StdioSpec, m
   };
 
   async function run(): Promise<ProcessEnd> {
-    const allowed = programEnvironment(context, []);
+    const allowedEnv = createProgramEnvironment(context, []);
     // The program is looked up in Bridge's PATH, because the operator permits programs by name and a dispatch must not redirect the lookup.
-    const program = findProgram(command, allowed["PATH"] ?? "");
+    const program = findProgram(command, allowedEnv["PATH"] ?? "");
     const end = await runProcess({
       argv: [program ?? command, ...args],
-      env: { ...allowed, ...env },
+      env: { ...allowedEnv, ...env },
       cwd: directories.cwd,
       // A separate id, so that the sweep at its end does not kill the other servers of the task.
-      taskId: `${request.taskId}/${mark}`,
+      taskId: `${request.taskId}/${idSuffix}`,
       tmp: directories.tmp,
       home: directories.home,
       workspace: directories.workspace,
       sandbox: context.sandbox,
       input(writable) {
         stdin = writable;
-        started.resolve(writable);
+        stdinReady.resolve(writable);
       },
-      onLine: read,
+      onLine: readLine,
       signal: AbortSignal.any([signal, stop.signal]),
       limits: { ...JSON_OUTPUT_LIMITS, killAfterMs: KILL_AFTER_MS },
     });
@@ -68,7 +69,7 @@ export function createStdioServer({ command, args = [], env = {} }: StdioSpec, m
     return end;
   }
 
-  function read(line: string): void {
+  function readLine(line: string): void {
     const message = parseMessage(line);
     // A server that does not read its stdin gets no more answers, because they would accumulate in memory.
     if (message !== null && "method" in message && stdin?.writableNeedDrain === true) return;
@@ -89,10 +90,10 @@ export function createStdioServer({ command, args = [], env = {} }: StdioSpec, m
     },
     /** Stops the server gracefully. Resolves when the process and all its descendants have ended. */
     async close(): Promise<void> {
-      if (ended === null) return;
-      void started.promise.then((input) => input.end());
+      if (processEnd === null) return;
+      void stdinReady.promise.then((input) => input.end());
       const timer = setTimeout(() => stop.abort(), EXIT_LIMIT_MS);
-      await ended.finally(() => clearTimeout(timer));
+      await processEnd.finally(() => clearTimeout(timer));
     },
   };
 }

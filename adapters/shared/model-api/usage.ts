@@ -2,7 +2,7 @@ import type { LanguageModelUsage } from "ai";
 import type { NormalizedUsage } from "#contract";
 
 /**
- * The usage of one model call; undefined when the endpoint reports no valid counts. A count of 0 can also mean "not
+ * Returns the usage of one model call; undefined if the endpoint reports no valid counts. A count of 0 can also mean "not
  * reported", so it is omitted.
  */
 export function usageOf({
@@ -25,7 +25,7 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 const PARTS = ["thinkingTokens", "cacheReadTokens", "cacheWriteTokens"] as const;
 
-/** The usage of several model calls; undefined if one is unknown. */
+/** Adds up the usage of several model calls; undefined if one is unknown. */
 export function sumUsage(calls: readonly (NormalizedUsage | undefined)[]): NormalizedUsage | undefined {
   const known = calls.filter((call) => call !== undefined);
   if (known.length === 0 || known.length < calls.length) return undefined;

@@ -4,10 +4,10 @@ import type { Sandbox } from "#contract";
 
 /** Generous, because a host under load creates namespaces slowly. */
 const CHECK_LIMIT_MS = 10_000;
-/** Maximum number of files that an error names. */
-const MAX_NAMED = 5;
+/** Maximum number of files that an error lists. */
+const MAX_LISTED_FILES = 5;
 
-/** The memory of the sandbox's init process. A process that can open it can also trace the init. */
+/** The memory of the sandbox's init process. A process that can open it can also trace the init process. */
 const INIT_MEMORY = "/proc/1/mem";
 
 /** Prints the version of bwrap, INIT_MEMORY if it can be opened, and the kernel's files that are writable, without opening them. */
@@ -19,8 +19,8 @@ find /proc /proc/self/net/ -path '/proc/[0-9]*' -prune -o -type f -print 2>/dev/
   while IFS= read -r file; do if test -w "$file"; then echo "$file"; fi; done`;
 
 /**
- * Runs bwrap in its own sandbox and checks that a task cannot change kernel settings or control the init. Returns its
- * version as `detail`, or the reason as `missing`.
+ * Runs bwrap in its own sandbox and checks that a task cannot change kernel settings or control the init process. Returns the
+ * version of bwrap as `detail`, or the reason of the failure as `missing`.
  */
 export async function checkSandbox(
   wrap: Sandbox["wrap"],
@@ -51,14 +51,14 @@ export async function checkSandbox(
   }
   const settings = writable.filter(isHostSetting);
   if (settings.length === 0) return { detail };
-  const more = settings.length > MAX_NAMED ? ` and ${settings.length - MAX_NAMED} more` : "";
-  const named = `${settings.slice(0, MAX_NAMED).join(", ")}${more}`;
-  return { missing: `a task in the sandbox could write to ${named}: run Bridge as a user who cannot.` };
+  const more = settings.length > MAX_LISTED_FILES ? ` and ${settings.length - MAX_LISTED_FILES} more` : "";
+  const files = `${settings.slice(0, MAX_LISTED_FILES).join(", ")}${more}`;
+  return { missing: `a task in the sandbox could write to ${files}: run Bridge as a user who cannot.` };
 }
 
 /**
- * Settings of the task's own namespaces do not count, because Bridge's user cannot write to them outside. For root
- * every file counts, even one that is read-only outside, as in a container.
+ * Returns whether a file that is writable in the sandbox is a setting of the host. Settings of the task's own namespaces are not: outside
+ * the sandbox, Bridge's user cannot write to them. For root, a file that is read-only outside counts too, as in a container.
  */
 function isHostSetting(file: string): boolean {
   try {
@@ -69,5 +69,5 @@ function isHostSetting(file: string): boolean {
   }
 }
 
-/** Mode bit of a file that every user may write to, so that it is not a setting. */
+/** Mode bit of files that every user may write to. Such a file is not a setting. */
 const WORLD_WRITABLE = 0o002;

@@ -1,5 +1,5 @@
-/** The size of a text in a JSON string, in bytes of UTF-8 without the quotes: 6 for U+0001, 2 for a newline, 3 for U+FFFD. */
-export function encodedSize(text: string): number {
+/** Returns the size of a text in a JSON string, in bytes of UTF-8 without the quotes: 6 for U+0001, 2 for a newline, 3 for U+FFFD. */
+export function measureEncodedSize(text: string): number {
   const bytes = Buffer.byteLength(text);
   if (!NEEDS_ESCAPES.test(text)) return bytes;
   let size = bytes;

@@ -1,4 +1,4 @@
-import type { TaskErrorCode } from "#contract";
+import type { Connection, ExecutionResult, TaskErrorCode } from "#contract";
 
 /** The outcome of a failed task. */
 export interface Failure {
@@ -10,3 +10,10 @@ export interface Failure {
 
 /** Creates the outcome of a failed task. */
 export const failure = (errorCode: TaskErrorCode, error: string): Failure => ({ status: "error", errorCode, error });
+
+/** Creates the result of a task that failed before it started, with the connection that it would have used. */
+export const createNotStartedResult = (connection: Connection, errorCode: TaskErrorCode, error: string): ExecutionResult => ({
+  ...failure(errorCode, error),
+  durationMs: 0,
+  connection,
+});

@@ -2,8 +2,8 @@ import { accessSync, constants, statSync } from "node:fs";
 import path from "node:path";
 
 /**
- * The absolute path of a program: a name is looked up on PATH, a relative path from the working directory. Null if
- * there is no executable file.
+ * Returns the absolute path of a program. Looks up a name on PATH, and resolves a relative path from the working directory. Returns null
+ * if there is no executable file.
  */
 export function findProgram(program: string, pathVariable: string): string | null {
   const directories = program.includes(path.sep) ? ["."] : pathVariable.split(path.delimiter).filter((directory) => directory !== "");

@@ -1,8 +1,8 @@
-/** Bytes of a seccomp filter that returns ENOSYS for the system calls of kernel keyrings, as a kernel without keyrings does. */
-export function keyringFilter(): Buffer {
+/** Creates the bytes of a seccomp filter that returns ENOSYS for the system calls of kernel keyrings, as a kernel without keyrings does. */
+export function createKeyringFilter(): Buffer {
   const program: Instruction[] = [
     [LOAD_WORD, 0, 0, ARCHITECTURE_OFFSET],
-    ...callTables.flatMap(([architecture, first, ignoredBits = 0]): Instruction[] => [
+    ...CALL_TABLES.flatMap(([architecture, first, ignoredBits = 0]): Instruction[] => [
       // Not this architecture: skip its six instructions.
       [JUMP_IF_EQUAL, 0, 6, architecture],
       [LOAD_WORD, 0, 0, NUMBER_OFFSET],
@@ -12,7 +12,7 @@ export function keyringFilter(): Buffer {
       [RETURN, 0, 0, ALLOW],
       [RETURN, 0, 0, FAIL_WITH | ENOSYS],
     ]),
-    // The number of a call with another calling convention could mean any call.
+    // On an architecture that is not listed, the number could mean any call.
     [RETURN, 0, 0, FAIL_WITH | ENOSYS],
   ];
   return Buffer.concat(program.map(encode));
@@ -22,10 +22,11 @@ export function keyringFilter(): Buffer {
 type Instruction = [code: number, ifTrue: number, ifFalse: number, constant: number];
 
 /**
- * AUDIT_ARCH_* of linux/audit.h, and the number of add_key; request_key and keyctl follow it everywhere. All of them are little-endian.
- * A processor also runs programs of its 32-bit predecessor, whose calls have other numbers.
+ * For each architecture: AUDIT_ARCH_* of linux/audit.h, and the number of add_key. On each, request_key and keyctl have the next two
+ * numbers. All architectures are little-endian. A 64-bit processor also runs programs of its 32-bit predecessor, whose calls have other
+ * numbers.
  */
-const callTables: readonly (readonly [architecture: number, first: number, ignoredBits?: number])[] = [
+const CALL_TABLES: readonly (readonly [architecture: number, first: number, ignoredBits?: number])[] = [
   // x86_64, where the calls of the x32 convention are marked by a bit, and i386.
   [0xc000_003e, 248, 0x4000_0000],
   [0x4000_0003, 286],

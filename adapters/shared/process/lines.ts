@@ -13,7 +13,7 @@ export function createLineSplitter(maxLineBytes: number, onLine: LineListener) {
   let size = 0;
   let tooLong = false;
 
-  const take = (part: Uint8Array): boolean => {
+  const append = (part: Uint8Array): boolean => {
     size += part.length;
     if (size > maxLineBytes) {
       tooLong = true;
@@ -47,7 +47,7 @@ export function createLineSplitter(maxLineBytes: number, onLine: LineListener) {
       let start = 0;
       while (!tooLong) {
         const end = chunk.indexOf(NEWLINE, start);
-        if (!take(chunk.subarray(start, end === -1 ? undefined : end))) break;
+        if (!append(chunk.subarray(start, end === -1 ? undefined : end))) break;
         if (end === -1) break;
         flush(true);
         start = end + 1;

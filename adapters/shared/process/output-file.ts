@@ -11,8 +11,8 @@ const CHUNK_BYTES = 64 * 1024;
 export type OutputFile = Awaited<ReturnType<typeof openOutputFile>>;
 
 /**
- * Opens a file for the output of a program, which is read while the program writes. It has no name, so the kernel
- * removes it with the last process that holds it.
+ * Opens a file for the output of a program, which Bridge reads while the program writes. The file has no name, so the kernel
+ * deletes it when the last process closes it.
  */
 export async function openOutputFile(directory: string) {
   const name = path.join(directory, randomUUID());
@@ -21,13 +21,13 @@ export async function openOutputFile(directory: string) {
   await unlink(name);
   let position = 0;
 
-  /** Reads up to the current size. */
-  async function* writtenSince(): AsyncGenerator<Buffer, void, undefined> {
+  /** Yields the output since the last read. */
+  async function* readNewOutput(): AsyncGenerator<Buffer, void, undefined> {
     const { size } = await handle.stat();
     if (size < position) position = 0;
     while (position < size) {
-      const wanted = Math.min(size - position, CHUNK_BYTES);
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted, position);
+      const length = Math.min(size - position, CHUNK_BYTES);
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(length), 0, length, position);
       if (bytesRead === 0) return;
       position += bytesRead;
       yield buffer.subarray(0, bytesRead);
@@ -38,13 +38,13 @@ export async function openOutputFile(directory: string) {
     /** The file descriptor that the program writes to. */
     fd: handle.fd,
     /** Yields the output until `ended` aborts, and then the rest. */
-    async *chunks(ended: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
+    async *readChunks(ended: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
       while (!ended.aborted) {
-        yield* writtenSince();
+        yield* readNewOutput();
         // A file watcher can miss changes.
         await delay(POLL_MS, undefined, { signal: ended }).catch(() => {});
       }
-      yield* writtenSince();
+      yield* readNewOutput();
     },
     /** Frees the disk space of the output so far. */
     empty: (): Promise<void> => handle.truncate(0),

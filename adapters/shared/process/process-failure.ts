@@ -4,7 +4,10 @@ import { PROCESS_LIMITS, type ProcessEnd } from "./run-process.ts";
 /** Maximum number of characters of stderr, from its end, in an error message. */
 const ERROR_TAIL_LENGTH = 4_000;
 
-/** The failure of a program that did not start or exceeded a limit; null otherwise. It takes precedence over what the program reported. */
+/**
+ * Returns the failure of a program that did not start or exceeded a limit; null otherwise. It takes precedence over the outcome that the
+ * program reported.
+ */
 export function stopFailure(end: ProcessEnd, limits: Pick<typeof PROCESS_LIMITS, "lineBytes" | "stdoutBytes"> = PROCESS_LIMITS) {
   const { program } = end;
   if (end.spawnError !== null) return failure("spawn_failed", `The program ${program} did not start: ${end.spawnError}`);
@@ -15,7 +18,7 @@ export function stopFailure(end: ProcessEnd, limits: Pick<typeof PROCESS_LIMITS,
   return null;
 }
 
-/** The failure of a program that exited without reporting an outcome. */
+/** Returns the failure of a program that exited without reporting an outcome. */
 export function exitFailure(end: ProcessEnd): Failure {
   if (end.aborted) return failure("cancelled", "The task was canceled.");
   const how = end.exitSignal === null ? `exited with code ${end.exitCode}` : `was killed by ${end.exitSignal}`;

@@ -33,12 +33,12 @@ const CHECK_LIMIT_MS = 10_000;
 
 const family: LabelFamily = BigInt(randomInt(1, MAX_FAMILY));
 let count = 0n;
-let opened: Promise<ProcessLabels | { missing: string }> | undefined;
+let labels: Promise<ProcessLabels | { missing: string }> | undefined;
 
 /** Returns the labels, or the reason why they do not work on this host. Checked once. */
-export function processLabels(): Promise<ProcessLabels | { missing: string }> {
-  opened ??= openLabels();
-  return opened;
+export function getProcessLabels(): Promise<ProcessLabels | { missing: string }> {
+  labels ??= checkLabels();
+  return labels;
 }
 
 /** The program to label. */
@@ -49,7 +49,7 @@ export interface LabeledCommand {
   sandbox: object | null;
 }
 
-/** Adds a label to a program, by which a sweep finds its descendants. A sandbox needs none, because the kernel ends its processes. */
+/** Labels a program, so that a sweep finds its descendants. A sandbox needs no label, because the kernel ends its processes. */
 export async function labelCommand({
   argv,
   cwd,
@@ -59,31 +59,31 @@ export async function labelCommand({
   if (sandbox !== null) return { argv, label: null };
   const [name = ""] = argv;
   const program = findProgram(name.includes(path.sep) ? path.resolve(cwd, name) : name, env["PATH"] ?? "");
-  const labels = await processLabels();
+  const hostLabels = await getProcessLabels();
   // A program that does not exist starts without a label, so that it fails with the error of the operating system.
-  return program === null || "missing" in labels ? { argv, label: null } : labels.next(argv);
+  return program === null || "missing" in hostLabels ? { argv, label: null } : hostLabels.next(argv);
 }
 
-/** The label of a process; null when it has none or has ended. */
+/** Returns the label of a process; null if it has none or has ended. */
 export function readLabel(pid: number): ProcessLabel | null {
   const limits = readProc(() => readFileSync(`/proc/${pid}/limits`, "utf8"));
   return limits === null ? null : parseLabel(limits);
 }
 
-/** The family of a label. */
+/** Returns the family of a label. */
 export const familyOf = (label: ProcessLabel): LabelFamily => label >> COUNTER_BITS;
 
-/** Returns the error of a labeled program that could not be executed, worded as without a label; null when it was executed. */
-export function labeledSpawnError(name: string, exitCode: number | null, stderr: string): string | null {
+/** Returns why prlimit could not execute a labeled program, in the words of a failed spawn; null if the program was executed. */
+export function parseLabeledSpawnError(name: string, exitCode: number | null, stderr: string): string | null {
   if (!stderr.startsWith("prlimit: ")) return null;
   if (exitCode === EXIT_NOT_FOUND) return `spawn ${name} ENOENT`;
   return exitCode === EXIT_NOT_EXECUTABLE ? `spawn ${name}: ${stderr.slice(stderr.lastIndexOf(": ") + 2).trim()}` : null;
 }
 
-async function openLabels(): Promise<ProcessLabels | { missing: string }> {
+async function checkLabels(): Promise<ProcessLabels | { missing: string }> {
   const own = readProc(() => readFileSync("/proc/self/limits", "utf8"));
   if (own === null) return { missing: "there is no /proc, so processes that a task leaves behind cannot be found" };
-  // Set by the operator, or by a Bridge that runs this one as a task and would no longer find our processes if we replaced it.
+  // The operator has set the limit, or another Bridge that runs this one as a task. That Bridge could not find processes with other labels.
   if (parseLabel(own) !== null) return { missing: "the limit on file locks (ulimit -x) is in use; it must be unlimited" };
   const pathVariable = process.env["PATH"] ?? "";
   const prlimit = findProgram("prlimit", pathVariable);

@@ -12,7 +12,7 @@ export interface FoundProcess {
   startTime: string;
 }
 
-/** The pids of all processes except this one; empty without /proc. */
+/** Returns the pids of all processes except this one; empty without /proc. */
 export function listPids(): number[] {
   const names = readProc(() => readdirSync("/proc")) ?? [];
   return names.map(Number).filter((pid) => Number.isInteger(pid) && pid !== process.pid);
@@ -27,17 +27,17 @@ export function readProcess(pid: number): FoundProcess | null {
   return { pid, state, parent: Number(parent), group: Number(group), startTime };
 }
 
-/** True if the process still runs. The start time detects a pid that has been reused. A zombie has ended. */
+/** Returns whether the process still runs. The start time detects a pid that has been reused. A zombie has ended. */
 export function isAlive({ pid, startTime }: FoundProcess): boolean {
   const now = readProcess(pid);
   return now?.startTime === startTime && !hasEnded(now);
 }
 
-/** Whether the process has ended and only waits for its parent to reap it. */
+/** Returns whether the process has ended and only waits for its parent to reap it. */
 export const hasEnded = ({ state }: FoundProcess): boolean => state === "Z" || state === "X";
 
 /** Sends a signal. Does nothing if the process has ended or belongs to another user. */
-export function signal(process: FoundProcess, name: NodeJS.Signals): void {
+export function sendSignal(process: FoundProcess, name: NodeJS.Signals): void {
   if (!isAlive(process)) return;
   try {
     kill(process.pid, name);
@@ -47,29 +47,29 @@ export function signal(process: FoundProcess, name: NodeJS.Signals): void {
 }
 
 /** A file descriptor in reserve; see `readProc`. */
-let spare: number | null = null;
+let spareDescriptor: number | null = null;
 
 /**
- * Reads from /proc. Null if the process has ended, belongs to another user, or there is no /proc. If all file
- * descriptors are in use, the read uses the spare one. Otherwise a sweep would fail, and the processes of an ended task
+ * Reads from /proc. Returns null if the process has ended or belongs to another user, or if there is no /proc. If all file
+ * descriptors are in use, the read uses the spare one. Without it a sweep would fail, and the processes of an ended task
  * would keep running.
  */
 export function readProc<T>(read: () => T): T | null {
-  spare ??= openSpare();
+  spareDescriptor ??= openSpareDescriptor();
   try {
-    return readUnlessGone(read);
+    return readIfExists(read);
   } catch (error) {
-    if (spare === null || !isCode(error, "EMFILE", "ENFILE")) throw error;
-    closeSync(spare);
+    if (spareDescriptor === null || !isCode(error, "EMFILE", "ENFILE")) throw error;
+    closeSync(spareDescriptor);
     try {
-      return readUnlessGone(read);
+      return readIfExists(read);
     } finally {
-      spare = openSpare();
+      spareDescriptor = openSpareDescriptor();
     }
   }
 }
 
-function readUnlessGone<T>(read: () => T): T | null {
+function readIfExists<T>(read: () => T): T | null {
   try {
     return read();
   } catch (error) {
@@ -78,7 +78,7 @@ function readUnlessGone<T>(read: () => T): T | null {
   }
 }
 
-function openSpare(): number | null {
+function openSpareDescriptor(): number | null {
   try {
     return openSync("/", "r");
   } catch {

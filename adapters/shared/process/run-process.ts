@@ -6,8 +6,14 @@ import { execa } from "execa";
 import type { Sandbox } from "#contract";
 import { createLineSplitter, type LineListener } from "./lines.ts";
 import { type OutputFile, openOutputFile } from "./output-file.ts";
-import { labelCommand, labeledSpawnError } from "./process-labels.ts";
-import { sandboxCommand, sandboxEnvironment, sandboxedExit, sandboxedSpawnError, terminateSandboxed } from "./sandboxed-process.ts";
+import { labelCommand, parseLabeledSpawnError } from "./process-labels.ts";
+import {
+  convertSandboxedExit,
+  createSandboxCommand,
+  createSandboxEnvironment,
+  parseSandboxedSpawnError,
+  terminateSandboxed,
+} from "./sandboxed-process.ts";
 import { SWEEP_GRACE_MS, sweepTask, TASK_MARKER, waitForSandbox } from "./sweep-processes.ts";
 
 /** Limits of a process. */
@@ -23,9 +29,15 @@ export const PROCESS_LIMITS = {
 } as const;
 /** Limits of a program that reports events in JSON, which are several times as long as their text. */
 export const JSON_OUTPUT_LIMITS = { ...PROCESS_LIMITS, stdoutBytes: 8 * PROCESS_LIMITS.stdoutBytes } as const;
-/** A chunk of output from this size on is the last one of its event-loop turn. Libuv would read 32 of them in a row. */
+/**
+ * After a chunk of this size or more, reading pauses until the next turn of the event loop. Libuv would otherwise read 32 such chunks in a
+ * row.
+ */
 const FULL_CHUNK_BYTES = 16 * 1024;
-/** Event-loop turns that read the rest of the pipes at the end. A pipe of 1 MiB, the maximum for ordinary users, needs fewer. */
+/**
+ * Maximum number of event-loop turns that read the rest of the pipes after the exit. A pipe of 1 MiB, the maximum for ordinary users, needs
+ * fewer.
+ */
 const LAST_TURNS = 32;
 type ProcessLimits = { readonly [Name in keyof typeof PROCESS_LIMITS]: number };
 
@@ -48,8 +60,8 @@ export interface ProcessOptions {
   /** Called after the lines of each chunk, so that the caller can process them together. */
   onChunkEnd?: (() => void) | undefined;
   /**
-   * Default: "pipe". A program that exits before its pipe is read loses output, but no output in a file. The file can
-   * exceed the limit by the amount that the program writes between two reads.
+   * Where the program writes its output. Default: "pipe". If a program exits before its pipe is read, output is lost; output in a file is
+   * not. The file can exceed the limit by the amount that the program writes between two reads.
    */
   stdout?: "pipe" | "file";
   /** Stops the process and all its descendants when aborted. */
@@ -79,27 +91,27 @@ export interface ProcessEnd {
 
 /** Runs a program. Resolves when the process and all its descendants have ended, even if one still holds a pipe open. */
 export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
-  if (options.signal.aborted) return { ...notStarted(options), aborted: true };
+  if (options.signal.aborted) return { ...createProcessEnd(options), aborted: true };
   let file: OutputFile | null;
   try {
     makePrivateDirectory(options.tmp);
     file = options.stdout === "file" ? await openOutputFile(options.tmp) : null;
   } catch (error) {
-    return { ...notStarted(options), spawnError: (error as Error).message };
+    return { ...createProcessEnd(options), spawnError: (error as Error).message };
   }
   try {
-    return await runInto(file, options);
+    return await runWithOutput(file, options);
   } finally {
     await file?.close();
   }
 }
 
-async function runInto(file: OutputFile | null, options: ProcessOptions): Promise<ProcessEnd> {
+async function runWithOutput(file: OutputFile | null, options: ProcessOptions): Promise<ProcessEnd> {
   const { taskId, tmp, home, signal } = options;
   const limits: ProcessLimits = { ...PROCESS_LIMITS, ...options.limits };
   const { argv, label } = await labelCommand(options);
   const { subprocess, spawnError } = await start({ ...options, argv }, file?.fd ?? "pipe");
-  if (subprocess === null) return { ...notStarted(options), spawnError };
+  if (subprocess === null) return { ...createProcessEnd(options), spawnError };
 
   const isSandboxed = options.sandbox !== null;
   const stopper = createStopper(subprocess, { killAfterMs: limits.killAfterMs, isSandboxed });
@@ -119,20 +131,20 @@ async function runInto(file: OutputFile | null, options: ProcessOptions): Promis
   if (typeof input === "string") subprocess.stdin.end(input);
   else output.guard(() => input(subprocess.stdin));
 
-  const exit = await exitOf(subprocess);
+  const exit = await waitForExit(subprocess);
   signal.removeEventListener("abort", abort);
-  // Escaped descendants may hold the pipes open, so Bridge waits for the end of the output only during the sweep.
+  // A descendant that left the process group may hold the pipes open, so the wait for the end of the output is limited.
   const [swept] = await Promise.all([
     // When the first process of a sandbox ends, the kernel kills all others.
-    isSandboxed ? waitForSandbox(subprocess.pid as number) : sweepTask({ taskId, tmp, home, label, graceMs: stopper.graceLeftMs() }),
+    isSandboxed ? waitForSandbox(subprocess.pid as number) : sweepTask({ taskId, tmp, home, label, graceMs: stopper.remainingGraceMs() }),
     withTimeout(output.pipesEnded, limits.drainMs, () => {}),
   ]);
   stopper.finish();
   const { limit, stderr } = await output.close();
-  const [exitCode, exitSignal] = isSandboxed ? sandboxedExit(...exit) : exit;
+  const [exitCode, exitSignal] = isSandboxed ? convertSandboxedExit(...exit) : exit;
   return {
-    ...notStarted(options),
-    spawnError: isSandboxed ? sandboxedSpawnError(exitCode, stderr) : labeledSpawnError(options.argv[0] ?? "", exitCode, stderr),
+    ...createProcessEnd(options),
+    spawnError: isSandboxed ? parseSandboxedSpawnError(exitCode, stderr) : parseLabeledSpawnError(options.argv[0] ?? "", exitCode, stderr),
     exitCode,
     exitSignal,
     aborted,
@@ -162,10 +174,10 @@ async function start(
 
 function spawn({ sandbox, ...options }: ProcessOptions, stdout: number | "pipe") {
   const { cwd, env, taskId, tmp, home } = options;
-  const [program = "", ...programArguments] = sandbox === null ? options.argv : sandboxCommand(sandbox, options);
+  const [program = "", ...programArguments] = sandbox === null ? options.argv : createSandboxCommand(sandbox, options);
   return execa(program, programArguments, {
     cwd,
-    env: { ...(sandbox === null ? env : sandboxEnvironment(env)), [TASK_MARKER]: taskId, TMPDIR: tmp, HOME: home },
+    env: { ...(sandbox === null ? env : createSandboxEnvironment(env)), [TASK_MARKER]: taskId, TMPDIR: tmp, HOME: home },
     extendEnv: false,
     // Any descriptor works; the type lists only a few.
     stdout: stdout as 3 | "pipe",
@@ -179,7 +191,7 @@ function spawn({ sandbox, ...options }: ProcessOptions, stdout: number | "pipe")
   });
 }
 
-const exitOf = ({ nodeChildProcess }: Subprocess): Promise<[number | null, NodeJS.Signals | null]> =>
+const waitForExit = ({ nodeChildProcess }: Subprocess): Promise<[number | null, NodeJS.Signals | null]> =>
   new Promise((resolve) => nodeChildProcess.once("exit", (code, signal) => resolve([code, signal])));
 
 /** Stops a process group: SIGTERM, a grace period, SIGKILL. */
@@ -194,8 +206,8 @@ function createStopper(subprocess: Subprocess, { killAfterMs, isSandboxed }: { k
       else if (!terminateSandboxed(subprocess.pid as number)) subprocess.kill("SIGKILL");
       killTimer = setTimeout(() => subprocess.kill("SIGKILL"), killAfterMs);
     },
-    /** The rest of the grace period of descendants, which received the SIGTERM of the group, too. */
-    graceLeftMs: () => (stoppedAt === null ? SWEEP_GRACE_MS : Math.max(killAfterMs - (performance.now() - stoppedAt), 0)),
+    /** Returns what remains of the grace period, in ms. It also applies to descendants, because SIGTERM was sent to the whole group. */
+    remainingGraceMs: () => (stoppedAt === null ? SWEEP_GRACE_MS : Math.max(killAfterMs - (performance.now() - stoppedAt), 0)),
     /** Kills the rest of the group after the program's exit. */
     finish() {
       stoppedAt ??= performance.now();
@@ -230,7 +242,7 @@ function collectOutput(
       fail(error);
     }
   };
-  const take = (chunk: Buffer): void => {
+  const readChunk = (chunk: Buffer): void => {
     if (limit !== null) return;
     const room = limits.stdoutBytes - stdoutBytes;
     stdoutBytes += chunk.length;
@@ -242,16 +254,16 @@ function collectOutput(
     if (limit !== null) stop();
   };
   const closing = new AbortController();
-  const takeFile = async (from: OutputFile): Promise<void> => {
-    for await (const chunk of from.chunks(closing.signal)) {
-      take(chunk);
+  const readOutputFile = async (from: OutputFile): Promise<void> => {
+    for await (const chunk of from.readChunks(closing.signal)) {
+      readChunk(chunk);
       // A file, unlike a pipe, does not block its writer, so further output is dropped.
       if (limit !== null || listenerError !== null) await from.empty();
     }
   };
-  const fileRead = file === null ? null : takeFile(file).catch(fail);
+  const fileRead = file === null ? null : readOutputFile(file).catch(fail);
   stdout?.on("data", (chunk: Buffer) => {
-    take(chunk);
+    readChunk(chunk);
     if (chunk.length < FULL_CHUNK_BYTES) return;
     stdout.pause();
     setImmediate(() => stdout.resume());
@@ -265,11 +277,11 @@ function collectOutput(
     guard,
     pipesEnded: Promise.all(pipes.map((pipe) => new Promise((resolve) => pipe.once("close", resolve)))),
     async close() {
-      // Timers run before the reads of their turn, so further turns are needed to read the rest of the pipes.
-      for (let turn = 0, seen = -1; turn < LAST_TURNS && seen !== stdoutBytes; turn += 1) {
-        seen = stdoutBytes;
+      // In each turn of the event loop, timers run before reads, so further turns are needed to read the rest of the pipes.
+      for (let turn = 0, bytesBefore = -1; turn < LAST_TURNS && bytesBefore !== stdoutBytes; turn += 1) {
+        bytesBefore = stdoutBytes;
         await new Promise(setImmediate);
-        // A pause ends in the turn after its chunk.
+        // Reading is paused in the turn after a full chunk.
         if (stdout?.isPaused() === true) await new Promise(setImmediate);
       }
       for (const pipe of pipes) pipe.destroy();
@@ -285,7 +297,8 @@ function collectOutput(
   };
 }
 
-const notStarted = ({ argv }: ProcessOptions): ProcessEnd => ({
+/** Creates the end of a process that did not start. */
+const createProcessEnd = ({ argv }: ProcessOptions): ProcessEnd => ({
   program: path.basename(argv[0] ?? ""),
   spawnError: null,
   exitCode: null,

@@ -7,7 +7,7 @@ const SHARED_TMP = "/tmp";
 const MAX_ENTRIES = 500;
 /** Programs need the certificates to verify servers. */
 const CERTIFICATES = "/etc/ssl/certs";
-/** Directories of which the sandbox has its own instance. */
+/** Directories that a sandbox replaces by its own. */
 const REPLACED = ["/proc", "/dev"];
 const ADVICE = "Move the file to a separate directory.";
 
@@ -24,81 +24,89 @@ export interface View {
   tmp: string;
 }
 
-/** The arguments of bwrap that mount this view over a read-only root. Throws with advice if a secret cannot be hidden. */
-export function mountsOf(view: View): string[] {
-  const masks = realPaths(view.hidden);
+/** Returns the arguments of bwrap that mount this view over a read-only root. Throws with advice if a secret cannot be hidden. */
+export function createMountArguments(view: View): string[] {
+  const masks = resolveRealPaths(view.hidden);
   const hidden = masks.filter((mask) => !masks.some((other) => other !== mask && isInside(other, mask)));
-  const opened = unique(view.writable).flatMap((place) => namesOf(place, view.hidden));
-  const programs = realPaths(view.programs);
-  const kept = unique(programs.flatMap(topInSharedTmp));
-  const needed = [...opened, ...kept, ...programs, ...realPaths([CERTIFICATES])];
-  const isNeeded = (directory: string): boolean => needed.some((place) => place === directory || isInside(directory, place));
+  const writable = removeDuplicates(view.writable).flatMap((directory) => listPathsOf(directory, view.hidden));
+  const programs = resolveRealPaths(view.programs);
+  const tmpEntries = removeDuplicates(programs.flatMap(findTmpEntry));
+  const needed = [...writable, ...tmpEntries, ...programs, ...resolveRealPaths([CERTIFICATES])];
+  const isNeeded = (directory: string): boolean => needed.some((pathname) => pathname === directory || isInside(directory, pathname));
   const covers = [...hidden, SHARED_TMP, ...REPLACED];
-  const visible = view.secrets.filter(({ directory }) => isVisible(directory, { covers, uncovered: [...opened, ...kept] }));
-  rejectUnhideable(visible, opened);
+  const visible = view.secrets.filter(({ directory }) => isVisible(directory, { covers, uncovered: [...writable, ...tmpEntries] }));
+  rejectUnhideable(visible, writable);
   const emptied = planEmptied(visible, isNeeded);
   const empty = [...hidden, ...emptied];
-  const rest = visible.filter(
-    ({ directory }) => directory !== "/" && !emptied.some((place) => place === directory || isInside(place, directory)),
+  const remaining = visible.filter(
+    ({ directory }) => directory !== "/" && !emptied.some((outer) => outer === directory || isInside(outer, directory)),
   );
-  const rebuilt = Map.groupBy(rest, ({ directory }) => directory);
+  const rebuilt = Map.groupBy(remaining, ({ directory }) => directory);
   const replaced = [...empty, ...rebuilt.keys()];
+  const pinned = findPinnedDirectories(replaced, { writable, rebuilt: [...rebuilt.keys()] });
 
-  // The path of an outer place is the shorter one, so the inner one is mounted later. At the same place the last of these is mounted last.
-  const layers = [
+  // Sorted by length, so a directory is mounted before the directories inside it. At the same mount point, a later entry of the list is
+  // mounted later and hides the earlier ones.
+  const mounts: Mount[] = [
     // The task's own directory instead of the shared one, so that it is removed with the task.
-    { place: SHARED_TMP, mount: ["--bind", realpathSync(view.tmp), SHARED_TMP] },
-    ...pinned(replaced, { opened, rebuilt: [...rebuilt.keys()] }).map((place) => ({ place, mount: ["--bind", place, place] })),
-    ...kept.map((place) => ({ place, mount: ["--ro-bind", place, place] })),
+    { mountPoint: SHARED_TMP, options: ["--bind", realpathSync(view.tmp), SHARED_TMP] },
+    ...pinned.map((directory) => ({ mountPoint: directory, options: ["--bind", directory, directory] })),
+    ...tmpEntries.map((entry) => ({ mountPoint: entry, options: ["--ro-bind", entry, entry] })),
     ...rebuild(rebuilt, isNeeded),
-    ...opened.map((place) => ({ place, mount: ["--bind", realpathSync(place), place] })),
-    ...empty.map((place) => ({ place, mount: ["--tmpfs", place] })),
-  ].sort((a, b) => a.place.length - b.place.length);
-  return [...layers.flatMap(({ mount }) => mount), ...replaced.flatMap((place) => ["--remount-ro", place])];
+    ...writable.map((directory) => ({ mountPoint: directory, options: ["--bind", realpathSync(directory), directory] })),
+    ...empty.map((directory) => ({ mountPoint: directory, options: ["--tmpfs", directory] })),
+  ].sort((a, b) => a.mountPoint.length - b.mountPoint.length);
+  return [...mounts.flatMap(({ options }) => options), ...replaced.flatMap((directory) => ["--remount-ro", directory])];
 }
 
-/** True if a task would see the directory. The innermost of the paths around it decides. */
+/** Options of bwrap that mount something at this path. */
+interface Mount {
+  mountPoint: string;
+  options: string[];
+}
+
+/** Returns whether a task would see the directory. The innermost covered or uncovered directory that contains it decides. */
 function isVisible(directory: string, { covers, uncovered }: { covers: readonly string[]; uncovered: readonly string[] }): boolean {
-  const cover = innermost(covers, directory);
-  return isDirectory(directory) && (cover === -1 || innermost(uncovered, directory) > cover);
+  const cover = innermostLength(covers, directory);
+  return isDirectory(directory) && (cover === -1 || innermostLength(uncovered, directory) > cover);
 }
 
-function rejectUnhideable(secrets: readonly SecretDirectory[], opened: readonly string[]): void {
+/** Throws with advice if a secret cannot be hidden. */
+function rejectUnhideable(secrets: readonly SecretDirectory[], writable: readonly string[]): void {
   for (const { file, directory, name } of secrets) {
-    if (opened.includes(directory)) throw new Error(`${file} must stay hidden from tasks, but this task writes to ${directory}. ${ADVICE}`);
+    if (writable.includes(directory))
+      throw new Error(`${file} must stay hidden from tasks, but this task writes to ${directory}. ${ADVICE}`);
     if (name !== null && directory === "/") throw new Error(`${file} cannot be hidden from tasks in the root directory. ${ADVICE}`);
   }
 }
 
 /**
- * The directories of secrets that are empty for a task. The kernel drops a mount over a file when the file is replaced by rename, so the
- * directory is covered. A directory that programs need is rebuilt from its other entries instead. Names that appear later are in neither.
+ * Returns the directories of secrets that are empty for a task. The directory is covered instead of the file, because the kernel drops a
+ * mount over a file when the file is replaced by rename. A directory that programs need is not emptied, but rebuilt from its other
+ * entries. Entries that are created later appear in neither.
  */
 function planEmptied(secrets: readonly SecretDirectory[], isNeeded: (directory: string) => boolean): string[] {
   const own = secrets.filter(({ directory, name }) => name !== null && path.dirname(directory) !== "/" && !isNeeded(directory));
-  const places = unique(own.map(({ directory }) => directory));
-  return places.filter((place) => !places.some((other) => isInside(other, place)));
+  const directories = removeDuplicates(own.map(({ directory }) => directory));
+  return directories.filter((directory) => !directories.some((other) => isInside(other, directory)));
 }
 
 /** Mounts the entries of each directory one by one, without the secrets. */
-function rebuild(
-  directories: Map<string, SecretDirectory[]>,
-  isNeeded: (directory: string) => boolean,
-): { place: string; mount: string[] }[] {
-  let left = MAX_ENTRIES;
+function rebuild(directories: Map<string, SecretDirectory[]>, isNeeded: (directory: string) => boolean): Mount[] {
+  let remaining = MAX_ENTRIES;
   return [...directories].map(([directory, secrets]) => {
     const file = secrets[0]?.file;
     const isSecret = (entry: Dirent) =>
       secrets.some((secret) => isCopyOf(secret, entry) || (isVersionOf(secret, entry) && !isNeeded(path.join(directory, entry.name))));
     const entries = listEntries(directory, file).filter((entry) => !isSecret(entry));
-    left -= entries.length;
-    if (left < 0) {
+    remaining -= entries.length;
+    if (remaining < 0) {
       const limit = `the ${MAX_ENTRIES} entries that a sandbox can mount one by one`;
       throw new Error(`${file} cannot be hidden from tasks: ${directory} exceeds ${limit}. ${ADVICE}`);
     }
     return {
-      place: directory,
-      mount: ["--tmpfs", directory, ...entries.flatMap((entry) => mountOf(path.join(directory, entry.name), entry))],
+      mountPoint: directory,
+      options: ["--tmpfs", directory, ...entries.flatMap((entry) => createEntryMount(path.join(directory, entry.name), entry))],
     };
   });
 }
@@ -113,61 +121,71 @@ function listEntries(directory: string, file: string | undefined): Dirent[] {
 }
 
 /**
- * True for the secret, and for the files that editors and databases create next to it: `tokens.json~`,
+ * Returns true for the secret, and for the files that editors and databases create next to it: `tokens.json~`,
  * `.tokens.json.swp`, `bridge.db-wal`.
  */
 const isCopyOf = ({ name }: SecretDirectory, entry: Dirent): boolean =>
   name !== null && (entry.name === name || (entry.isFile() && entry.name.includes(name)));
 
-/** True for another version of a directory that a link points to. */
-const isVersionOf = ({ directory, beneath }: SecretDirectory, entry: Dirent): boolean =>
-  beneath !== null && entry.isDirectory() && existsSync(path.join(directory, entry.name, beneath));
+/** Returns true for another version of a directory that a link points to. */
+const isVersionOf = ({ directory, pathBelow }: SecretDirectory, entry: Dirent): boolean =>
+  pathBelow !== null && entry.isDirectory() && existsSync(path.join(directory, entry.name, pathBelow));
 
-function mountOf(place: string, entry: Dirent): string[] {
+function createEntryMount(pathname: string, entry: Dirent): string[] {
   try {
-    if (entry.isSymbolicLink()) return ["--symlink", readlinkSync(place), place];
-    statSync(place);
-    return ["--ro-bind-try", place, place];
+    if (entry.isSymbolicLink()) return ["--symlink", readlinkSync(pathname), pathname];
+    statSync(pathname);
+    return ["--ro-bind-try", pathname, pathname];
   } catch {
-    // It was removed, or Bridge cannot read it either.
+    // The entry was removed, or Bridge cannot read it either.
     return [];
   }
 }
 
 /**
- * Directories between a writable place and a covered one inside of it. As mount points they cannot be renamed by the task, which could
- * otherwise put its own directory at a path that Bridge uses.
+ * Finds the directories between a writable directory and a covered directory inside it. They become mount points, which a task cannot
+ * rename. Otherwise it could put its own directory at a path that Bridge uses.
  */
-function pinned(covered: readonly string[], { opened, rebuilt }: { opened: readonly string[]; rebuilt: readonly string[] }): string[] {
-  const between = covered.flatMap((place) => ancestorsOf(place).filter((above) => opened.some((writable) => isInside(writable, above))));
-  return unique(between).filter((place) => !covered.includes(place) && innermost(opened, place) > innermost(rebuilt, place));
+function findPinnedDirectories(
+  covered: readonly string[],
+  { writable, rebuilt }: { writable: readonly string[]; rebuilt: readonly string[] },
+): string[] {
+  const between = covered.flatMap((directory) =>
+    ancestorsOf(directory).filter((ancestor) => writable.some((outer) => isInside(outer, ancestor))),
+  );
+  return removeDuplicates(between).filter(
+    (directory) => !covered.includes(directory) && innermostLength(writable, directory) > innermostLength(rebuilt, directory),
+  );
 }
 
-function ancestorsOf(place: string): string[] {
-  const above = path.dirname(place);
-  return above === place ? [] : [...ancestorsOf(above), above];
+function ancestorsOf(directory: string): string[] {
+  const parent = path.dirname(directory);
+  return parent === directory ? [] : [...ancestorsOf(parent), parent];
 }
 
-/** The real path of a directory and the path that Bridge uses. Links to it are hidden with the directory that contains them. */
-const namesOf = (place: string, hidden: readonly string[]): string[] =>
-  unique([
-    realpathSync(place),
-    ...hidden.filter((mask) => isInside(mask, place)).map((mask) => realpathSync(mask) + place.slice(mask.length)),
+/**
+ * Returns the real path of a writable directory and the path by which Bridge uses it. The second one is needed inside a hidden directory,
+ * because the links in it are hidden, too.
+ */
+const listPathsOf = (directory: string, hidden: readonly string[]): string[] =>
+  removeDuplicates([
+    realpathSync(directory),
+    ...hidden.filter((mask) => isInside(mask, directory)).map((mask) => realpathSync(mask) + directory.slice(mask.length)),
   ]);
 
-/** Programs that are installed in the shared temporary directory stay there for the tasks. */
-function topInSharedTmp(place: string): string[] {
-  const [top] = path.relative(SHARED_TMP, place).split(path.sep);
-  return top === undefined || top === "" || top === ".." ? [] : [path.join(SHARED_TMP, top)];
+/** Returns the entry of the shared temporary directory that contains a program. Tasks see the entry at the same path. */
+function findTmpEntry(program: string): string[] {
+  const [name] = path.relative(SHARED_TMP, program).split(path.sep);
+  return name === undefined || name === "" || name === ".." ? [] : [path.join(SHARED_TMP, name)];
 }
 
-/** The length of the innermost of these places around a directory; -1 for none. */
-const innermost = (places: readonly string[], directory: string): number =>
-  Math.max(-1, ...places.filter((place) => place === directory || isInside(place, directory)).map((place) => place.length));
+/** Returns the length of the innermost of these paths that contains the directory or is equal to it; -1 if there is none. */
+const innermostLength = (paths: readonly string[], directory: string): number =>
+  Math.max(-1, ...paths.filter((outer) => outer === directory || isInside(outer, directory)).map((outer) => outer.length));
 
-const realPaths = (places: readonly string[]): string[] =>
-  unique(places.filter((place) => existsSync(place)).map((place) => realpathSync(place)));
-const isDirectory = (place: string): boolean => statSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
-const unique = (places: readonly string[]): string[] => [...new Set(places)];
+const resolveRealPaths = (paths: readonly string[]): string[] =>
+  removeDuplicates(paths.filter((pathname) => existsSync(pathname)).map((pathname) => realpathSync(pathname)));
+const isDirectory = (pathname: string): boolean => statSync(pathname, { throwIfNoEntry: false })?.isDirectory() === true;
+const removeDuplicates = (paths: readonly string[]): string[] => [...new Set(paths)];
 const isInside = (outer: string, inner: string): boolean =>
   inner !== outer && inner.startsWith(outer.endsWith(path.sep) ? outer : outer + path.sep);

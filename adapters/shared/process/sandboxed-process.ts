@@ -1,7 +1,7 @@
 import { constants } from "node:os";
 import type { Sandbox } from "#contract";
 import { findProgram } from "./find-program.ts";
-import { listPids, readProcess, signal } from "./process-table.ts";
+import { listPids, readProcess, sendSignal } from "./process-table.ts";
 import { VARIABLE_PREFIX, WAITER_NAME } from "./sandbox.ts";
 
 /** A program to run in a sandbox. */
@@ -15,7 +15,7 @@ export interface SandboxedCommand {
 }
 
 /** Returns the argument list that starts a program in its sandbox. Throws the error of a failed spawn if the program does not exist. */
-export function sandboxCommand(
+export function createSandboxCommand(
   sandbox: Sandbox,
   { argv: [name = "", ...rest], env, cwd, workspace, home, tmp }: SandboxedCommand,
 ): string[] {
@@ -24,19 +24,22 @@ export function sandboxCommand(
   return sandbox.wrap([program, ...rest], { cwd, tmp, writable: [workspace, home] });
 }
 
-/** Variables that cannot affect the programs that create the sandbox, because those do not use PATH. */
+/** Variables that are safe for the programs that create the sandbox. They do not look up programs on PATH. */
 const SAFE_VARIABLES = ["PATH", "LANG"];
 
 /**
- * Returns the environment that starts a sandbox whose program gets the given environment. A dispatch may name variables
- * for an MCP server, and some, such as LD_PRELOAD, would run code of the task in the programs that create the sandbox,
- * which run outside of it.
+ * Returns the environment for the programs that create a sandbox. It contains `env` for the program in the sandbox, but
+ * under other names: a dispatch may set variables for an MCP server, and a variable such as LD_PRELOAD would run code
+ * of the task in the programs that create the sandbox, which run outside of it.
  */
-export function sandboxEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
-  const [kept, moved] = [true, false].map((isKept) => Object.entries(env).filter(([name]) => SAFE_VARIABLES.includes(name) === isKept));
+export function createSandboxEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
+  const [safe, others] = [true, false].map((isSafe) => Object.entries(env).filter(([name]) => SAFE_VARIABLES.includes(name) === isSafe));
   // The shell cannot export variables with other names.
-  const named = moved?.filter(([name]) => /^[A-Za-z_]\w*$/.test(name)) ?? [];
-  return Object.fromEntries([...(kept ?? []), ...named.map(([name, value], index) => [`${VARIABLE_PREFIX}${index}`, `${name}=${value}`])]);
+  const renamed = others?.filter(([name]) => /^[A-Za-z_]\w*$/.test(name)) ?? [];
+  return Object.fromEntries([
+    ...(safe ?? []),
+    ...renamed.map(([name, value], index) => [`${VARIABLE_PREFIX}${index}`, `${name}=${value}`]),
+  ]);
 }
 
 /**
@@ -49,21 +52,21 @@ export function terminateSandboxed(sandboxPid: number): boolean {
     .map(readProcess)
     .filter((found) => found !== null)
     .filter((found) => found.group === sandboxPid);
-  // The children of the init are the waiting shell and orphans. The shell stops the orphans after the program.
+  // The children of the init process are the waiting shell and orphans. The shell stops the orphans after the program.
   const init = group.find(({ parent }) => parent === sandboxPid)?.pid;
   const inside = group.filter(({ pid, parent }) => pid !== sandboxPid && parent !== sandboxPid && parent !== init);
-  for (const found of inside) signal(found, "SIGTERM");
+  for (const found of inside) sendSignal(found, "SIGTERM");
   return inside.length > 0;
 }
 
 const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]));
 
 /** Converts the exit of a sandbox to that of its program. A sandbox reports a signal as an exit code. */
-export function sandboxedExit(exitCode: number | null, exitSignal: NodeJS.Signals | null): [number | null, NodeJS.Signals | null] {
+export function convertSandboxedExit(exitCode: number | null, exitSignal: NodeJS.Signals | null): [number | null, NodeJS.Signals | null] {
   const programSignal = exitCode === null ? undefined : SIGNAL_NAMES.get(exitCode - 128);
   return programSignal === undefined ? [exitCode, exitSignal] : [null, programSignal];
 }
 
-/** Why a sandbox could not start its program; null if it started. */
-export const sandboxedSpawnError = (exitCode: number | null, stderr: string): string | null =>
+/** Returns why a sandbox could not start its program; null if it started. */
+export const parseSandboxedSpawnError = (exitCode: number | null, stderr: string): string | null =>
   (exitCode === 126 || exitCode === 127) && stderr.startsWith(`${WAITER_NAME}: `) ? stderr.trim() : null;

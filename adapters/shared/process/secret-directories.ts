@@ -16,7 +16,7 @@ export interface SecretDirectory {
    * If a link points to an entry of this directory: the path of the file below that entry. Other versions of the entry
    * have the file at the same path.
    */
-  beneath: string | null;
+  pathBelow: string | null;
 }
 
 /**
@@ -26,8 +26,8 @@ export interface SecretDirectory {
 export function createSecretFinder(files: readonly string[]): () => SecretDirectory[] {
   const known = new Map<string, SecretDirectory>();
   return () => {
-    const found = files.filter((file) => existsSync(file)).flatMap(secretDirectories);
-    for (const one of found) known.set(JSON.stringify(one), one);
+    const found = files.filter((file) => existsSync(file)).flatMap(findSecretDirectories);
+    for (const entry of found) known.set(JSON.stringify(entry), entry);
     for (const [key, { directory }] of known) if (!existsSync(directory)) known.delete(key);
     return [...known.values()];
   };
@@ -37,44 +37,47 @@ export function createSecretFinder(files: readonly string[]): () => SecretDirect
  * Finds the directories in which a replacement of a file can appear: those that contain the file or a link in its path, and those that
  * contain the target of such a link. The file need not exist, because it may be missing for a moment while it is being replaced.
  */
-export function secretDirectories(file: string): SecretDirectory[] {
+export function findSecretDirectories(file: string): SecretDirectory[] {
   const found: SecretDirectory[] = [];
   let directory = "/";
   let links = 0;
-  const steps = stepsOf(file, { isFile: true, isLinked: false });
+  const steps = parseSteps(file, { isFile: true, isLinked: false });
   for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
-    const place = path.join(directory, step.name);
-    const target = links < MAX_LINKS ? linkTarget(place) : null;
-    if (step.isFile) found.push({ file, directory, name: step.name, beneath: null });
-    else if (step.isLinked) found.push({ file, directory, name: null, beneath: steps.map(({ name }) => name).join("/") });
-    else if (target !== null) found.push({ file, directory, name: null, beneath: null });
+    const pathname = path.join(directory, step.name);
+    const target = links < MAX_LINKS ? readLinkTarget(pathname) : null;
+    if (step.isFile) found.push({ file, directory, name: step.name, pathBelow: null });
+    else if (step.isLinked) found.push({ file, directory, name: null, pathBelow: steps.map(({ name }) => name).join("/") });
+    else if (target !== null) found.push({ file, directory, name: null, pathBelow: null });
     if (target === null) {
-      directory = place;
+      directory = pathname;
       continue;
     }
     links += 1;
     if (path.isAbsolute(target)) directory = "/";
-    steps.unshift(...stepsOf(target, { isFile: step.isFile, isLinked: true }));
+    steps.unshift(...parseSteps(target, { isFile: step.isFile, isLinked: true }));
   }
   return found;
 }
 
+/** One name in a path. */
 interface Step {
   name: string;
+  /** The last name of the secret's path. */
   isFile: boolean;
+  /** The last name of the target of a link. */
   isLinked: boolean;
 }
 
-/** The names of a path. `role` applies to the last one. */
-function stepsOf(place: string, role: Omit<Step, "name">): Step[] {
-  const names = place.split(path.sep).filter((name) => name !== "" && name !== ".");
+/** Splits a path into steps. `role` applies to the last one. */
+function parseSteps(pathname: string, role: Omit<Step, "name">): Step[] {
+  const names = pathname.split(path.sep).filter((name) => name !== "" && name !== ".");
   return names.map((name, index) => ({ name, ...(index === names.length - 1 ? role : { isFile: false, isLinked: false }) }));
 }
 
-/** Null when the path is not a link or does not exist. */
-function linkTarget(place: string): string | null {
+/** Returns the target of a link; null if the path is not a link or does not exist. */
+function readLinkTarget(pathname: string): string | null {
   try {
-    return lstatSync(place).isSymbolicLink() ? readlinkSync(place) : null;
+    return lstatSync(pathname).isSymbolicLink() ? readlinkSync(pathname) : null;
   } catch {
     return null;
   }

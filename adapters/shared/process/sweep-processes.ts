@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { familyOf, type LabelFamily, type ProcessLabel, processLabels, readLabel } from "./process-labels.ts";
-import { type FoundProcess, hasEnded, isAlive, listPids, readProc, readProcess, signal } from "./process-table.ts";
+import { familyOf, getProcessLabels, type LabelFamily, type ProcessLabel, readLabel } from "./process-labels.ts";
+import { type FoundProcess, hasEnded, isAlive, listPids, readProc, readProcess, sendSignal } from "./process-table.ts";
 
 /** The environment variable that marks every process of a task and its descendants. */
 export const TASK_MARKER = "BRIDGE_TASK_ID";
@@ -48,9 +48,9 @@ export function sweepTask(task: SweptTask): Promise<Sweep> {
 }
 
 /**
- * Waits until the kernel has ended all processes of a sandbox. The group of its first process contains its init, which
- * ends last. Does not read environments, because that waits for the memory lock of a process, which its threads can
- * hold for seconds.
+ * Waits until the kernel has ended all processes of a sandbox. `group` is the process group of its first process. It contains the
+ * init process, which ends last. Does not read environments, because such a read waits for the memory lock of the process, which
+ * its threads can hold for seconds.
  */
 export async function waitForSandbox(group: number): Promise<Sweep> {
   const startedAt = performance.now();
@@ -70,8 +70,8 @@ export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<
   const isOurs = (directory: string | undefined) => directory?.startsWith(root) === true;
   const hasMarks = ({ marker, tmp, home }: Marks) => marker !== undefined && (isOurs(tmp) || isOurs(home));
   const file = path.join(dataDir, FAMILY_FILE);
-  const place = identifyDirectory(dataDir);
-  const [labels, earlier] = [await processLabels(), readFamily(file, place)];
+  const directoryId = identifyDirectory(dataDir);
+  const [labels, earlier] = [await getProcessLabels(), readFamily(file, directoryId)];
   const family = "missing" in labels ? null : labels.family;
   // Another Bridge instance in the current process recorded the same family. Its tasks may still run, so they are not leftovers.
   const isEarlier = (label: ProcessLabel) => earlier !== null && earlier !== family && familyOf(label) === earlier;
@@ -79,15 +79,15 @@ export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<
   // A task of the earlier Bridge may be an ancestor of this process, for example a shell. Killing an ancestor could also end this process.
   const ancestors = ancestorsOf(process.pid);
   const swept = await sweep((pid) => !ancestors.has(pid) && isLeftover(pid));
-  if (family !== null && family !== earlier) writeFileSync(file, `${family} ${place}\n`, { mode: 0o600 });
+  if (family !== null && family !== earlier) writeFileSync(file, `${family} ${directoryId}\n`, { mode: 0o600 });
   return swept;
 }
 
-/** The recorded family; null if the directory is a copy, because another Bridge may use the original right now. */
-function readFamily(file: string, place: string): LabelFamily | null {
+/** Reads the recorded family; null if the directory is a copy, because another Bridge may use the original right now. */
+function readFamily(file: string, directoryId: string): LabelFamily | null {
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
-  const [family = "", recordedPlace] = text.trim().split(" ");
-  return /^\d+$/.test(family) && recordedPlace === place ? BigInt(family) : null;
+  const [family = "", recordedId] = text.trim().split(" ");
+  return /^\d+$/.test(family) && recordedId === directoryId ? BigInt(family) : null;
 }
 
 /** Returns the device and inode of a directory. A rename does not change them; a copy has different ones. */
@@ -98,7 +98,8 @@ function identifyDirectory(directory: string): string {
 
 function ancestorsOf(pid: number): Set<number> {
   const ancestors = new Set<number>();
-  for (let at = readProcess(pid)?.parent ?? 0; at > 0 && !ancestors.has(at); at = readProcess(at)?.parent ?? 0) ancestors.add(at);
+  const readParent = (child: number): number => readProcess(child)?.parent ?? 0;
+  for (let ancestor = readParent(pid); ancestor > 0 && !ancestors.has(ancestor); ancestor = readParent(ancestor)) ancestors.add(ancestor);
   return ancestors;
 }
 
@@ -133,12 +134,12 @@ export async function sweep(isWanted: (pid: number) => boolean, options: SweepOp
     // A process shows no marks during exec, so one empty pass is not enough.
     emptyPasses = living.size === 0 ? emptyPasses + 1 : 0;
     if (emptyPasses === 2 || elapsedMs > graceMs + LIMIT_MS) {
-      return { killed: [...seen.keys()].filter((name) => !living.has(name)).length, left: living.size };
+      return { killed: [...seen.keys()].filter((key) => !living.has(key)).length, left: living.size };
     }
-    for (const [name, process] of living) {
-      if (elapsedMs > graceMs) signal(process, "SIGKILL");
-      else if (!seen.has(name)) signal(process, "SIGTERM");
-      seen.set(name, process);
+    for (const [key, process] of living) {
+      if (elapsedMs > graceMs) sendSignal(process, "SIGKILL");
+      else if (!seen.has(key)) sendSignal(process, "SIGTERM");
+      seen.set(key, process);
     }
     await delay(PAUSE_MS);
   }

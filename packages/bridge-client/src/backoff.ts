@@ -13,22 +13,22 @@ export interface BackoffOptions {
 
 /** Creates the exponential backoff between the attempts of one call or one stream. */
 export function createBackoff({ retryDelayMs, patienceMs }: BackoffOptions) {
-  let since: number | null = null;
+  let firstFailureAt: number | null = null;
   let attempts = 0;
   return {
     /** Resolves when the next attempt is due; throws the error when the time is up. */
     async wait(error: BridgeClientError, signal: AbortSignal | undefined): Promise<void> {
-      since ??= performance.now();
+      firstFailureAt ??= performance.now();
       const maxPauseMs = Math.min(retryDelayMs * 2 ** attempts, retryDelayMs * MAX_PAUSE_FACTOR);
       // Random, so that clients of one Bridge do not all reconnect at the same time.
       const pauseMs = Math.max(maxPauseMs * (0.5 + Math.random() / 2), error.retryAfterMs ?? 0);
-      if (performance.now() - since + pauseMs > patienceMs) throw error;
+      if (performance.now() - firstFailureAt + pauseMs > patienceMs) throw error;
       attempts += 1;
       await pause(pauseMs, signal);
     },
     /** Resets the backoff after a success. */
     reset(): void {
-      since = null;
+      firstFailureAt = null;
       attempts = 0;
     },
   };

@@ -1,10 +1,6 @@
-import type { BackoffOptions } from "./backoff.ts";
-import { type BridgeRequest, type ConnectionOptions, connect } from "./connection.ts";
 import type { BridgeEvent, EventFilter, EventOptions } from "./events.ts";
 import { followEvents } from "./follow-events.ts";
-import { readBytes } from "./read-bytes.ts";
-import { readJson } from "./read-json.ts";
-import { retry } from "./retry.ts";
+import { createRequestSender, type SenderOptions } from "./request-sender.ts";
 import type {
   AcceptedTask,
   Adapter,
@@ -22,11 +18,6 @@ import type {
   Ticket,
   Workspace,
 } from "./wire.ts";
-
-interface Page<T> {
-  data: T[];
-  meta: { nextCursor: string | null; truncated?: boolean };
-}
 
 /** Address, credentials and time limits of the client. */
 export type BridgeClientOptions = {
@@ -96,7 +87,7 @@ export interface BridgeClient {
   };
   /** Files that a task left in its workspace. */
   readonly files: {
-    /** Lists the files by path. `truncated`: the list is incomplete, for example because a directory is too large. */
+    /** Lists the files, sorted by path. `truncated`: the list is incomplete, for example because a directory is too large. */
     list(taskId: string, options?: CallOptions): Promise<{ files: TaskFile[]; truncated: boolean }>;
     /** Resolves with a response whose body is not yet read: use `text()`, `arrayBuffer()` or `body`. */
     download(taskId: string, path: string, options?: CallOptions): Promise<Response>;
@@ -112,7 +103,7 @@ export interface BridgeClient {
 /** Creates a client. Sends nothing before the first call. Throws a TypeError for an invalid URL. */
 export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
   const { url, token, getToken, patienceMs = 120_000, retryDelayMs = 500, silenceMs = 31_000 } = options;
-  const settings: ConnectionOptions & BackoffOptions = {
+  const settings: SenderOptions = {
     baseUrl: readBaseUrl(url),
     getToken: getToken ?? (() => token),
     // Browsers throw if `fetch` is called as a method of another object.
@@ -122,41 +113,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     patienceMs,
   };
 
-  function send<T>(
-    path: string,
-    { isRepeatable = true, ...details }: Omit<BridgeRequest, "path"> & { isRepeatable?: boolean },
-    read: (value: unknown, headers: Headers) => T = (value) => value as T,
-  ): Promise<T> {
-    const act = async (): Promise<T> => {
-      const connection = await connect(settings, { path, ...details });
-      return read(await readJson(connection), connection.response.headers);
-    };
-    return retry(act, { ...settings, isRepeatable, signal: details.signal });
-  }
-
-  /** Sends a request whose response has no body. */
-  function sendForStatus(request: BridgeRequest, isRepeatable: boolean): Promise<Response> {
-    const act = async (): Promise<Response> => {
-      const { response, close } = await connect(settings, request);
-      close();
-      return response;
-    };
-    return retry(act, { ...settings, isRepeatable, signal: request.signal });
-  }
-
-  async function* pages<T>(path: string, filter: object, { signal }: CallOptions): AsyncGenerator<Page<T>, void> {
-    const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== undefined));
-    for (;;) {
-      const page = await send<Page<T>>(`${path}?${query}`, { signal });
-      yield page;
-      if (page.meta.nextCursor === null) return;
-      query.set("cursor", page.meta.nextCursor);
-    }
-  }
-
-  async function* list<T>(path: string, filter: object, options: CallOptions): AsyncGenerator<T, void> {
-    for await (const { data } of pages<T>(path, filter, options)) yield* data;
-  }
+  const { send, sendForStatus, sendForBytes, fetchPages, list } = createRequestSender(settings);
 
   const client: BridgeClient = {
     dispatch: (task, { signal } = {}) =>
@@ -213,15 +170,14 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
       async list(taskId, options = {}) {
         const files: TaskFile[] = [];
         let truncated = false;
-        for await (const { data, meta } of pages<TaskFile>(`${pathOf(taskId)}/files`, {}, options)) {
+        for await (const { data, meta } of fetchPages<TaskFile>(`${pathOf(taskId)}/files`, {}, options)) {
           files.push(...data);
           truncated ||= meta.truncated === true;
         }
         return { files, truncated };
       },
       async download(taskId, path, { signal } = {}) {
-        const request = { path: `${pathOf(taskId)}/files/${encodePath(path)}`, signal };
-        return readBytes(await retry(() => connect(settings, request), { ...settings, isRepeatable: true, signal }));
+        return sendForBytes({ path: `${pathOf(taskId)}/files/${encodePath(path)}`, signal });
       },
     },
 

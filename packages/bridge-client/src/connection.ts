@@ -43,8 +43,8 @@ export async function connect(
   if (new URL(target).href !== target)
     throw new BridgeClientError("not_found", "An id or a path must not be . or .., or contain one of them between slashes.");
   const type = content !== undefined ? "application/octet-stream" : body !== undefined ? "application/json" : undefined;
-  const sent = new Headers({ ...headers, ...(type !== undefined && { "content-type": type }) });
-  sent.set("authorization", `Bearer ${checkToken(await getToken())}`);
+  const requestHeaders = new Headers({ ...headers, ...(type !== undefined && { "content-type": type }) });
+  requestHeaders.set("authorization", `Bearer ${checkToken(await getToken())}`);
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(signal?.reason);
   signal?.addEventListener("abort", onAbort);
@@ -71,7 +71,7 @@ export async function connect(
     const response = await receive(
       fetch(target, {
         method,
-        headers: sent,
+        headers: requestHeaders,
         body: content ?? (body === undefined ? null : JSON.stringify(body)),
         signal: controller.signal,
       }),
@@ -84,7 +84,7 @@ export async function connect(
   }
 }
 
-/** Rejects an invalid token before `fetch` does, whose error would contain the token. */
+/** Returns the token without surrounding spaces. Throws if it is invalid, because the error of `fetch` would contain the token. */
 function checkToken(token: string): string {
   if (/^[\x20-\x7e]*$/.test(token.trim())) return token.trim();
   throw new TypeError("The token contains characters that are not allowed in a header.");

@@ -14,7 +14,7 @@ export async function* readMessages(connection: Connection): AsyncGenerator<Stre
   });
   for await (const chunk of readText(connection)) {
     parser.feed(chunk);
-    // Also for a heartbeat without a message, because it resets the backoff.
+    // Also an empty list, after a heartbeat: the caller resets its backoff for it.
     yield messages;
     messages = [];
   }

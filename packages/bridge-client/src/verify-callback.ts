@@ -18,7 +18,7 @@ type RequestHeaders = Pick<Headers, "get"> | Readonly<Record<string, string | st
 /**
  * Verifies a callback by Standard Webhooks. Returns its body if one of the `whsec_…` secrets signed it within the last
  * five minutes, otherwise null. `body` must be the exact bytes of the request. Callbacks are delivered at least once:
- * store the `webhook-id` or `taskId` of processed ones.
+ * store the `webhook-id` of each processed one.
  */
 export async function verifyCallback(
   headers: RequestHeaders,
@@ -30,14 +30,14 @@ export async function verifyCallback(
   if (id === null || timestamp === null || !isRecent(timestamp)) return null;
 
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
-  const signed = concatenate(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);
+  const signedBytes = concatenate(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);
   const signatures = (readHeader(headers, "webhook-signature") ?? "").split(" ").filter((text) => text.startsWith("v1,"));
   // An unset environment variable may be passed as an empty string.
   for (const secret of secrets.filter((text) => text !== "")) {
     const key = await readKey(secret);
     for (const signature of signatures) {
       // `verify` compares in constant time.
-      if (await crypto.subtle.verify("HMAC", key, fromBase64(signature.slice("v1,".length)), signed))
+      if (await crypto.subtle.verify("HMAC", key, fromBase64(signature.slice("v1,".length)), signedBytes))
         return JSON.parse(new TextDecoder().decode(bytes)) as CallbackBody;
     }
   }

@@ -30,7 +30,8 @@ export function estimateTimeoutSeconds(size: Size, intensity: Intensity, runtime
   return baseSeconds * intensityMultipliers[intensity] * runtimeMultiplier;
 }
 
-const counted = (scope: string, unit: RegExp): number | undefined => {
+/** Returns the largest number of this unit that the scope names; undefined if it names none. */
+const readCount = (scope: string, unit: RegExp): number | undefined => {
   // Every repetition is bounded, because a scope is untrusted text of any length.
   const number = String.raw`(?<![\d.,_])(\d[\d,_ ]{0,15}(?:\.\d{1,6})?)\s?(k)?\s?\+?\s?`;
   const counts = [...scope.matchAll(new RegExp(`${number}(?:${unit.source})`, "gi"))].map(
@@ -42,7 +43,7 @@ const counted = (scope: string, unit: RegExp): number | undefined => {
 /** Reads the size from a scope: "12 files", "3k LOC" or the listed paths. */
 export function measureScope(scope: string): Size {
   const paths = new Set(scope.match(/(?<![\w.@/-])(?:[\w.@-]{0,255}\/){0,40}[\w@-]{1,255}\.[a-z]{1,5}\b/gi) ?? []);
-  const files = counted(scope, /files?\b/) ?? (paths.size === 0 ? undefined : paths.size);
-  const linesOfCode = counted(scope, /LOC\b|lines?\b/);
+  const files = readCount(scope, /files?\b/) ?? (paths.size === 0 ? undefined : paths.size);
+  const linesOfCode = readCount(scope, /LOC\b|lines?\b/);
   return { ...(files === undefined ? {} : { files }), ...(linesOfCode === undefined ? {} : { linesOfCode }) };
 }

@@ -1,19 +1,19 @@
 /**
- * A council of agents: experts, a challenger and an integration checker debate a question in rounds and end in one
+ * A council of agents: experts, a challenger and an integration checker debate a question in rounds and produce one
  * report with a verdict.
  */
 
-export { type Artifacts, BRIDGE_OUTPUTS, COUNCIL_OUTPUTS, fileTime, openArtifacts } from "./artifacts.ts";
 export type { RoleRequest, RoleResult } from "./bridge-options.ts";
-export type { CouncilReport, SkippedBridge } from "./council-report.ts";
 export { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 export { type CouncilInput, type InputFault, readInput } from "./input.ts";
-export { framings, resolveProfile } from "./profile.ts";
-export { recordBridge } from "./record-bridge.ts";
-export { renderCouncil } from "./render-council.ts";
-export { renderReport } from "./render-report.ts";
-export type { BridgeReport } from "./report.ts";
-export { plannedRuns, runBridge } from "./run-bridge.ts";
+export { countPlannedRuns, runBridge } from "./panel/run-bridge.ts";
+export { resolveProfile, taskTypeProperties } from "./profile.ts";
+export { type Artifacts, BRIDGE_OUTPUTS, COUNCIL_OUTPUTS, formatFileTime, openArtifacts } from "./reports/artifacts.ts";
+export type { CouncilReport, SkippedBridge } from "./reports/council-report.ts";
+export { recordBridge } from "./reports/record-bridge.ts";
+export { renderCouncil } from "./reports/render-council.ts";
+export { renderReport } from "./reports/render-report.ts";
+export type { BridgeReport } from "./reports/report.ts";
 export { crossRounds } from "./run-cross-debate.ts";
 export { chooseDomains, type Member, runDeepCouncil } from "./run-deep-council.ts";
 export { type ModelsReport, runModels } from "./run-models.ts";

@@ -4,33 +4,33 @@ import { CROSS_DOMAIN, intensities, taskTypes } from "./types.ts";
 /** Maximum number of experts. */
 export const MAX_DOMAINS = 26;
 
-const textWords = "must be a text of 1 to 200000 characters";
-const summaryWords = "must be a text of at most 200000 characters";
-const domainWords = "must be 1 to 64 letters, digits, spaces or - _ / + .";
-const domainsWords = `must be an array of at most ${MAX_DOMAINS} domains`;
-const providerWords = "must be the name of an adapter: 1 to 64 letters, digits or - _ . : @";
-const providersWords = "must be an array of 1 to 10 names of adapters";
-const sessionWords = "must be 1 to 128 letters, digits, - or _";
-const oneOf = (words: readonly string[]): string => `must be one of ${words.join(", ")}`;
+const TEXT_FAULT = "must be a text of 1 to 200000 characters";
+const SUMMARY_FAULT = "must be a text of at most 200000 characters";
+const DOMAIN_FAULT = "must be 1 to 64 letters, digits, spaces or - _ / + .";
+const DOMAINS_FAULT = `must be an array of at most ${MAX_DOMAINS} domains`;
+const PROVIDER_FAULT = "must be the name of an adapter: 1 to 64 letters, digits or - _ . : @";
+const PROVIDERS_FAULT = "must be an array of 1 to 10 names of adapters";
+const SESSION_FAULT = "must be 1 to 128 letters, digits, - or _";
+const describeChoice = (words: readonly string[]): string => `must be one of ${words.join(", ")}`;
 
-const text = z.string(textWords).trim().min(1, textWords).max(200_000, textWords);
+const text = z.string(TEXT_FAULT).trim().min(1, TEXT_FAULT).max(200_000, TEXT_FAULT);
 
 /** Restricted, because domain names appear in prompts and logs. */
 const domain = z
-  .string(domainWords)
+  .string(DOMAIN_FAULT)
   .trim()
   .toLowerCase()
-  .regex(/^[a-z0-9][a-z0-9 _/+.-]{0,63}$/, domainWords)
-  .refine((name) => name !== CROSS_DOMAIN, "is what roles without a domain speak for; name a domain");
+  .regex(/^[a-z0-9][a-z0-9 _/+.-]{0,63}$/, DOMAIN_FAULT)
+  .refine((name) => name !== CROSS_DOMAIN, "is reserved for roles without a domain; use another name");
 
 /** Restricted, because a provider also becomes part of a file name. */
 const provider = z
-  .string(providerWords)
+  .string(PROVIDER_FAULT)
   .trim()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9@:_.-]{0,63}$/, providerWords);
+  .regex(/^[A-Za-z0-9][A-Za-z0-9@:_.-]{0,63}$/, PROVIDER_FAULT);
 
 /** Restricted, because it becomes part of a file name. */
-const sessionId = z.string(sessionWords).regex(/^[A-Za-z0-9_-]{1,128}$/, sessionWords);
+const sessionId = z.string(SESSION_FAULT).regex(/^[A-Za-z0-9_-]{1,128}$/, SESSION_FAULT);
 
 const schema = z.strictObject(
   {
@@ -39,12 +39,12 @@ const schema = z.strictObject(
     scope: text.optional(),
     review_scope: text.optional(),
     task_description: text,
-    task_type: z.enum(taskTypes, oneOf(taskTypes)),
-    domains: z.array(domain, domainsWords).max(MAX_DOMAINS, domainsWords).default([]),
-    context_summary: z.string(summaryWords).trim().max(200_000, summaryWords).default(""),
-    intensity: z.enum(intensities, oneOf(intensities)).default("standard"),
+    task_type: z.enum(taskTypes, describeChoice(taskTypes)),
+    domains: z.array(domain, DOMAINS_FAULT).max(MAX_DOMAINS, DOMAINS_FAULT).default([]),
+    context_summary: z.string(SUMMARY_FAULT).trim().max(200_000, SUMMARY_FAULT).default(""),
+    intensity: z.enum(intensities, describeChoice(intensities)).default("standard"),
     provider: provider.optional(),
-    providers: z.array(provider, providersWords).min(1, providersWords).max(10, providersWords).optional(),
+    providers: z.array(provider, PROVIDERS_FAULT).min(1, PROVIDERS_FAULT).max(10, PROVIDERS_FAULT).optional(),
   },
   "must be an object with at least task_description, task_type and scope",
 );
@@ -90,7 +90,7 @@ export function readInput(
   const faults: InputFault[] = [];
   const choose = (name: string, value: string | undefined, alias: string, aliased: string | undefined): string | undefined => {
     if (value !== undefined && aliased !== undefined && value !== aliased)
-      faults.push({ path: alias, message: `differs from ${name}, whose old name it is; give one of them` });
+      faults.push({ path: alias, message: `is the old name of ${name}, but has a different value; set only one of them` });
     return value ?? aliased;
   };
   const chosenId = choose("session_id", session_id, "review_id", review_id) ?? fallbackId.replaceAll(/[^A-Za-z0-9_-]/g, "-").slice(0, 128);
@@ -99,8 +99,12 @@ export function readInput(
   if (needsDomains && rest.domains.length === 0) faults.push({ path: "domains", message: "must name at least one domain" });
   const { provider, providers = provider === undefined ? null : [provider] } = rest;
   if (provider !== undefined && rest.providers !== undefined)
-    faults.push({ path: "provider", message: "is one of providers already; give one of the two" });
-  if ((providers?.length ?? 0) > maxProviders) faults.push({ path: "providers", message: `must name at most ${maxProviders} here` });
+    faults.push({ path: "provider", message: "must not be combined with providers; set only one of them" });
+  if ((providers?.length ?? 0) > maxProviders)
+    faults.push({
+      path: "providers",
+      message: `must have at most ${maxProviders} ${maxProviders === 1 ? "entry" : "entries"} for this council`,
+    });
   if (faults.length > 0 || chosenScope === undefined) return { faults };
   return {
     input: {

@@ -1,19 +1,19 @@
 import type { CapabilityProfile, OutputType, TaskType } from "./types.ts";
 
 /** Properties of one task type. */
-export interface Framing {
+export interface TaskTypeProperties {
   /** Whether roles may change the project. */
   profile: CapabilityProfile;
   /** The question that roles answer. */
   question: string;
-  /** The output types that roles are asked for. */
+  /** The output types that roles are requested for. */
   outputTypes: readonly OutputType[];
   /** Whether the report has a verdict. */
   hasVerdict: boolean;
 }
 
-/** The task types. Source: the bridge contract, "Input Schema", "Execution Capability Profile" and "Verdict Logic". */
-export const framings: Readonly<Record<TaskType, Framing>> = {
+/** The properties of each task type. Source: the bridge contract, "Input Schema", "Execution Capability Profile" and "Verdict Logic". */
+export const taskTypeProperties: Readonly<Record<TaskType, TaskTypeProperties>> = {
   review: {
     profile: "inspect",
     question: "Which faults does it have, and what would make it better?",
@@ -48,5 +48,5 @@ export const framings: Readonly<Record<TaskType, Framing>> = {
 };
 
 /** Returns the profile of a task type. An explicit `inspect` of the caller restricts it; nothing extends it. */
-export const resolveProfile = (taskType: TaskType, asked?: CapabilityProfile): CapabilityProfile =>
-  asked === "inspect" ? "inspect" : framings[taskType].profile;
+export const resolveProfile = (taskType: TaskType, requested?: CapabilityProfile): CapabilityProfile =>
+  requested === "inspect" ? "inspect" : taskTypeProperties[taskType].profile;

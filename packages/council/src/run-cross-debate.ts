@@ -1,13 +1,12 @@
-import { createRoles, type Runtime, type Seat, seat } from "./ask-roles.ts";
 import type { RoleRequest, RoleResult } from "./bridge-options.ts";
-import { advocatePrompt, type CrossRound, coordinatorPrompt, crossIntegrationPrompt, crossRoles } from "./cross-prompts.ts";
-import { createDebate } from "./debate.ts";
+import { createDebate, hasEnded } from "./debate/debate.ts";
 import { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 import type { CouncilInput } from "./input.ts";
-import { type MergedOutput, toOutput } from "./merge-sources.ts";
-import type { Answer } from "./read-answer.ts";
-import type { RoleRecord } from "./report.ts";
-import { hasEnded } from "./run-bridge.ts";
+import { createRoles, createSeat, type Runtime, type Seat } from "./panel/ask-roles.ts";
+import { advocatePrompt, type CrossRound, coordinatorPrompt, crossIntegrationPrompt, crossRoles } from "./prompts/cross-prompts.ts";
+import type { Answer } from "./prompts/read-answer.ts";
+import { type MergedOutput, toOutput } from "./reports/merge-sources.ts";
+import type { RoleRecord } from "./reports/report.ts";
 import type { Spending } from "./spending.ts";
 import type { Intensity, Output } from "./types.ts";
 
@@ -18,8 +17,8 @@ export const crossRounds: Readonly<Record<Intensity, number>> = { quick: 0, stan
 export interface CrossDebateOptions {
   input: CouncilInput;
   merged: readonly MergedOutput[];
-  /** The runtimes that play the roles in turn, as many different ones as have completed. */
-  speakers: readonly Runtime[];
+  /** The runtimes whose councils completed. The roles are assigned to them in turn. */
+  completedRuntimes: readonly Runtime[];
   execute(request: RoleRequest): Promise<RoleResult>;
   secondsLeft(): number;
   spending: Spending;
@@ -43,17 +42,19 @@ export interface CrossDebateResult {
  * coordinator decides.
  */
 export async function runCrossDebate(options: CrossDebateOptions): Promise<CrossDebateResult> {
-  const { input, merged, speakers, log, onProgress } = options;
+  const { input, merged, completedRuntimes, log, onProgress } = options;
   const [coordinator, advocate, integration] = [crossRoles.coordinator, crossRoles.advocate, crossRoles.integration].map((role) =>
-    seat({ title: role.agent, domain: role.domain }),
+    createSeat({ title: role.agent, domain: role.domain }),
   ) as [Seat, Seat, Seat];
   const debate = createDebate(input.domains, "I", { judge: coordinator.speaker });
-  debate.take(merged.map((output) => ({ output: toOutput(output), unresolved_challenge: output.unresolved_challenge })));
+  debate.importOutputs(merged.map((output) => ({ output: toOutput(output), unresolved_challenge: output.unresolved_challenge })));
   const runtimes = new Map(
-    [coordinator, advocate, integration].map((who, place) => [who, speakers[place % speakers.length] ?? { provider: "" }] as const),
+    [coordinator, advocate, integration].map(
+      (seat, index) => [seat, completedRuntimes[index % completedRuntimes.length] ?? { provider: "" }] as const,
+    ),
   );
-  const runtimeOf = (who: Seat): Runtime => {
-    const { provider, model } = runtimes.get(who) ?? { provider: "" };
+  const runtimeOf = (seat: Seat): Runtime => {
+    const { provider, model } = runtimes.get(seat) ?? { provider: "" };
     return { provider, ...(model === undefined ? {} : { model }) };
   };
   const callSeconds = estimateTimeoutSeconds(measureScope(input.scope), input.intensity);
@@ -61,21 +62,21 @@ export async function runCrossDebate(options: CrossDebateOptions): Promise<Cross
   const roles = createRoles({ ...options, profile: "inspect", resumesSessions: false, runtimeOf }, callSeconds);
   let rounds = 0;
 
-  const describe = (round: number): CrossRound => ({ round, findings: debate.standing(), merged, challenges: debate.challenges });
+  const describe = (round: number): CrossRound => ({ round, findings: debate.listStanding(), merged, challenges: debate.challenges });
 
-  async function ask(who: Seat, message: string, round: number): Promise<Answer | null> {
-    const isLastPhase = who === coordinator && round === crossRounds[input.intensity];
-    const answer = await roles.ask(who, message, { round, isLastPhase });
-    const { title: role, domain } = who.role;
-    onProgress({ phase: "cross-debate", provider: runtimeOf(who).provider, round, role, domain, answered: answer !== null });
+  async function ask(seat: Seat, message: string, round: number): Promise<Answer | null> {
+    const isLastPhase = seat === coordinator && round === crossRounds[input.intensity];
+    const answer = await roles.ask(seat, message, { round, isLastPhase });
+    const { title: role, domain } = seat.role;
+    onProgress({ phase: "cross-debate", provider: runtimeOf(seat).provider, round, role, domain, answered: answer !== null });
     return answer;
   }
 
-  const logFound = (found: readonly Output[], round: number): void => {
+  const logFindings = (found: readonly Output[], round: number): void => {
     for (const { id, severity, title, domain } of found) log({ event: "output", id, severity, title, domain, round });
   };
 
-  while (rounds < crossRounds[input.intensity] && debate.standing().length > 0 && options.secondsLeft() >= 1) {
+  while (rounds < crossRounds[input.intensity] && debate.listStanding().length > 0 && options.secondsLeft() >= 1) {
     const round = rounds + 1;
     debate.beginRound(round + 1, []);
     const [doubts, findings] = await Promise.all([
@@ -85,11 +86,11 @@ export async function runCrossDebate(options: CrossDebateOptions): Promise<Cross
     if (doubts !== null) {
       const { raised, found } = debate.applyChallenges(advocate.speaker, doubts);
       for (const { id, targetId, text } of raised) log({ event: "challenge", id, target: targetId, text, round });
-      logFound(found, round);
+      logFindings(found, round);
     }
-    if (findings !== null) logFound(debate.applyAnswer(integration.speaker, findings), round);
+    if (findings !== null) logFindings(debate.applyAnswer(integration.speaker, findings), round);
     const decision = await ask(coordinator, coordinatorPrompt(input, describe(round)), round);
-    if (decision !== null) logFound(debate.applyAnswer(coordinator.speaker, decision), round);
+    if (decision !== null) logFindings(debate.applyAnswer(coordinator.speaker, decision), round);
     for (const merge of debate.mergeDuplicates()) log({ event: "merge", kept: merge.keptId, dropped: merge.droppedId, round });
     // A round without answers does not count, and the next one would have no answers either.
     if (doubts === null && findings === null && decision === null) break;

@@ -1,10 +1,10 @@
 import type { BridgeOptions } from "./bridge-options.ts";
 import { createIds } from "./ids.ts";
-import { mergeSources, toOutput } from "./merge-sources.ts";
-import type { BridgeReport } from "./report.ts";
-import { plannedRuns, runBridge } from "./run-bridge.ts";
+import { countPlannedRuns, runBridge } from "./panel/run-bridge.ts";
+import { mergeSources, toOutput } from "./reports/merge-sources.ts";
+import type { BridgeReport } from "./reports/report.ts";
+import { judge } from "./reports/verdict.ts";
 import { shareEvenly } from "./spending.ts";
-import { judge } from "./verdict.ts";
 
 /** Report of a runtime that may run several models concurrently. */
 export interface ModelsReport extends BridgeReport {
@@ -39,7 +39,7 @@ export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix
   const slugs = slugsOf(models);
   const shares = shareEvenly(
     options.spending,
-    models.map(() => plannedRuns(options.input)),
+    models.map(() => countPlannedRuns(options.input)),
   );
   const reports = await Promise.all(
     models.map(async (model, index) => {

@@ -1,4 +1,4 @@
-import type { Usage } from "./report.ts";
+import type { Usage } from "./reports/report.ts";
 
 /** Budget of a council: the prompts it may send and what it has used. */
 export interface Spending {
@@ -14,7 +14,7 @@ export interface Spending {
   share(runs: number): SpendingShare;
 }
 
-/** A reserved part of the budget. Prompts beyond it come from the unreserved rest. */
+/** A reserved part of the budget. Prompts unplanned it come from the unreserved rest. */
 export interface SpendingShare extends Spending {
   /** Returns the unused prompts. */
   release(): void;
@@ -32,21 +32,21 @@ export const createSpending = (maxRuns: number): Spending => createShare(maxRuns
 
 /** Reserves the planned prompts of each user, and an equal part of the rest for unplanned ones. */
 export function shareEvenly(spending: Spending, planned: readonly number[]): SpendingShare[] {
-  const beyond = spending.left - planned.reduce((sum, runs) => sum + runs, 0);
-  const extra = Math.max(0, Math.floor(beyond / planned.length));
+  const unplanned = spending.left - planned.reduce((sum, runs) => sum + runs, 0);
+  const extra = Math.max(0, Math.floor(unplanned / planned.length));
   return planned.map((runs) => spending.share(runs + extra));
 }
 
-function createShare(runs: number, total: Total, rest?: Drawable): SpendingShare & Drawable {
+function createShare(runs: number, total: Total, rest?: Pool): SpendingShare & Pool {
   let own = runs;
-  const share: SpendingShare & Drawable = {
+  const share: SpendingShare & Pool = {
     draw(wanted) {
       const drawn = Math.min(wanted, own);
       own -= drawn;
       return drawn === wanted ? drawn : drawn + (rest?.draw(wanted - drawn) ?? 0);
     },
-    give(back) {
-      own += back;
+    give(count) {
+      own += count;
     },
     take() {
       if (share.draw(1) === 0) return false;
@@ -80,22 +80,22 @@ function createShare(runs: number, total: Total, rest?: Drawable): SpendingShare
 }
 
 /** A pool of prompts. */
-interface Drawable {
+interface Pool {
   /** Takes this many prompts, or all that remain. */
   draw(wanted: number): number;
-  give(back: number): void;
+  give(count: number): void;
   readonly left: number;
 }
 
 const addUsage = (left: Usage | undefined, right: Usage): Usage => ({
   inputTokens: (left?.inputTokens ?? 0) + right.inputTokens,
   outputTokens: (left?.outputTokens ?? 0) + right.outputTokens,
-  ...only("thinkingTokens", sum(left?.thinkingTokens, right.thinkingTokens)),
-  ...only("cacheReadTokens", sum(left?.cacheReadTokens, right.cacheReadTokens)),
-  ...only("cacheWriteTokens", sum(left?.cacheWriteTokens, right.cacheWriteTokens)),
+  ...omitUnknown("thinkingTokens", sum(left?.thinkingTokens, right.thinkingTokens)),
+  ...omitUnknown("cacheReadTokens", sum(left?.cacheReadTokens, right.cacheReadTokens)),
+  ...omitUnknown("cacheWriteTokens", sum(left?.cacheWriteTokens, right.cacheWriteTokens)),
 });
 
 const sum = (left: number | undefined, right: number | undefined): number | undefined =>
   left === undefined && right === undefined ? undefined : (left ?? 0) + (right ?? 0);
 
-const only = (name: keyof Usage, value: number | undefined): Partial<Usage> => (value === undefined ? {} : { [name]: value });
+const omitUnknown = (name: keyof Usage, value: number | undefined): Partial<Usage> => (value === undefined ? {} : { [name]: value });

@@ -34,17 +34,20 @@ export function holdDirectory(directory: string | Buffer): HeldDirectory | null 
   try {
     if (hasDescriptorPaths) return openDirectory(directory, constants.O_NOFOLLOW);
     const real = realpathSync(directory);
-    return real === directory.toString() ? heldByPath(real) : null;
+    return real === directory.toString() ? holdByPath(real) : null;
   } catch (error) {
     if (ABSENCE_CODES.has(codeOf(error))) return null;
     throw error;
   }
 }
 
-/** Opens a trusted directory and follows links. Throws if it does not exist. A held directory stays open after the result is closed. */
+/**
+ * Opens a trusted directory and follows links. Throws if it does not exist. If `root` is a held directory, closing the
+ * result does not close `root`.
+ */
 export function holdRoot(root: string | HeldDirectory): HeldDirectory {
-  if (typeof root !== "string") return heldByPath(root.path);
-  return hasDescriptorPaths ? openDirectory(root, 0) : heldByPath(realpathSync(root));
+  if (typeof root !== "string") return holdByPath(root.path);
+  return hasDescriptorPaths ? openDirectory(root, 0) : holdByPath(realpathSync(root));
 }
 
 /** Opens a directory below a trusted root, name by name; null if it does not exist or a name is a link. */
@@ -73,7 +76,7 @@ function openDirectory(directory: string | Buffer, flag: number): HeldDirectory 
   return { path: `/proc/self/fd/${descriptor}`, close, [Symbol.dispose]: close };
 }
 
-function heldByPath(directory: string): HeldDirectory {
+function holdByPath(directory: string): HeldDirectory {
   const close = () => {};
   return { path: directory, close, [Symbol.dispose]: close };
 }

@@ -21,9 +21,9 @@ export class NotADirectory extends Error {
 }
 
 /**
- * Creates a directory below a trusted root, name by name, and opens it. If a link or a file has a name of the path, it
- * rejects with `NotADirectory`, or with "remove" it removes the link or the file. The target of a link is never
- * changed.
+ * Creates a directory below a trusted root, name by name, and opens it. If a name of the path belongs to a link or a
+ * file, rejects with `NotADirectory`; with `obstacles: "remove"`, removes the link or the file instead. Never changes
+ * the target of a link.
  */
 export async function makeDirectoryInside(
   root: string | HeldDirectory,
@@ -39,19 +39,19 @@ export async function makeDirectoryInside(
 }
 
 async function makeEntry(parent: HeldDirectory, name: string, mode: number, obstacles: Replacement): Promise<HeldDirectory> {
-  const place = entryPath(parent, name);
+  const pathname = entryPath(parent, name);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    await mkdir(place, { mode }).catch(unlessCode("EEXIST"));
-    const directory = holdDirectory(place);
+    await mkdir(pathname, { mode }).catch(unlessCode("EEXIST"));
+    const directory = holdDirectory(pathname);
     if (directory !== null) return directory;
     if (obstacles === "refuse") break;
     // The removal fails if the name has become a directory; the next try opens it.
-    await unlink(place).catch(unlessCode("ENOENT", "EISDIR", "EPERM"));
+    await unlink(pathname).catch(unlessCode("ENOENT", "EISDIR", "EPERM"));
   }
   throw new NotADirectory(name);
 }
 
-/** Ignores errors of these codes. */
+/** Returns a handler that throws an error again unless it has one of these codes. */
 export const unlessCode =
   (...codes: readonly string[]) =>
   (error: unknown): void => {

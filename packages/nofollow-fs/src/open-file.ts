@@ -4,7 +4,8 @@ import { entryPath, hasDescriptorPaths, holdInside, nullIfAbsent, O_PATH } from 
 
 /**
  * Opens a regular file below a directory, name by name, without following links, even if a task replaces a directory by
- * a link at that moment. A file with further hard links is not opened, because they may be outside.
+ * a link at that moment. Returns null if there is no such file, and for a file with further hard
+ * links, because they may be outside.
  */
 export async function openFileInside(root: string, names: readonly string[]): Promise<FileHandle | null> {
   const opening = async () => holdInside(root, names.slice(0, -1));
@@ -31,8 +32,8 @@ export async function openRegularFile(file: string): Promise<FileHandle | null> 
 async function openSingleFile(file: string): Promise<FileHandle | null> {
   const handle = await nullIfAbsent(openRegularFile(file));
   if (handle === null) return null;
-  const opened = await handle.stat();
-  if (opened.nlink === 1 && (hasDescriptorPaths || (await isStillThere(file, opened)))) return handle;
+  const stats = await handle.stat();
+  if (stats.nlink === 1 && (hasDescriptorPaths || (await isStillThere(file, stats)))) return handle;
   await handle.close();
   return null;
 }

@@ -15,14 +15,16 @@ export const isInside = (outer: string, inner: string): boolean =>
  */
 export function readFileInside(root: string, file: string, limitBytes: number): FileReading {
   if (statSync(file, { throwIfNoEntry: false }) === undefined) return { fault: "missing" };
-  const named = openSync(file, O_PATH | constants.O_RDONLY | constants.O_NONBLOCK);
+  const descriptor = openSync(file, O_PATH | constants.O_RDONLY | constants.O_NONBLOCK);
   try {
-    if (!fstatSync(named).isFile()) return { fault: "no_file" };
-    const real = pathOfOpenFile(named, file);
+    if (!fstatSync(descriptor).isFile()) return { fault: "no_file" };
+    const real = pathOfOpenFile(descriptor, file);
     if (real === null || !isInside(realpathSync(root), real)) return { fault: "outside" };
-    return hasDescriptorPaths ? readOpen(openSync(`/proc/self/fd/${named}`, constants.O_RDONLY), limitBytes) : read(named, limitBytes);
+    return hasDescriptorPaths
+      ? readAndClose(openSync(`/proc/self/fd/${descriptor}`, constants.O_RDONLY), limitBytes)
+      : read(descriptor, limitBytes);
   } finally {
-    closeSync(named);
+    closeSync(descriptor);
   }
 }
 
@@ -38,7 +40,7 @@ export function pathOfOpenFile(descriptor: number, file: string): string | null 
   return named.ino === opened.ino && named.dev === opened.dev ? real : null;
 }
 
-function readOpen(descriptor: number, limitBytes: number): FileReading {
+function readAndClose(descriptor: number, limitBytes: number): FileReading {
   try {
     return read(descriptor, limitBytes);
   } finally {
@@ -49,6 +51,6 @@ function readOpen(descriptor: number, limitBytes: number): FileReading {
 function read(descriptor: number, limitBytes: number): FileReading {
   const { size } = fstatSync(descriptor);
   if (size > limitBytes) return { fault: "too_large" };
-  // Node reads an empty file until its end, which may have more data after the check.
+  // `readFileSync` would read a file of size 0 until its end, and the file may have grown since the check.
   return { content: size === 0 ? Buffer.alloc(0) : readFileSync(descriptor) };
 }

@@ -23,18 +23,18 @@ const SLICE_MS = 2;
  * everything else.
  */
 export async function removeInside(parent: string | HeldDirectory, name: string): Promise<void> {
-  const place = Buffer.from(entryPath(typeof parent === "string" ? { path: path.resolve(parent) } : parent, name));
+  const pathname = Buffer.from(entryPath(typeof parent === "string" ? { path: path.resolve(parent) } : parent, name));
   let fault: unknown = null;
   for (let passes = 0; passes < MAX_PASSES; passes += 1) {
-    if (await removeEmpty(place)) return;
-    using tree = holdDirectory(place);
+    if (await removeEmpty(pathname)) return;
+    using tree = holdDirectory(pathname);
     if (tree !== null) fault = await emptyTree(tree);
   }
-  if (!(await removeEmpty(place))) throw fault ?? new Error(`${name} cannot be removed: a program keeps adding files to it.`);
+  if (!(await removeEmpty(pathname))) throw fault ?? new Error(`${name} cannot be removed: a program keeps adding files to it.`);
 }
 
 /**
- * Removes a file or a link of a directory, not the target of the link; false if it does not exist. Rejects with EISDIR
+ * Removes a file or a link in a directory, not the target of the link; false if it does not exist. Rejects with EISDIR
  * or EPERM, depending on the system, if it is a directory.
  */
 export async function removeFileInside(directory: string | HeldDirectory, name: string): Promise<boolean> {
@@ -49,19 +49,19 @@ export async function removeFileInside(directory: string | HeldDirectory, name: 
 }
 
 /** Removes a file, a link or an empty directory; false if it is a directory with entries. */
-async function removeEmpty(place: Buffer): Promise<boolean> {
+async function removeEmpty(pathname: Buffer): Promise<boolean> {
   try {
-    return removeEmptyDirectory(place);
+    return removeEmptyDirectory(pathname);
   } catch (error) {
     if (codeOf(error) !== "ENOTDIR") throw error;
-    await unlink(place);
+    await unlink(pathname);
     return true;
   }
 }
 
-function removeEmptyDirectory(place: Buffer): boolean {
+function removeEmptyDirectory(pathname: Buffer): boolean {
   try {
-    rmdirSync(place);
+    rmdirSync(pathname);
   } catch (error) {
     if (NOT_EMPTY_CODES.has(codeOf(error))) return false;
     if (codeOf(error) !== "ENOENT") throw error;
@@ -79,7 +79,7 @@ const NOT_EMPTY_CODES: ReadonlySet<unknown> = new Set(["ENOTEMPTY", "EEXIST"]);
 async function emptyTree(tree: HeldDirectory): Promise<unknown> {
   const prefix = `${randomUUID()}-`;
   const nameOf = (number: number) => Buffer.from(entryPath(tree, prefix + number));
-  let found = 0;
+  let movedCount = 0;
   let fault: unknown = null;
   let sliceStart = performance.now();
 
@@ -94,14 +94,14 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
     sliceStart = performance.now();
   }
 
-  async function removeEntry(place: Buffer, isDirectory: boolean): Promise<void> {
+  async function removeEntry(pathname: Buffer, isDirectory: boolean): Promise<void> {
     // Asynchronous, because removing a large file takes long.
-    if (!isDirectory) return await unlink(place);
-    if (removeEmptyDirectory(place)) return;
-    using directory = holdDirectory(place);
+    if (!isDirectory) return await unlink(pathname);
+    if (removeEmptyDirectory(pathname)) return;
+    using directory = holdDirectory(pathname);
     if (directory !== null) permitChanges(directory);
-    renameSync(place, nameOf(found));
-    found += 1;
+    renameSync(pathname, nameOf(movedCount));
+    movedCount += 1;
   }
 
   async function removeEntries(directory: HeldDirectory): Promise<void> {
@@ -112,8 +112,8 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
         const { name } = entry;
         if (name.startsWith(prefix)) continue;
         const isDirectory = entry.isDirectory();
-        const place = Buffer.concat([Buffer.from(`${directory.path}/`), Buffer.from(name, "latin1")]);
-        await attempt(() => removeEntry(place, isDirectory));
+        const pathname = Buffer.concat([Buffer.from(`${directory.path}/`), Buffer.from(name, "latin1")]);
+        await attempt(() => removeEntry(pathname, isDirectory));
       }
     } finally {
       entries.closeSync();
@@ -122,7 +122,7 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
 
   await attempt(() => permitChanges(tree));
   await attempt(() => removeEntries(tree));
-  for (let number = 0; number < found; number += 1) {
+  for (let number = 0; number < movedCount; number += 1) {
     await attempt(async () => {
       {
         using directory = holdDirectory(nameOf(number));
@@ -134,10 +134,10 @@ async function emptyTree(tree: HeldDirectory): Promise<unknown> {
   return fault;
 }
 
-const CHANGEABLE = 0o700;
+const OWNER_PERMISSIONS = 0o700;
 
 /** Grants the permissions that are needed to empty and move a directory. */
 function permitChanges(directory: HeldDirectory): void {
   // Most directories have these permissions already, and checking costs less than changing.
-  if ((statSync(directory.path).mode & CHANGEABLE) !== CHANGEABLE) chmodSync(directory.path, CHANGEABLE);
+  if ((statSync(directory.path).mode & OWNER_PERMISSIONS) !== OWNER_PERMISSIONS) chmodSync(directory.path, OWNER_PERMISSIONS);
 }

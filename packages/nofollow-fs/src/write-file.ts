@@ -6,8 +6,8 @@ import { type Replacement, unlessCode } from "./make-directory.ts";
 import { removeInside } from "./remove.ts";
 
 /**
- * Writes a file of a directory atomically. Replaces a link or a file of that name without writing through it. Rejects
- * if a directory has that name, or with "remove" removes it.
+ * Writes a file in a directory atomically. Replaces a link or a file of that name without writing through it. If a
+ * directory has that name, rejects; with `obstacles: "remove"`, removes the directory instead.
  */
 export async function writeFileInside(
   directory: string | HeldDirectory,
@@ -22,11 +22,11 @@ export async function writeFileInside(
       await using handle = await createFileInside(held, temporaryName, mode);
       await handle.writeFile(content);
     }
-    const put = () => rename(entryPath(held, temporaryName), entryPath(held, name));
-    await put().catch(async (error: unknown) => {
+    const replaceTarget = () => rename(entryPath(held, temporaryName), entryPath(held, name));
+    await replaceTarget().catch(async (error: unknown) => {
       if (obstacles === "refuse" || !DIRECTORY_CODES.has(codeOf(error))) throw error;
       await removeInside(held, name);
-      await put();
+      await replaceTarget();
     });
   } catch (error) {
     await unlink(entryPath(held, temporaryName)).catch(unlessCode("ENOENT"));
@@ -34,7 +34,7 @@ export async function writeFileInside(
   }
 }
 
-/** Creates a file of a directory and opens it for writing. Rejects with EEXIST if a file or a link has that name. */
+/** Creates a file in a directory and opens it for writing. Rejects with EEXIST if a file or a link has that name. */
 export async function createFileInside(directory: HeldDirectory, name: string, mode = 0o600): Promise<FileHandle> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
   return await open(entryPath(directory, name), flags, mode);

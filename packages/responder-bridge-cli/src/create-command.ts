@@ -53,25 +53,25 @@ export function createCommand(run: (flags: RunFlags) => Promise<void>): Command 
     .option("--materials <files...>", "text files to send to the model; no other file is read")
     .option("--validate <words>", 'arguments that validate a document; {file} is replaced by its path (default: "validate {file}")')
     .option("--valid-exit-codes <codes>", "exit codes for a valid document, separated by commas (default: 0)", parseExitCodes)
-    .option("--tool-timeout <seconds>", "time limit of one tool call", parseInteger(1), 60)
-    .addOption(new Option("--provider <name>", "calls the model").choices(["openai", "bridge"]).default("openai"))
+    .option("--tool-timeout <seconds>", "time limit of one tool call", createIntegerParser(1), 60)
+    .addOption(new Option("--provider <name>", "program or API that calls the model").choices(["openai", "bridge"]).default("openai"))
     .option(
       "--url <address>",
       "openai: base URL of the API, with /v1 (default: OPENAI_BASE_URL, then OpenAI); bridge: URL of Bridge (default: BRIDGE_URL)",
     )
     .option("--model <name>", "model; required with openai, optional with bridge (default: the model of the agent)")
     .option("--key-env <name>", "openai: environment variable that holds the API key", "OPENAI_API_KEY")
-    .option("--retries <n>", "openai: maximum number of retries of a failed request", parseInteger(0), 2)
-    .option("--timeout <seconds>", "time limit of one model answer", parseInteger(1), 600)
+    .option("--retries <n>", "openai: maximum number of retries of a failed request", createIntegerParser(0), 2)
+    .option("--timeout <seconds>", "time limit of one model answer", createIntegerParser(1), 600)
     .option("--agent <id>", "bridge: agent that writes the document; the token is read from BRIDGE_TOKEN", "responder")
     .option("--runtime <provider>", "bridge: adapter that runs the agent")
     .requiredOption("--out <directory>", "directory for prompts, drafts, logs and the document; must be new or empty")
-    .option("--max-iter <n>", "maximum number of drafts", parseInteger(1), 3)
+    .option("--max-iter <n>", "maximum number of drafts", createIntegerParser(1), 3)
     .action(run);
   return program;
 }
 
-function parseInteger(lowest: number) {
+function createIntegerParser(lowest: number) {
   return (text: string): number => {
     if (/^\d{1,6}$/.test(text) && Number(text) >= lowest) return Number(text);
     throw new InvalidArgumentError(`It must be an integer of at least ${lowest}.`);

@@ -10,7 +10,7 @@ export interface RunContext {
   signal: AbortSignal;
 }
 
-/** Writes one document, prints progress to stderr and its path to stdout, and returns whether it is valid. */
+/** Writes one document, prints progress to stderr and the path of a valid document to stdout, and returns whether it is valid. */
 export async function run(flags: RunFlags, { env, signal }: RunContext): Promise<boolean> {
   const { materials, out, maxIter } = flags;
   if (out === "") throw new Error("--out must name a directory.");

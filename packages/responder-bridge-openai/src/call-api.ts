@@ -37,8 +37,8 @@ export async function callApi({ target, apiKey, body, timeoutMs, signal, dispatc
   } catch (error) {
     if (error instanceof OpenAiError) throw error;
     signal?.throwIfAborted();
-    const what = timeout.aborted ? `did not answer within ${timeoutMs} ms` : `cannot be reached: ${describeFault(error)}`;
-    throw new OpenAiError(`The model API at ${originOf(target)} ${what}.`, { isRetryable: true, cause: error });
+    const failure = timeout.aborted ? `did not answer within ${timeoutMs} ms` : `cannot be reached: ${describeFault(error)}`;
+    throw new OpenAiError(`The model API at ${originOf(target)} ${failure}.`, { isRetryable: true, cause: error });
   }
 }
 

@@ -2,7 +2,7 @@ import { sleep } from "@hak2i/async-kit";
 import { OpenAiError } from "./openai-error.ts";
 
 /** Options for retries. */
-export interface Retries {
+export interface RetryOptions {
   /** Maximum number of requests after the first one. */
   retries: number;
   /** First pause; doubled for each further retry. A pause that the API requests takes precedence. */
@@ -14,7 +14,7 @@ export interface Retries {
 /** Calls the function until it succeeds, fails with an error that is not retryable, or the retries are used up. */
 export async function retry<T>(
   act: () => Promise<T>,
-  { retries, retryDelayMs, maxRetryDelayMs }: Retries,
+  { retries, retryDelayMs, maxRetryDelayMs }: RetryOptions,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   for (let count = 0; ; count += 1) {

@@ -41,11 +41,11 @@ export function createArtifactStore(directory: string, { root }: ArtifactStoreOp
     async create() {
       try {
         if (root === undefined) makePrivateDirectory(absolute);
-        using made = await openDirectory();
-        const [present] = await readdir(made.path);
+        using opened = await openDirectory();
+        const [present] = await readdir(opened.path);
         if (present !== undefined) fail(directory, `it already contains ${JSON.stringify(present)}; choose a new or an empty directory`);
-        // Only one of two concurrent runs can create it.
-        await mkdir(path.join(made.path, "inputs"), { mode: 0o700 });
+        // Of two concurrent runs, only one can create this directory.
+        await mkdir(path.join(opened.path, "inputs"), { mode: 0o700 });
         isCreated = true;
       } catch (error) {
         if (error instanceof ResponderError) throw error;

@@ -33,8 +33,8 @@ export function createCommandTool(options: CommandToolOptions): ToolAdapter {
   async function call(command: readonly string[], topic: string, { arguments: more = [], signal }: ToolOptions = {}): Promise<string> {
     const { exitCode, stdout, output } = await program.run([...command, topic, ...more], { signal });
     if (exitCode === 0) return stdout;
-    const shown = [program.name, ...command, topic].join(" ");
-    throw new ResponderError("tool_failed", `\`${shown}\` exited with code ${exitCode}: ${endOf(output)}`, { output });
+    const commandLine = [program.name, ...command, topic].join(" ");
+    throw new ResponderError("tool_failed", `\`${commandLine}\` exited with code ${exitCode}: ${endOf(output)}`, { output });
   }
 
   async function describeTopic(topic: string, more?: ToolOptions): Promise<string> {

@@ -11,9 +11,9 @@ export function labelPaths(paths: readonly string[]): string[] {
     let length = 1;
     const isShared = (): boolean => parts.filter((other) => end(other, length) === end(own, length)).length > 1;
     while (length < own.length && isShared()) length += 1;
-    return removeControlCharacters(end(own, length));
+    return replaceControlCharacters(end(own, length));
   });
 }
 
 /** Replaces control characters: a line break in a name would end the label. */
-const removeControlCharacters = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]/gu, "\u{fffd}");
+const replaceControlCharacters = (name: string): string => name.replace(/[\p{Cc}\u2028\u2029]/gu, "\u{fffd}");

@@ -40,7 +40,7 @@ export function createMaterialsLoader(options: MaterialsLoaderOptions = {}): Mat
         texts.push(text);
       }
       const labels = labelPaths([...files.keys()]);
-      const fence = fenceFor(texts);
+      const fence = chooseFence(texts);
       return texts.map((text, index) => wrap(labels[index] ?? "", text, fence)).join("\n\n");
     },
   };
@@ -56,7 +56,7 @@ const wrap = (label: string, text: string, fence: string): string =>
   `${fence} ${label} ${fence}\n${text}\n${fence} end of ${label} ${fence}`;
 
 /** Returns a fence longer than any at the start of a line of a text, so that no text can end its block or imitate another block. */
-function fenceFor(texts: readonly string[]): string {
+function chooseFence(texts: readonly string[]): string {
   const found = texts.flatMap((text) => text.match(/^={3,}(?= )/gm) ?? []);
   return found.reduce((longest, one) => (one.length >= longest.length ? `${one}=` : longest), "===");
 }

@@ -125,14 +125,13 @@ export function createResponderBridge({
   async function gather({ describe, params, materials: paths = [] }: RunRequest, signal: AbortSignal | undefined): Promise<PromptInputs> {
     // Materials are loaded first, because they fail fastest.
     const blocks = await rejectOnAbort(materials.load(paths), signal);
-    const ask = { signal };
     return {
       materials: blocks,
-      describe: await rejectOnAbort(tool.describe(describe.topic, { arguments: describe.arguments, ...ask }), signal),
+      describe: await rejectOnAbort(tool.describe(describe.topic, { arguments: describe.arguments, signal }), signal),
       params:
         params === undefined || tool.params === undefined
           ? null
-          : await rejectOnAbort(tool.params(params.topic, { arguments: params.arguments, ...ask }), signal),
+          : await rejectOnAbort(tool.params(params.topic, { arguments: params.arguments, signal }), signal),
     };
   }
 
@@ -146,16 +145,16 @@ export function createResponderBridge({
     for (let iteration = 1; ; iteration += 1) {
       signal?.throwIfAborted();
       const messages: Message[] = attempt === null ? composePrompt(inputs) : composeFixPrompt(inputs, attempt);
-      await record.prompt(iteration, messages);
+      await record.writePrompt(iteration, messages);
       onRequest?.({ iteration, maxIterations });
       const { text: draft }: { text: string } = await rejectOnAbort(provider.generate({ model, messages, temperature, signal }), signal);
-      const file = await record.draft(iteration, draft);
+      const file = await record.writeDraft(iteration, draft);
       const { ok, logText } = await rejectOnAbort(tool.validate(file, { signal }), signal).catch(async (error: unknown) => {
         const output = error instanceof ResponderError ? error.output : null;
-        await record.log(iteration, `No verdict: ${describeError(error)}\n${output ?? ""}`);
+        await record.writeLog(iteration, `No verdict: ${describeError(error)}\n${output ?? ""}`);
         throw error;
       });
-      await record.log(iteration, logText);
+      await record.writeLog(iteration, logText);
       onIteration?.({ iteration, maxIterations, ok });
       attempt = { draft, logText };
       if (ok || iteration === maxIterations) return { ...attempt, ok, iterations: iteration };

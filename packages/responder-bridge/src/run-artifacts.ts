@@ -42,15 +42,15 @@ export function createRunArtifacts(store: ArtifactStore, facts: RunFacts) {
       await write("inputs/materials.txt", materials);
       await writeMeta({ ok: null, error: null, finished_at: null });
     },
-    prompt: (iteration: number, messages: readonly Message[]): Promise<void> =>
+    writePrompt: (iteration: number, messages: readonly Message[]): Promise<void> =>
       write(`${directoryOf(iteration)}/prompt.json`, `${JSON.stringify(messages, null, 2)}\n`),
     /** Resolves with the path of the file, which the tool validates. */
-    draft(iteration: number, draft: string): Promise<string> {
+    writeDraft(iteration: number, draft: string): Promise<string> {
       iterations = iteration;
       last = { draft };
       return store.write(`${directoryOf(iteration)}/draft.md`, draft);
     },
-    log(iteration: number, logText: string): Promise<void> {
+    writeLog(iteration: number, logText: string): Promise<void> {
       last = { ...last, logText };
       return write(`${directoryOf(iteration)}/validation.log`, logText);
     },

@@ -4,7 +4,7 @@ import { BridgeError } from "../../errors.ts";
 import { sendWithEtag } from "../wire/etag.ts";
 import type { CallManager } from "./call-manager.ts";
 import { documentRoutes } from "./documents.ts";
-import { agentParams, listResponses, namePageQuery, nameParams, pageByName, readHeaders } from "./schemas.ts";
+import { agentParams, conditionalReadHeaders, describeListResponses, namePageQuery, nameParams, pageByName } from "./schemas.ts";
 
 const listedSchema = z
   .strictObject({ name: z.string(), etag: z.string().nullable(), bytes: z.number().int().nonnegative().nullable() })
@@ -29,8 +29,8 @@ export const agentFileRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallMa
         description: "Sorted by name.",
         params: z.object(agentParams),
         querystring: namePageQuery,
-        headers: readHeaders,
-        response: listResponses("A page of files.", listedSchema),
+        headers: conditionalReadHeaders,
+        response: describeListResponses("A page of files.", listedSchema),
       },
     },
     async (request, reply) => {

@@ -10,15 +10,15 @@ import { writeIfMatch } from "./conditional-write.ts";
 import {
   agentIdSchema,
   agentParams,
-  listResponses,
+  conditionalReadHeaders,
+  describeListResponses,
+  describeReadResponses,
+  describeWriteErrors,
+  describeWriteResponse,
   namePageQuery,
   pageByName,
   preconditionHeaders,
   providerParams,
-  readHeaders,
-  readResponses,
-  writeErrors,
-  written,
 } from "./schemas.ts";
 
 const agentSchema = z
@@ -46,7 +46,7 @@ const changes = z
     examples: [{ name: "Reviewer" }],
   });
 
-const noAgent = (): BridgeError => new BridgeError("not_found", "There is no such agent.");
+const createAgentNotFound = (): BridgeError => new BridgeError("not_found", "There is no such agent.");
 
 /** `/api/v2/gateway/{provider}/agents` and `…/{agentId}`. */
 export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManager }> = async (app, { callManager }) => {
@@ -65,8 +65,8 @@ export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         description: "Sorted by id.",
         params: z.object(providerParams),
         querystring: namePageQuery,
-        headers: readHeaders,
-        response: listResponses("A page of agents.", agentSchema),
+        headers: conditionalReadHeaders,
+        response: describeListResponses("A page of agents.", agentSchema),
       },
     },
     async (request, reply) => {
@@ -88,7 +88,7 @@ export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         params: z.object(providerParams),
         querystring: noQuery,
         body: newAgent,
-        response: { 201: written("The agent, ready for tasks.", agentSchema, "Location"), ...writeErrors() },
+        response: { 201: describeWriteResponse("The agent, ready for tasks.", agentSchema, "Location"), ...describeWriteErrors() },
       },
     },
     async (request, reply) => {
@@ -111,13 +111,13 @@ export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         description: "The agent as its runtime stores it.",
         params,
         querystring: noQuery,
-        headers: readHeaders,
-        response: readResponses("The agent.", agentSchema),
+        headers: conditionalReadHeaders,
+        response: describeReadResponses("The agent.", agentSchema),
       },
     },
     async (request, reply) => {
       const agent = await callManager(request, "agents", (manager, signal) => manager.getAgent(request.params.agentId, { signal }));
-      if (agent === null) throw noAgent();
+      if (agent === null) throw createAgentNotFound();
       return sendWithEtag(request, reply, agent, agent.etag);
     },
   );
@@ -135,7 +135,7 @@ export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         querystring: noQuery,
         headers: preconditionHeaders,
         body: changes,
-        response: { 200: written("The changed agent.", agentSchema), ...writeErrors() },
+        response: { 200: describeWriteResponse("The changed agent.", agentSchema), ...describeWriteErrors() },
       },
     },
     async (request, reply) => {
@@ -163,7 +163,7 @@ export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         params,
         querystring: noQuery,
         headers: preconditionHeaders,
-        response: { 204: { description: "Deleted." }, ...writeErrors() },
+        response: { 204: { description: "Deleted." }, ...describeWriteErrors() },
       },
     },
     async (request, reply) => {

@@ -6,7 +6,14 @@ import { sendWithEtag, sendWriteResult } from "../wire/etag.ts";
 import { noQuery } from "../wire/request-schemas.ts";
 import type { CallManager } from "./call-manager.ts";
 import { writeIfMatch } from "./conditional-write.ts";
-import { agentParams, preconditionHeaders, readHeaders, readResponses, writeErrors, written } from "./schemas.ts";
+import {
+  agentParams,
+  conditionalReadHeaders,
+  describeReadResponses,
+  describeWriteErrors,
+  describeWriteResponse,
+  preconditionHeaders,
+} from "./schemas.ts";
 
 const MAX_BINDINGS = 1000;
 const description = "Each in the format of the runtime, in the runtime's order.";
@@ -22,18 +29,18 @@ const newBindingsSchema = z.strictObject({ bindings }).meta({ id: "NewAgentBindi
 /** `/api/v2/gateway/{provider}/agents/{agentId}/bindings`. */
 export const bindingRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManager }> = async (app, { callManager }) => {
   const route = { url: "/api/v2/gateway/:provider/agents/:agentId/bindings", config: { scope: "manage" } } as const;
-  const common = { tags: ["gateway"], params: z.object(agentParams), querystring: noQuery };
+  const sharedSchema = { tags: ["gateway"], params: z.object(agentParams), querystring: noQuery };
 
   app.route({
     ...route,
     method: "GET",
     schema: {
-      ...common,
+      ...sharedSchema,
       operationId: "getAgentBindings",
       summary: "Get the bindings of an agent",
       description: "The channels and accounts that the agent is bound to.",
-      headers: readHeaders,
-      response: readResponses("All bindings of the agent.", bindingsSchema),
+      headers: conditionalReadHeaders,
+      response: describeReadResponses("All bindings of the agent.", bindingsSchema),
     },
     handler: async (request, reply) => {
       const found = await callManager(request, "agents", (manager, signal) => manager.listBindings(request.params.agentId, { signal }));
@@ -46,13 +53,13 @@ export const bindingRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallMana
     ...route,
     method: "PUT",
     schema: {
-      ...common,
+      ...sharedSchema,
       operationId: "replaceAgentBindings",
       summary: "Replace all bindings of an agent",
       description: "With If-Match, only if they have not changed.",
       headers: preconditionHeaders,
       body: newBindingsSchema,
-      response: { 200: written("The new bindings.", bindingsSchema), ...writeErrors() },
+      response: { 200: describeWriteResponse("The new bindings.", bindingsSchema), ...describeWriteErrors() },
     },
     handler: async (request, reply) => {
       const { agentId } = request.params;

@@ -53,7 +53,7 @@ export type CallManager = <Kind extends keyof Managers, Result>(
 type ProviderRequest = FastifyRequest<{ Params: { provider: string } }>;
 
 const LIMIT_MS = 60_000;
-/** The same value as for a dispatch. Bridge checks the adapter again within this time. */
+/** `Retry-After` in seconds, as for a dispatch. Bridge checks the adapter again within this time. */
 const OFFLINE_RETRY_SECONDS = 30;
 
 const guards: { [Kind in keyof Managers]: (adapter: unknown) => adapter is Managers[Kind] } = {
@@ -160,6 +160,6 @@ function explainMissingManager(provider: string, kind: keyof Managers, adapter: 
 }
 
 function formatTimeout(provider: string, limitMs: number, isChange: boolean): string {
-  const unknown = isChange ? " The outcome of the write is unknown. Read the current state before you try again." : "";
-  return `The runtime behind ${provider} did not answer within ${limitMs / 1000} s.${unknown}`;
+  const hint = isChange ? " The outcome of the write is unknown. Read the current state before you try again." : "";
+  return `The runtime behind ${provider} did not answer within ${limitMs / 1000} s.${hint}`;
 }

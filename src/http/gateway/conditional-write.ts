@@ -30,7 +30,7 @@ export async function writeIfMatch<Result>(
   } catch (error) {
     if (ifMatch === undefined || !isManagementError(error) || error.code !== "not_found") throw error;
   }
-  throw ifMatch === undefined ? new BridgeError("not_found", `There is no such ${noun}.`) : deleted(noun);
+  throw ifMatch === undefined ? new BridgeError("not_found", `There is no such ${noun}.`) : createDeletedError(noun);
 }
 
 /** Like `writeIfMatch`, for a write that creates a missing resource. */
@@ -53,10 +53,10 @@ async function chooseTag(
   const [only, ...others] = precondition === "any" ? [] : precondition;
   if (only !== undefined && others.length === 0) return only;
   const current = (await read())?.etag;
-  if (current === undefined) throw deleted(noun);
+  if (current === undefined) throw createDeletedError(noun);
   if (precondition !== "any" && !precondition.includes(current))
     throw new BridgeError("stale_write", `The ${noun} has changed since it was read. Read it again.`);
   return current;
 }
 
-const deleted = (noun: string): BridgeError => new BridgeError("stale_write", `The ${noun} no longer exists.`);
+const createDeletedError = (noun: string): BridgeError => new BridgeError("stale_write", `The ${noun} no longer exists.`);

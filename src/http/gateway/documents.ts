@@ -6,7 +6,15 @@ import { sendWithEtag, sendWriteResult } from "../wire/etag.ts";
 import { noQuery } from "../wire/request-schemas.ts";
 import type { CallManager, Managers } from "./call-manager.ts";
 import { putIfMatch, writeIfMatch } from "./conditional-write.ts";
-import { contentBody, preconditionHeaders, readContent, readHeaders, readResponses, writeErrors, written } from "./schemas.ts";
+import {
+  conditionalReadHeaders,
+  contentBody,
+  describeReadResponses,
+  describeWriteErrors,
+  describeWriteResponse,
+  preconditionHeaders,
+  readContent,
+} from "./schemas.ts";
 
 interface Document {
   name: string;
@@ -48,18 +56,18 @@ export async function documentRoutes<Kind extends keyof Managers, Params>(
   // Fastify has validated the parameters, but cannot infer their type in a generic function.
   const openRequested = (manager: Managers[Kind], request: { params: unknown }, signal: AbortSignal) =>
     open(manager, request.params as Params, { signal });
-  const common = { tags: ["gateway"], params, querystring: noQuery };
+  const sharedSchema = { tags: ["gateway"], params, querystring: noQuery };
 
   app.route<{ Params: { provider: string } }>({
     ...route,
     method: "GET",
     schema: {
-      ...common,
+      ...sharedSchema,
       operationId: `get${operationSuffix}`,
       summary: `Get a ${fullNoun}`,
       description: "The content and its tag.",
-      headers: readHeaders,
-      response: readResponses(`The ${noun}.`, schema),
+      headers: conditionalReadHeaders,
+      response: describeReadResponses(`The ${noun}.`, schema),
     },
     handler: async (request, reply) => {
       const found = await callManager(request, kind, (manager, signal) => openRequested(manager, request, signal).read());
@@ -72,13 +80,17 @@ export async function documentRoutes<Kind extends keyof Managers, Params>(
     ...route,
     method: "PUT",
     schema: {
-      ...common,
+      ...sharedSchema,
       operationId: `put${operationSuffix}`,
       summary: `Write a ${fullNoun}`,
       description: `Creates or replaces the ${noun}. With If-Match, only if it has not changed.`,
       headers: preconditionHeaders,
       body: contentBody,
-      response: { 200: written("Replaced.", schema), 201: written("Created.", schema), ...writeErrors() },
+      response: {
+        200: describeWriteResponse("Replaced.", schema),
+        201: describeWriteResponse("Created.", schema),
+        ...describeWriteErrors(),
+      },
     },
     handler: async (request, reply) => {
       const content = readContent(request.body);
@@ -94,12 +106,12 @@ export async function documentRoutes<Kind extends keyof Managers, Params>(
     ...route,
     method: "DELETE",
     schema: {
-      ...common,
+      ...sharedSchema,
       operationId: `delete${operationSuffix}`,
       summary: `Delete a ${fullNoun}`,
       description: "With If-Match, only if it has not changed.",
       headers: preconditionHeaders,
-      response: { 204: { description: "Deleted." }, ...writeErrors() },
+      response: { 204: { description: "Deleted." }, ...describeWriteErrors() },
     },
     handler: async (request, reply) => {
       await callManager(request, kind, (manager, signal) => {

@@ -10,7 +10,7 @@ import { agentRoutes } from "./agents.ts";
 import { auditWrites } from "./audit-writes.ts";
 import { bindingRoutes } from "./bindings.ts";
 import { type CallManagerOptions, createCallManager, listManagers, managerKinds } from "./call-manager.ts";
-import { providerParams, readHeaders, readResponses } from "./schemas.ts";
+import { conditionalReadHeaders, describeReadResponses, providerParams } from "./schemas.ts";
 import { skillRoutes } from "./skills.ts";
 import { systemRoutes } from "./system.ts";
 
@@ -47,8 +47,8 @@ export const gatewayRoutes: FastifyPluginAsyncZodOpenApi<Omit<CallManagerOptions
         description: "The runtime's description of itself, and the parts that can be managed.",
         params: z.object(providerParams),
         querystring: noQuery,
-        headers: readHeaders,
-        response: readResponses("The runtime.", runtimeSchema),
+        headers: conditionalReadHeaders,
+        response: describeReadResponses("The runtime.", runtimeSchema),
       },
     },
     async (request, reply) => {

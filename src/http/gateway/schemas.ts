@@ -33,7 +33,7 @@ export const preconditionHeaders = z.object({
 });
 
 /** Header of conditional reads; an unchanged resource results in 304. */
-export const readHeaders = z.object({
+export const conditionalReadHeaders = z.object({
   "if-none-match": z.string().optional().describe("One or more ETags. 304 if one matches the current version."),
 });
 
@@ -79,25 +79,26 @@ const callErrorCodes: readonly ErrorCode[] = [
   "adapter_offline",
 ];
 
-const json = <Body extends z.ZodType>(description: string, schema: Body, ...more: ResponseHeaderName[]) => ({
+const describeJsonResponse = <Body extends z.ZodType>(description: string, schema: Body, ...more: ResponseHeaderName[]) => ({
   description,
   headers: headersOf("ETag", ...more),
   content: { "application/json": { schema } },
 });
 
-/** Responses of a read. */
-export const readResponses = <Body extends z.ZodType>(description: string, schema: Body) => ({
-  200: json(description, schema),
+/** Describes the responses to a read. */
+export const describeReadResponses = <Body extends z.ZodType>(description: string, schema: Body) => ({
+  200: describeJsonResponse(description, schema),
   304: { description: "Unchanged: If-None-Match contains the current ETag." },
   ...problemResponses(...callErrorCodes),
 });
 
-/** Responses of a list. */
-export const listResponses = <Item extends z.ZodType>(description: string, item: Item) => readResponses(description, pageSchema(item));
+/** Describes the responses to a request for a list. */
+export const describeListResponses = <Item extends z.ZodType>(description: string, item: Item) =>
+  describeReadResponses(description, pageSchema(item));
 
-/** Error responses of a write. */
-export const writeErrors = () =>
+/** Describes the error responses to a write. */
+export const describeWriteErrors = () =>
   problemResponses(...new Set<ErrorCode>([...bodyErrorCodes, ...callErrorCodes, "too_many_requests", "draining"]));
 
-/** The response to a write, with the new state. */
-export const written = json;
+/** Describes the response to a write, with the new state. */
+export const describeWriteResponse = describeJsonResponse;

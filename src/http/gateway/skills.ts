@@ -4,7 +4,15 @@ import { rejectPrecondition, sendWithEtag } from "../wire/etag.ts";
 import { emptyBody, noQuery } from "../wire/request-schemas.ts";
 import type { CallManager } from "./call-manager.ts";
 import { documentRoutes } from "./documents.ts";
-import { listResponses, namePageQuery, nameParams, pageByName, providerParams, readHeaders, writeErrors } from "./schemas.ts";
+import {
+  conditionalReadHeaders,
+  describeListResponses,
+  describeWriteErrors,
+  namePageQuery,
+  nameParams,
+  pageByName,
+  providerParams,
+} from "./schemas.ts";
 
 const entrySchema = z
   .looseObject({ name: z.string() })
@@ -31,8 +39,8 @@ export const skillRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         description: "Sorted by name.",
         params: z.object(providerParams),
         querystring: namePageQuery,
-        headers: readHeaders,
-        response: listResponses("A page of skills.", entrySchema),
+        headers: conditionalReadHeaders,
+        response: describeListResponses("A page of skills.", entrySchema),
       },
     },
     async (request, reply) => {
@@ -72,7 +80,7 @@ export const skillRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManage
         body: emptyBody,
         response: {
           200: { description: "The installed dependencies.", content: { "application/json": { schema: installedSchema } } },
-          ...writeErrors(),
+          ...describeWriteErrors(),
         },
       },
     },

@@ -4,7 +4,7 @@ import { rejectPrecondition, sendWithEtag } from "../wire/etag.ts";
 import { pageQuery, toPage } from "../wire/pagination.ts";
 import { emptyBody, noQuery } from "../wire/request-schemas.ts";
 import type { CallManager } from "./call-manager.ts";
-import { listResponses, providerParams, readHeaders, readResponses, writeErrors } from "./schemas.ts";
+import { conditionalReadHeaders, describeListResponses, describeReadResponses, describeWriteErrors, providerParams } from "./schemas.ts";
 
 const runtimeObjectSchema = z.record(z.string(), z.unknown()).describe("In the format of the runtime.");
 const modelSchema = runtimeObjectSchema.meta({ id: "RuntimeModel" });
@@ -13,14 +13,14 @@ const reloadedSchema = z.strictObject({ detail: z.string().nullable() }).meta({ 
 /** `/api/v2/gateway/{provider}/system/reload`, `…/models` and `…/security`. */
 export const systemRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManager }> = async (app, { callManager }) => {
   const config = { scope: "manage" } as const;
-  const common = { tags: ["gateway"], params: z.object(providerParams) };
+  const sharedSchema = { tags: ["gateway"], params: z.object(providerParams) };
 
   app.post(
     "/api/v2/gateway/:provider/system/reload",
     {
       config,
       schema: {
-        ...common,
+        ...sharedSchema,
         operationId: "reloadRuntime",
         summary: "Reload the configuration of a runtime",
         description: "The runtime rereads its configuration.",
@@ -28,7 +28,7 @@ export const systemRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManag
         body: emptyBody,
         response: {
           200: { description: "Reloaded.", content: { "application/json": { schema: reloadedSchema } } },
-          ...writeErrors(),
+          ...describeWriteErrors(),
         },
       },
     },
@@ -43,13 +43,13 @@ export const systemRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManag
     {
       config,
       schema: {
-        ...common,
+        ...sharedSchema,
         operationId: "listModels",
         summary: "List the models of a runtime",
         description: "In the order of the runtime.",
         querystring: z.strictObject(pageQuery),
-        headers: readHeaders,
-        response: listResponses("A page of models.", modelSchema),
+        headers: conditionalReadHeaders,
+        response: describeListResponses("A page of models.", modelSchema),
       },
     },
     async (request, reply) => {
@@ -71,13 +71,13 @@ export const systemRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallManag
     {
       config,
       schema: {
-        ...common,
+        ...sharedSchema,
         operationId: "getSecurityPosture",
         summary: "Get the security posture of a runtime",
         description: "The runtime's report about its own security.",
         querystring: noQuery,
-        headers: readHeaders,
-        response: readResponses("The security posture.", runtimeObjectSchema),
+        headers: conditionalReadHeaders,
+        response: describeReadResponses("The security posture.", runtimeObjectSchema),
       },
     },
     async (request, reply) =>

@@ -29,7 +29,7 @@ export const callbackBodySchema = resultSchema
     ],
   });
 
-const header = (name: string, description: string, required: boolean) => ({
+const describeHeader = (name: string, description: string, required: boolean) => ({
   in: "header" as const,
   name,
   description,
@@ -48,20 +48,20 @@ export const webhooks = {
         "Bridge posts the result to the `callbackUrl` of the dispatch when the task ends. The signature follows Standard Webhooks. A callback can arrive more than once: ignore a `webhook-id` that you have processed.",
       security: [],
       parameters: [
-        header("webhook-id", "Id of the callback, the same for every attempt.", true),
-        header(
+        describeHeader("webhook-id", "Id of the callback, the same for every attempt.", true),
+        describeHeader(
           "webhook-timestamp",
           "Time of this attempt in seconds since the epoch. Reject timestamps that differ from your clock by more than five minutes.",
           true,
         ),
-        header(
+        describeHeader(
           "webhook-signature",
           "`v1,<base64>` for each secret, separated by spaces: HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`. Missing if BRIDGE_CALLBACK_SECRETS is not set.",
           false,
         ),
-        header("idempotency-key", "The `taskId`.", true),
-        header("traceparent", "W3C trace context of the dispatch, if it had one.", false),
-        header("user-agent", "`bridge/<version>`.", true),
+        describeHeader("idempotency-key", "The `taskId`.", true),
+        describeHeader("traceparent", "W3C trace context of the dispatch, if it had one.", false),
+        describeHeader("user-agent", "`bridge/<version>`.", true),
       ],
       requestBody: { required: true, content: { "application/json": { schema: { $ref: "#/components/schemas/CallbackBody" } } } },
       responses: {

@@ -100,10 +100,10 @@ const rateLimitHeaders = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateL
 
 /** Replaces headers by references to their components, which the generator does not support. */
 function referToHeaders(response: Response, added: readonly ResponseHeaderName[]): void {
-  const named = new Set([...Object.keys(response.headers ?? {}), ...added, "X-Request-Id"]);
+  const names = new Set([...Object.keys(response.headers ?? {}), ...added, "X-Request-Id"]);
   response.headers = Object.fromEntries(
     Object.keys(responseHeaders)
-      .filter((name) => named.has(name))
+      .filter((name) => names.has(name))
       .map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 }

@@ -83,7 +83,7 @@ export function describeListedTask(
     provider: task.provider,
     agentId: task.agentId,
     state: task.state,
-    waitingOn: waitingOn({ task, lastProgressAt, isApprovalPending, isHeldByQuota }, now),
+    waitingOn: findWaitingReason({ task, lastProgressAt, isApprovalPending, isHeldByQuota }, now),
     createdAt: toIso(task.createdAt),
     startedAt: toIsoOrNull(task.startedAt),
     finishedAt: toIsoOrNull(task.finishedAt),
@@ -117,7 +117,7 @@ export function describeTask(snapshot: TaskSnapshot, now: number): z.infer<typeo
   return { ...describeListedTask(listed, now), result: task.result };
 }
 
-function waitingOn(
+function findWaitingReason(
   { task, lastProgressAt, isApprovalPending, isHeldByQuota }: Omit<TaskSnapshot<ListedTask>, "callback">,
   now: number,
 ): z.infer<typeof listedTask.waitingOn> {

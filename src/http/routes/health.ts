@@ -21,7 +21,7 @@ const okSchema = z.strictObject({ status: z.literal("ok") }).meta({ id: "HealthS
  * Creates a new object for each route, because the generator of the API description would fill in only the first use of
  * a shared object.
  */
-const ok = (description: string) => ({ description, content: { "application/json": { schema: okSchema } } });
+const describeOkResponse = (description: string) => ({ description, content: { "application/json": { schema: okSchema } } });
 
 /** `GET /healthz`, its alias `/health`, and `GET /readyz`. */
 export const healthRoutes: FastifyPluginAsyncZodOpenApi<HealthRouteOptions> = async (app, { dispatcher, registry, checkWritable }) => {
@@ -35,7 +35,7 @@ export const healthRoutes: FastifyPluginAsyncZodOpenApi<HealthRouteOptions> = as
       summary: "Check whether Bridge is up",
       description: "For a liveness probe. Needs no token.",
       security: [],
-      response: { 200: ok("Bridge is up.") },
+      response: { 200: describeOkResponse("Bridge is up.") },
     };
     app.get(url, { config: { public: true }, schema }, async () => ({ status: "ok" as const }));
   }
@@ -50,7 +50,10 @@ export const healthRoutes: FastifyPluginAsyncZodOpenApi<HealthRouteOptions> = as
         summary: "Check whether Bridge accepts tasks",
         description: "For a readiness probe: an adapter is online, the store can write, and Bridge is not stopping. Needs no token.",
         security: [],
-        response: { 200: ok("Bridge accepts tasks."), ...problemResponses("draining", "adapter_offline", "storage_unavailable") },
+        response: {
+          200: describeOkResponse("Bridge accepts tasks."),
+          ...problemResponses("draining", "adapter_offline", "storage_unavailable"),
+        },
       },
     },
     async () => {

@@ -21,11 +21,11 @@ export async function sendFile(request: FastifyRequest, reply: FastifyReply, fil
   const { handle, stats, name } = file;
   try {
     const size = Number(stats.size);
-    const tag = entityTag(stats);
+    const tag = createEntityTag(stats);
     const range = chooseRange(request, tag, size);
     if (range === "unsatisfiable") {
       reply.header("content-range", `bytes */${size}`);
-      throw new BridgeError("range_not_satisfiable", `The file has ${size} bytes.`);
+      throw new BridgeError("range_not_satisfiable", `The range starts after the end of the file, which has ${size} bytes.`);
     }
     const { first, last } = range ?? { first: 0, last: size - 1 };
     const length = last - first + 1;
@@ -65,7 +65,7 @@ function chooseRange({ headers, method }: FastifyRequest, tag: string, size: num
 }
 
 /** Returns the ETag: weak if the file changed so recently that a later change could have the same timestamp. */
-function entityTag(stats: BigIntStats): string {
+function createEntityTag(stats: BigIntStats): string {
   const tag = `"${fileTag(stats)}"`;
   return Date.now() - Number(stats.ctimeMs) < SETTLED_AFTER_MS ? `W/${tag}` : tag;
 }
@@ -75,14 +75,15 @@ function entityTag(stats: BigIntStats): string {
  * or, after the end of its task, changes during the read.
  */
 async function* readRange({ handle, stats, isFinal }: OpenTaskFile, { first, last }: ByteRange): AsyncGenerator<Buffer> {
-  for (let at = first; at <= last; ) {
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, last - at + 1));
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);
+  for (let position = first; position <= last; ) {
+    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, last - position + 1));
+    const { bytesRead } = await handle.read(chunk, 0, chunk.length, position);
     if (bytesRead === 0) throw new Error("The file became shorter while it was sent.");
-    at += bytesRead;
-    if (at > last && isFinal && (await changedAt(handle)) !== stats.ctimeNs) throw new Error("The file changed while it was sent.");
+    position += bytesRead;
+    if (position > last && isFinal && (await readChangeTime(handle)) !== stats.ctimeNs)
+      throw new Error("The file changed while it was sent.");
     yield chunk.subarray(0, bytesRead);
   }
 }
 
-const changedAt = async (handle: FileHandle): Promise<bigint> => (await handle.stat({ bigint: true })).ctimeNs;
+const readChangeTime = async (handle: FileHandle): Promise<bigint> => (await handle.stat({ bigint: true })).ctimeNs;

@@ -94,11 +94,11 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
       const { tenant } = request.principal;
       const { taskId } = request.params;
       const task = await tasks.findProgress(tenant, taskId);
-      if (task === null) throw noSuchTask();
+      if (task === null) throw createTaskNotFound();
       await waitIfPreferred({ prefer: request.headers.prefer, reply, dispatcher }, task);
       await request.reserve(reply, await tasks.resultBytes(tenant, taskId));
       const snapshot = await tasks.find(tenant, taskId);
-      if (snapshot === null) throw noSuchTask();
+      if (snapshot === null) throw createTaskNotFound();
       return sendTask(reply, snapshot);
     },
   );
@@ -174,4 +174,4 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
   );
 };
 
-const noSuchTask = (): BridgeError => new BridgeError("not_found", "There is no such task.");
+const createTaskNotFound = (): BridgeError => new BridgeError("not_found", "There is no such task.");

@@ -1,4 +1,4 @@
-/** Returns a valid `traceparent` header (W3C Trace Context). Null if it is missing or invalid: the standard requires to ignore it then. */
+/** Returns the `traceparent` header (W3C Trace Context); null if it is missing or invalid. */
 export function parseTraceparent(header: string | undefined): string | null {
   const [, version, traceId, parentId, rest] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-[\x20-\x7e]*)?$/.exec(header ?? "") ?? [];

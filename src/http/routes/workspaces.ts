@@ -37,7 +37,7 @@ const conditionHeaders = z.looseObject({
 });
 
 /** Creates new objects for each route, because the generator of the API description would fill in only the first use of a shared object. */
-const writeErrors = () =>
+const describeWriteErrors = () =>
   problemResponses(
     ...bodyErrorCodes,
     "unauthenticated",
@@ -112,7 +112,7 @@ export const workspaceRoutes: FastifyPluginAsyncZodOpenApi<{
         response: {
           201: { description: "Created. `ETag` is the tag of the new content." },
           204: { description: "Replaced. `ETag` is the tag of the new content." },
-          ...writeErrors(),
+          ...describeWriteErrors(),
         },
       },
     },
@@ -139,7 +139,7 @@ export const workspaceRoutes: FastifyPluginAsyncZodOpenApi<{
         params,
         querystring: noQuery,
         headers: conditionHeaders,
-        response: { 204: { description: "Deleted." }, ...writeErrors() },
+        response: { 204: { description: "Deleted." }, ...describeWriteErrors() },
       },
     },
     async (request, reply) => {

@@ -5,7 +5,7 @@ import type { Tokens } from "../../access/tokens.ts";
 import { BridgeError } from "../../errors.ts";
 import { WEBSOCKET_PATH } from "../wire/websocket-upgrade.ts";
 
-/** Routes that accept a ticket instead of a token, because browsers open them without a way to send a header. */
+/** Routes that accept a ticket instead of a token, because browsers cannot send a header when they open a stream or a socket. */
 const ticketRoutes: ReadonlySet<string | undefined> = new Set(["/api/events", WEBSOCKET_PATH]);
 
 /** The lookups of principals by token and by ticket. */
@@ -22,17 +22,17 @@ export function createAuthentication({ tokens, tickets }: Credentials): onReques
   const identify = (request: FastifyRequest): Principal => {
     const query = request.query as Record<string, unknown>;
     if ("token" in query || "access_token" in query)
-      throw unauthenticated(
+      throw createUnauthenticatedError(
         "A token in the query is not accepted, because URLs are often logged. Send it as Authorization: Bearer <token>.",
       );
     const { authorization } = request.headers;
     const ticket = query["ticket"];
     if (authorization === undefined && typeof ticket === "string" && ticketRoutes.has(request.routeOptions.url)) {
-      return tickets.redeem(ticket) ?? fail("The ticket is unknown, used or expired. Create a new one.");
+      return tickets.redeem(ticket) ?? rejectCredentials("The ticket is unknown, used or expired. Create a new one.");
     }
     const [, token] = /^Bearer +([!-~]+)$/i.exec(authorization ?? "") ?? [];
-    if (token === undefined) throw unauthenticated("The request has no token. Send it as Authorization: Bearer <token>.");
-    return tokens.find(token) ?? fail("The token is unknown or has expired.");
+    if (token === undefined) throw createUnauthenticatedError("The request has no token. Send it as Authorization: Bearer <token>.");
+    return tokens.find(token) ?? rejectCredentials("The token is unknown or has expired.");
   };
 
   return (request, _reply, done) => {
@@ -47,7 +47,7 @@ export function createAuthentication({ tokens, tickets }: Credentials): onReques
   };
 }
 
-const unauthenticated = (detail: string): BridgeError => new BridgeError("unauthenticated", detail);
-const fail = (detail: string): never => {
-  throw unauthenticated(detail);
+const createUnauthenticatedError = (detail: string): BridgeError => new BridgeError("unauthenticated", detail);
+const rejectCredentials = (detail: string): never => {
+  throw createUnauthenticatedError(detail);
 };

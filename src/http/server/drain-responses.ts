@@ -7,14 +7,14 @@ import type { FastifyInstance, FastifyReply } from "fastify";
  * closed separately.
  */
 export function drainResponsesOnClose(app: FastifyInstance, limitMs: number): void {
-  const open = new Set<FastifyReply>();
+  const openReplies = new Set<FastifyReply>();
   app.addHook("onRequest", (_request, reply, done) => {
-    open.add(reply);
-    reply.raw.once("close", () => open.delete(reply));
+    openReplies.add(reply);
+    reply.raw.once("close", () => openReplies.delete(reply));
     done();
   });
   app.addHook("preClose", async () => {
-    const pending = [...open].filter((reply) => !reply.raw.headersSent && !reply.sent);
+    const pending = [...openReplies].filter((reply) => !reply.raw.headersSent && !reply.sent);
     const stop = new AbortController();
     const limit = delay(limitMs, undefined, { signal: stop.signal }).catch(() => {});
     await Promise.race([Promise.all(pending.map((reply) => once(reply.raw, "close"))), limit]);

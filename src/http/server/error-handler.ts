@@ -45,10 +45,10 @@ const details: Partial<Record<ErrorCode, (request: FastifyRequest) => string>> =
   invalid_request: () => "The request is not valid HTTP: its body does not match its headers or is incomplete.",
 };
 
-const places: Readonly<Record<string, string>> = { body: "body", querystring: "query", params: "path", headers: "headers" };
+const PART_NAMES: Readonly<Record<string, string>> = { body: "body", querystring: "query", params: "path", headers: "headers" };
 
 function toValidationError(error: FastifyError): BridgeError {
   const issues = (error.validation ?? []).filter((fault) => fault instanceof RequestValidationError).map((fault) => fault.params.issue);
-  const place = places[error.validationContext ?? "body"] ?? "request";
-  return new BridgeError("invalid_request", `The ${place} of the request is not valid.`, { errors: toFieldErrors(issues) });
+  const part = PART_NAMES[error.validationContext ?? "body"] ?? "request";
+  return new BridgeError("invalid_request", `The ${part} of the request is not valid.`, { errors: toFieldErrors(issues) });
 }

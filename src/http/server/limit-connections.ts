@@ -6,8 +6,8 @@ import { BridgeError } from "../../errors.ts";
 /** The share of the free file descriptors that connections may take. The rest is for tasks, callbacks and files. */
 const CONNECTION_SHARE = 1 / 2;
 /**
- * Connections between the two shares are accepted, but only health checks succeed on them; other requests get 503. Connections above this
- * share are closed.
+ * Connections between the two shares are accepted, but only public routes, such as health checks, work on them; other requests get 503.
+ * Connections above this share are closed.
  */
 const ACCEPTED_SHARE = 5 / 8;
 
@@ -24,18 +24,18 @@ export interface ConnectionLimits {
 export function limitConnections(app: FastifyInstance, limits: ConnectionLimits | null = findConnectionLimits()): void {
   if (limits === null) return;
   const { server } = app;
-  const rejected = new WeakSet<Socket>();
+  const excessConnections = new WeakSet<Socket>();
   let open = 0;
   server.maxConnections = limits.accepted;
   server.on("connection", (socket: Socket) => {
     open += 1;
-    if (open > limits.served) rejected.add(socket);
+    if (open > limits.served) excessConnections.add(socket);
     socket.once("close", () => {
       open -= 1;
     });
   });
   app.addHook("onRequest", (request, reply, done) => {
-    if (rejected.has(request.raw.socket)) {
+    if (excessConnections.has(request.raw.socket)) {
       reply.header("connection", "close");
       if (request.routeOptions.config.public !== true)
         throw new BridgeError("overloaded", `Bridge has the maximum of ${limits.served} open connections. Try again later.`);
@@ -44,7 +44,7 @@ export function limitConnections(app: FastifyInstance, limits: ConnectionLimits 
   });
 }
 
-/** Derives the limits from the number of files that this process may still open; null where the system does not report it (no /proc). */
+/** Derives the limits from the number of files that this process may still open; null if the system does not report it (no /proc). */
 export function findConnectionLimits(): ConnectionLimits | null {
   let free: number;
   try {

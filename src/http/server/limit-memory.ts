@@ -7,7 +7,7 @@ import { type ClientMemory, type Reservation, UNCOUNTED_BYTES } from "../wire/cl
 export const STALLED_READER_MS = 60_000;
 
 /** The tenant of requests without a token, such as those for the documentation. */
-const PUBLIC = "";
+const PUBLIC_TENANT = "";
 
 /** Options of `limitMemory`. */
 interface MemoryLimitOptions {
@@ -28,8 +28,8 @@ export function limitMemory(
 
   app.addHook("onRequest", (request, reply, done) => {
     const tenant = getTenant(request);
-    const bytes = bodyBytes(request, bodyLimitBytes);
-    if (tenant === PUBLIC || (bytes < UNCOUNTED_BYTES && !clientMemory.isFull(tenant))) return done();
+    const bytes = estimateBodyBytes(request, bodyLimitBytes);
+    if (tenant === PUBLIC_TENANT || (bytes < UNCOUNTED_BYTES && !clientMemory.isFull(tenant))) return done();
     // Reserves before Bridge reads the body, so that a waiting request occupies no memory.
     openReservation(clientMemory, request, reply)
       .reserve(bytes)
@@ -37,10 +37,10 @@ export function limitMemory(
   });
 
   app.addHook("onSend", (request, reply, payload, done) => {
-    const bytes = payloadBytes(payload);
+    const bytes = estimatePayloadBytes(payload);
     // If the connection has unread data, even a small response waits behind it.
     if (bytes < UNCOUNTED_BYTES && !(request.raw.socket.writableLength > 0)) return done(null, payload);
-    if (bytes >= UNCOUNTED_BYTES && getTenant(request) === PUBLIC && clientMemory.isFull(PUBLIC))
+    if (bytes >= UNCOUNTED_BYTES && getTenant(request) === PUBLIC_TENANT && clientMemory.isFull(PUBLIC_TENANT))
       return done(
         new BridgeError(
           "overloaded",
@@ -72,16 +72,19 @@ function openReservation(clientMemory: ClientMemory, request: FastifyRequest, re
   return reservation;
 }
 
-const getTenant = (request: FastifyRequest): string => (request.principal as FastifyRequest["principal"] | null)?.tenant ?? PUBLIC;
+const getTenant = (request: FastifyRequest): string => (request.principal as FastifyRequest["principal"] | null)?.tenant ?? PUBLIC_TENANT;
 
-/** The declared length of the body; the limit when it declares none. */
-function bodyBytes({ headers }: FastifyRequest, limitBytes: number): number {
+/** Returns the declared length of the body; the limit if the request declares none. */
+function estimateBodyBytes({ headers }: FastifyRequest, limitBytes: number): number {
   if (headers["transfer-encoding"] !== undefined) return limitBytes;
   return Math.min(Number(headers["content-length"] ?? 0) || 0, limitBytes);
 }
 
-/** Bytes that a response occupies until it is read. A stream occupies its read-ahead buffer, and the connection the same amount again. */
-function payloadBytes(payload: unknown): number {
+/**
+ * Estimates the bytes that a response occupies until it is read. A stream occupies its read-ahead buffer, and the connection the same
+ * amount again.
+ */
+function estimatePayloadBytes(payload: unknown): number {
   if (typeof payload === "string") return payload.length < UNCOUNTED_BYTES / 4 ? payload.length : Buffer.byteLength(payload);
   if (payload instanceof Uint8Array) return payload.byteLength;
   return payload instanceof Readable ? 2 * payload.readableHighWaterMark : 0;

@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from "node:http";
 import type {} from "@fastify/sse";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { AdapterLogger } from "#contract";
@@ -10,6 +11,7 @@ import type { Metrics } from "../../metrics.ts";
 import { startWallClockTimer } from "../../timers/wall-clock-timer.ts";
 import type { ClientMemory } from "../wire/client-memory.ts";
 import { createEventEncoder, encodeSseFrame } from "../wire/encode-event.ts";
+import { createSharing } from "./shared-events.ts";
 import { disconnectSlowClient } from "./slow-client.ts";
 import { createStreamWriter } from "./stream-writer.ts";
 
@@ -60,11 +62,12 @@ export function createEventStreams({
   replayTimeoutMs = 120_000,
 }: EventStreamsOptions) {
   const encode = createEventEncoder(eventLog.formatId);
+  const share = createSharing({ encode, clientMemory });
   const streams = new Set<OpenStream>();
   let isClosing = false;
 
   /** Responds to the request with a stream. Throws BridgeError `draining` or `overloaded` before the response starts. */
-  function open(request: FastifyRequest, reply: FastifyReply, { feed, from, isLast = () => false }: StreamOptions): void {
+  function open(request: FastifyRequest, reply: FastifyReply, { feed, from, isLast }: StreamOptions): void {
     const { principal } = request;
     const { tenant, name, expiresAt } = principal;
     checkCanOpen(tenant);
@@ -107,7 +110,7 @@ export function createEventStreams({
     }
 
     function onReplay(events: readonly StoredEvent[]): boolean {
-      const hasRoom = events.length === 0 || writer.write(Buffer.concat(events.map(encode)));
+      const hasRoom = events.length === 0 || writer.write(encode(events));
       endAfter(events);
       return hasRoom;
     }
@@ -118,12 +121,12 @@ export function createEventStreams({
     }
 
     function onLive(events: readonly StoredEvent[]): void {
-      if (writer.writeLive(events.map(encode))) endAfter(events);
+      if (writer.writeLive(share(events))) endAfter(events);
       else disconnectSlowClient({ principal, ended, response: raw }, { metrics, logger });
     }
 
     function endAfter(events: readonly StoredEvent[]): void {
-      if (events.some(isLast)) end();
+      if (isLast !== undefined && events.some(isLast)) end();
     }
 
     function end(): void {
@@ -163,8 +166,19 @@ export function createEventStreams({
   };
 }
 
+/**
+ * Sends the headers of the stream. Node keeps headers that are set one by one, and the parts of a text that was not sent alone, which
+ * together would occupy 4 KiB while the stream is open.
+ */
 function sendHeaders(reply: FastifyReply): void {
-  reply.header("Cache-Control", "no-cache, no-transform").header("X-Accel-Buffering", "no");
+  const { raw } = reply;
   reply.sse.keepAlive();
-  reply.sse.sendHeaders();
+  raw.writeHead(200, {
+    ...(reply.getHeaders() as OutgoingHttpHeaders),
+    "content-type": "text/event-stream",
+    "cache-control": "no-cache, no-transform",
+    connection: "keep-alive",
+    "x-accel-buffering": "no",
+  });
+  raw.flushHeaders();
 }

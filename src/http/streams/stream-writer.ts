@@ -1,12 +1,11 @@
 import type { ServerResponse } from "node:http";
 import { withTimeout } from "@hak2i/async-kit";
 import type { Reservation } from "../wire/client-memory.ts";
+import type { SharedEvents } from "./shared-events.ts";
 
 /** Limits of the live events that wait for one client, in addition to the buffers of its connection. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 const MAX_WAITING_EVENTS = 1000;
-/** Frames of up to this total size are copied into one buffer. */
-const MAX_COPIED_BYTES = 64 * 1024;
 
 /** Options of a writer. */
 export interface StreamWriterOptions {
@@ -20,12 +19,15 @@ export interface StreamWriterOptions {
 
 /** Creates the writer of one event stream whose headers have been sent. It limits the data that waits for the client. */
 export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservation, isFull }: StreamWriterOptions) {
+  /** Live events that the connection has not accepted yet, the oldest first. */
+  const waiting: SharedEvents[] = [];
   let waitingBytes = 0;
   let waitingEvents = 0;
   const heartbeat = setTimeout(beat, heartbeatMs).unref();
   raw.once("close", () => {
     clearTimeout(heartbeat);
     reservation.release();
+    while (waiting.length > 0) releaseFirst();
   });
 
   function beat(): void {
@@ -34,51 +36,41 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservati
     heartbeat.refresh();
   }
 
-  function write(chunk: string | Buffer, onSent?: () => void): boolean {
+  function write(chunk: string | Buffer, onSent: () => void): boolean {
     if (!isOpen()) return false;
     heartbeat.refresh();
     return raw.write(chunk, onSent);
   }
 
   /** Writes data that no other stream shares, and counts it in the reservation. */
-  function writeOwn(chunk: string | Buffer, onSent?: () => void): boolean {
+  function writeOwn(chunk: string | Buffer): boolean {
     const bytes = Buffer.byteLength(chunk);
     reservation.set(reservation.bytes + bytes);
-    return write(chunk, () => {
-      reservation.set(reservation.bytes - bytes);
-      onSent?.();
-    });
+    return write(chunk, () => reservation.set(reservation.bytes - bytes));
   }
 
-  /** Writes all frames without waiting. Returns false, and writes nothing, if the client is behind. */
-  function writeLive(frames: readonly Buffer[]): boolean {
-    const count = frames.length;
-    const bytes = frames.reduce((sum, frame) => sum + frame.length, 0);
+  /** Writes the events without waiting. Returns false, and writes nothing, if the client is behind. */
+  function writeLive(events: SharedEvents): boolean {
+    const { bytes, count } = events;
     // A single large commit does not make a client slow: it is slow only if it has not read the previous events.
     const isBehind =
-      waitingEvents > 0 && (waitingEvents + count > MAX_WAITING_EVENTS || waitingBytes + bytes > MAX_WAITING_BYTES || isFull());
+      waiting.length > 0 && (waitingEvents + count > MAX_WAITING_EVENTS || waitingBytes + bytes.length > MAX_WAITING_BYTES || isFull());
     if (isBehind) return false;
+    if (!isOpen()) return true;
+    waiting.push(events);
     waitingEvents += count;
-    waitingBytes += bytes;
-    writeAll(frames, bytes, () => {
-      waitingEvents -= count;
-      waitingBytes -= bytes;
-    });
+    waitingBytes += bytes.length;
+    events.retain();
+    write(bytes, releaseFirst);
     return true;
   }
 
-  /**
-   * Copies small frames into one buffer, which is fastest. Large frames share their buffers with other streams, which
-   * saves memory while they wait.
-   */
-  function writeAll(frames: readonly Buffer[], bytes: number, onSent: () => void): void {
-    if (bytes <= MAX_COPIED_BYTES) {
-      writeOwn(Buffer.concat(frames, bytes), onSent);
-      return;
-    }
-    raw.cork();
-    for (const [index, frame] of frames.entries()) write(frame, index === frames.length - 1 ? onSent : undefined);
-    raw.uncork();
+  function releaseFirst(): void {
+    const events = waiting.shift();
+    if (events === undefined) return;
+    waitingEvents -= events.count;
+    waitingBytes -= events.bytes.length;
+    events.release();
   }
 
   function isOpen(): boolean {
@@ -87,7 +79,7 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservati
 
   return {
     /** Writes data. If it returns false, call `waitForDrain` before the next write. */
-    write: (chunk: string | Buffer): boolean => writeOwn(chunk),
+    write: writeOwn,
     writeLive,
     /** Resolves to true when the client can receive more or has disconnected; to false after the time limit. */
     async waitForDrain(timeoutMs: number): Promise<boolean> {

@@ -58,8 +58,8 @@ export const taskEventRoutes: FastifyPluginAsyncZodOpenApi<{ store: TaskEventSto
   function parseStartPosition({ cursor, after }: TaskEventsQuery): number {
     const [field, text] = cursor === undefined ? ["after", after] : ["cursor", cursor];
     if (text === undefined) return 0;
-    const place = positionOf(store, parseEventIdField(field, text));
-    if (place !== null) return place;
+    const position = positionOf(store, parseEventIdField(field, text));
+    if (position !== null) return position;
     throw new BridgeError("invalid_request", "The event id is unknown.", {
       errors: [{ path: field, message: "must be the id of an event of this Bridge" }],
     });
@@ -89,7 +89,7 @@ export const taskEventRoutes: FastifyPluginAsyncZodOpenApi<{ store: TaskEventSto
             },
           },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found", "draining", "overloaded"),
-          204: { description: "The stream has ended: the task has no event after this one." },
+          204: { description: "The stream has ended: the task has no event after the requested position." },
         },
       },
     },

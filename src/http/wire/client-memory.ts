@@ -16,9 +16,9 @@ export interface Reservation {
   readonly bytes: number;
   /** Adds this number of bytes when memory is available; throws BridgeError `overloaded` after the maximum wait. */
   reserve(bytes: number): Promise<void>;
-  /** Sets the total to this number of bytes, even above the limits. */
+  /** Sets the reserved bytes to this number, even above the limits. */
   set(bytes: number): void;
-  /** Sets the total to zero, permanently. */
+  /** Sets the reserved bytes to zero, permanently. */
   release(): void;
 }
 
@@ -53,10 +53,10 @@ export function createClientMemory({
   let total = 0;
 
   function hasRoom(tenant: string, bytes: number, ownBytes = 0): boolean {
-    const others = (bytesByTenant.get(tenant) ?? 0) - ownBytes;
+    const otherBytes = (bytesByTenant.get(tenant) ?? 0) - ownBytes;
     // A request for zero bytes checks whether any more may be added.
-    const wanted = ownBytes + Math.max(bytes, 1);
-    return others === 0 || (others + wanted <= perTenantBytes && total - ownBytes + wanted <= totalBytes);
+    const wantedBytes = ownBytes + Math.max(bytes, 1);
+    return otherBytes === 0 || (otherBytes + wantedBytes <= perTenantBytes && total - ownBytes + wantedBytes <= totalBytes);
   }
 
   function add(tenant: string, difference: number): void {
@@ -87,7 +87,7 @@ export function createClientMemory({
         return reserved;
       },
       async reserve(bytes) {
-        if (isReleased) throw overloaded(perTenantBytes);
+        if (isReleased) throw createOverloadedError(perTenantBytes);
         const isFirst = ![...waiters].some((waiter) => waiter.tenant === tenant);
         if (!isFirst || !hasRoom(tenant, bytes, reserved)) await wait(bytes);
         else reservation.set(reserved + bytes);
@@ -109,7 +109,7 @@ export function createClientMemory({
       return new Promise((resolve, reject) => {
         const fail = (): void => {
           leave();
-          reject(overloaded(perTenantBytes));
+          reject(createOverloadedError(perTenantBytes));
           // Later waiters may need fewer bytes.
           admitWaiters();
         };
@@ -145,7 +145,7 @@ export function createClientMemory({
   };
 }
 
-const overloaded = (perTenantBytes: number): BridgeError =>
+const createOverloadedError = (perTenantBytes: number): BridgeError =>
   new BridgeError(
     "overloaded",
     `Unread responses and incomplete requests of this tenant, or of all tenants, occupy too much memory; a tenant may occupy ${perTenantBytes} bytes. Read the open responses, then try again.`,

@@ -6,7 +6,8 @@ const OPENING_BRACE = 0x7b;
 const SPACE = 0x20;
 
 /**
- * Counts the values of a JSON text, each member of an object and each element of an array, without parsing it. Stops above `limit`.
+ * Counts the values of a JSON text without parsing it: the outermost value, each member of an object, and each element of an array. Stops
+ * above `limit`.
  * The count of a text that is not JSON does not matter, because the parser rejects it.
  */
 export function countJsonValues(bytes: Uint8Array, limit: number): number {
@@ -20,10 +21,10 @@ export function countJsonValues(bytes: Uint8Array, limit: number): number {
       index += 1;
       byte = bytes[index] as number;
     }
-    if (byte === QUOTE) index = endOfString(bytes, index + 1);
+    if (byte === QUOTE) index = findEndOfString(bytes, index + 1);
     else if (byte === COMMA) count += 1;
     else if (byte === OPENING_BRACKET || byte === OPENING_BRACE) {
-      index = endOfSpace(bytes, index + 1) - 1;
+      index = findEndOfSpace(bytes, index + 1) - 1;
       if (!isClosing(bytes[index + 1])) count += 1;
     }
   }
@@ -35,11 +36,11 @@ const isClosing = (byte: number | undefined): boolean => byte === 0x5d || byte =
 /** Maximum string length that is read byte by byte. For longer strings, a native search for the quote is faster. */
 const SHORT_STRING_BYTES = 64;
 
-function endOfString(bytes: Uint8Array, start: number): number {
+function findEndOfString(bytes: Uint8Array, start: number): number {
   let index = start;
   while (index < bytes.length) {
-    const near = Math.min(index + SHORT_STRING_BYTES, bytes.length);
-    while (index < near) {
+    const searchEnd = Math.min(index + SHORT_STRING_BYTES, bytes.length);
+    while (index < searchEnd) {
       if (bytes[index] === QUOTE) return index;
       index += bytes[index] === BACKSLASH ? 2 : 1;
     }
@@ -51,14 +52,14 @@ function endOfString(bytes: Uint8Array, start: number): number {
   return index;
 }
 
-/** Whether an odd number of backslashes precedes. Bytes before `start` belong to an earlier character. */
+/** Whether an odd number of backslashes precedes the quote. Bytes before `start` belong to an earlier character. */
 function isEscaped(bytes: Uint8Array, start: number, quote: number): boolean {
   let first = quote;
   while (first > start && bytes[first - 1] === BACKSLASH) first -= 1;
   return (quote - first) % 2 === 1;
 }
 
-function endOfSpace(bytes: Uint8Array, start: number): number {
+function findEndOfSpace(bytes: Uint8Array, start: number): number {
   let index = start;
   while (index < bytes.length && (bytes[index] as number) <= SPACE) index += 1;
   return index;

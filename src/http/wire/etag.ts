@@ -26,14 +26,16 @@ export function sendWriteResult(reply: FastifyReply, httpStatus: 200 | 201, body
 
 /** Parses the precondition of a write into the runtime's own tags. Throws BridgeError `invalid_request`. */
 export function parsePrecondition({ headers }: Pick<FastifyRequest, "headers">): Precondition {
-  if (headers["if-none-match"] !== undefined) throw invalidHeader("If-None-Match", "applies to reads only; use If-Match for a write");
+  if (headers["if-none-match"] !== undefined)
+    throw createInvalidHeaderError("If-None-Match", "applies to reads only; use If-Match for a write");
   const text = headers["if-match"];
   if (text === undefined) return null;
   if (text.trim() === "*") return "any";
   const tags = parseTags(text);
-  if (tags === null || tags.length === 0) throw invalidHeader("If-Match", 'must be * or a list of quoted ETags, for example "a", "b"');
+  if (tags === null || tags.length === 0)
+    throw createInvalidHeaderError("If-Match", 'must be * or a list of quoted ETags, for example "a", "b"');
   if (tags.some(({ isWeak }) => isWeak))
-    throw invalidHeader(
+    throw createInvalidHeaderError(
       "If-Match",
       "must not contain a weak ETag; Bridge sends one only for a file that changed within the last second, so read the file again",
     );
@@ -43,13 +45,13 @@ export function parsePrecondition({ headers }: Pick<FastifyRequest, "headers">):
 /** Parses the precondition of a write to a file. With `If-None-Match: *` the file must not exist. */
 export function parseFilePrecondition({ headers }: Pick<FastifyRequest, "headers">): { ifMatch: Precondition; mustBeNew: boolean } {
   const { "if-none-match": ifNoneMatch, ...others } = headers;
-  if (ifNoneMatch !== undefined && ifNoneMatch.trim() !== "*") throw invalidHeader("If-None-Match", "must be * for a write");
+  if (ifNoneMatch !== undefined && ifNoneMatch.trim() !== "*") throw createInvalidHeaderError("If-None-Match", "must be * for a write");
   return { ifMatch: parsePrecondition({ headers: others }), mustBeNew: ifNoneMatch !== undefined };
 }
 
 /** Rejects a precondition of a request that creates a resource or runs an action. */
 export function rejectPrecondition(request: Pick<FastifyRequest, "headers">): void {
-  if (parsePrecondition(request) !== null) throw invalidHeader("If-Match", "is not supported by this route; omit it");
+  if (parsePrecondition(request) !== null) throw createInvalidHeaderError("If-Match", "is not supported by this route; omit it");
 }
 
 /** Parses a comma-separated list of quoted tags; null if it is malformed. */
@@ -73,5 +75,5 @@ function fromHeader(tag: string): string {
   }
 }
 
-const invalidHeader = (header: string, message: string): BridgeError =>
+const createInvalidHeaderError = (header: string, message: string): BridgeError =>
   new BridgeError("invalid_request", `The header ${header} ${message}.`, { errors: [{ path: header, message }] });

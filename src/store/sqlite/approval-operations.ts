@@ -9,6 +9,15 @@ export const MAX_PENDING_APPROVALS = 100;
 
 /** The operations of approvals. Each decision is written together with its event, and only once. */
 export function createApprovalOperations(driver: SqliteDriver, events: ReturnType<typeof createEventOperations>, clock: () => number) {
+  /** Numbers of the tasks that may have a pending approval. Few tasks ask for one, so the end of a task rarely has to look for them. */
+  const asking = new Set(
+    driver
+      .all(
+        "SELECT t.seq FROM task t WHERE t.state = 'running' AND EXISTS (SELECT 1 FROM approval a WHERE a.task = t.seq AND a.state = 'pending')",
+      )
+      .map((row) => Number(row["seq"])),
+  );
+
   const find = (tenant: string, approvalId: string): Approval | null => {
     const row = driver.get(`${selectApprovals} WHERE a.tenant = ? AND a.id = ?`, tenant, approvalId);
     return row === undefined ? null : toApproval(row);
@@ -32,6 +41,7 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
 
   /** Rejects the pending approvals of a task inside the operation that ends it. */
   function rejectAll(task: TaskIdentity, reason: string, now: number): void {
+    if (!asking.has(task.seq)) return;
     for (const row of driver.all(`${selectApprovals} WHERE a.task = ? AND a.state = 'pending' ORDER BY a.seq`, task.seq))
       decide(toApproval(row), { decision: "reject", by: "bridge", reason }, now);
   }
@@ -42,6 +52,7 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
         if (driver.get("SELECT 1 AS running FROM task WHERE seq = ? AND state = 'running'", task.seq) === undefined) return null;
         const pending = driver.get("SELECT count(*) AS count FROM approval WHERE task = ? AND state = 'pending'", task.seq);
         if (Number(pending?.["count"]) >= MAX_PENDING_APPROVALS) return null;
+        asking.add(task.seq);
         const now = clock();
         const expiresAt = now + expiresInMs;
         driver.run(
@@ -91,7 +102,12 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
       driver.get("SELECT 1 AS pending FROM approval WHERE task = ? AND state = 'pending' LIMIT 1", taskSeq) !== undefined,
   } satisfies Partial<Store>;
 
-  return { rejectAll, operations };
+  return {
+    rejectAll,
+    /** Call it after the commit of the end of the task: an operation that is rolled back runs again. */
+    forget: ({ seq }: TaskIdentity): void => void asking.delete(seq),
+    operations,
+  };
 }
 
 const selectApprovals = `SELECT a.seq AS approval_seq, a.id AS approval_id, a.tool_call_id, a.tool_name, a.input, a.state, a.created_at, a.expires_at,

@@ -1,6 +1,7 @@
 import type { Task } from "../../task.ts";
-import { decodeGaps, encodeGaps } from "../gapped-json.ts";
-import type { Callback, CallbackState, DueCallback, NewCallback, Store } from "../store.ts";
+import { decodeGaps, encodeGaps, type GappedJson } from "../gapped-json.ts";
+import { type Callback, type CallbackState, callbackStates, type DueCallback, type NewCallback, type Store } from "../store.ts";
+import { insertResult, lacksResult, removeResult } from "./body-without-result.ts";
 import type { createEventOperations } from "./event-operations.ts";
 import { toTaskIdentity } from "./event-operations.ts";
 import type { createLongTextOperations } from "./long-text-operations.ts";
@@ -11,6 +12,12 @@ interface Dependencies {
   events: ReturnType<typeof createEventOperations>;
   longTexts: Pick<ReturnType<typeof createLongTextOperations>, "readGapped">;
   clock: () => number;
+}
+
+/** When a task ended, and its result as it is stored. */
+interface TaskEnd {
+  now: number;
+  resultJson: string;
 }
 
 /** The operations of the callback outbox. */
@@ -34,22 +41,21 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
     await driver.write(() => driver.run(update, now, now, now), { lazy: true, patient: true });
   }
 
-  return {
+  let announce: (callback: DueCallback) => void = () => {};
+
+  const operations = {
+    onCallback(listener) {
+      announce = listener;
+    },
     findCallback: async (taskSeq) => find(taskSeq),
     async listCallbacks(tenant, state, page) {
       const before = page.before ?? Number.MAX_SAFE_INTEGER;
-      const select = `SELECT ${callbackColumns} ${fromCallbacks}`;
-      const rows =
-        state === undefined
-          ? driver.all(`${select} WHERE c.tenant = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`, tenant, before, page.limit)
-          : driver.all(
-              `${select} WHERE c.tenant = ? AND c.state = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`,
-              tenant,
-              state,
-              before,
-              page.limit,
-            );
-      return rows.map(toCallback);
+      const select = `SELECT ${callbackColumns} ${fromCallbacks} WHERE c.tenant = ? AND c.state = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`;
+      // One index serves lists with and without a state: the newest callbacks are among the newest ones of each state.
+      const states = state === undefined ? callbackStates : [state];
+      const rows = states.flatMap((one) => driver.all(select, tenant, one, before, page.limit));
+      rows.sort((a, b) => Number(b["seq"]) - Number(a["seq"]));
+      return rows.slice(0, page.limit).map(toCallback);
     },
     /** Jumps from queue to queue along the index, so the cost depends on the number of queues and not of callbacks. */
     async listDueCallbackQueues() {
@@ -83,7 +89,7 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
       )?.["at"];
       return typeof next === "number" ? next - now : null;
     },
-    settleCallbackIfPending: (taskSeq, settlement) =>
+    settleCallbackIfPending: (task, settlement) =>
       driver.write(
         () => {
           const now = clock();
@@ -97,14 +103,14 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
             settlement.lastError,
             now,
             settlement.state,
-            taskSeq,
+            task.seq,
           );
           if (row === undefined) return null;
-          const callback = find(taskSeq) as Callback;
+          const attempts = Number(row["attempts"]);
           if (settlement.state === "delivered")
-            driver.run("INSERT INTO callback_dedup (task, at) VALUES (?, ?) ON CONFLICT DO NOTHING", taskSeq, now);
-          if (settlement.event !== null) events.append(callback.task, settlement.event(callback.attempts));
-          return callback;
+            driver.run("INSERT INTO callback_dedup (task, at) VALUES (?, ?) ON CONFLICT DO NOTHING", task.seq, now);
+          if (settlement.event !== null) events.append(task, settlement.event(attempts), now);
+          return attempts;
         },
         { lazy: true, patient: true },
       ),
@@ -120,29 +126,43 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
         return changed === 1 ? find(taskSeq) : null;
       }),
   } satisfies Partial<Store>;
+
+  return {
+    insert: (task: Task, callback: NewCallback, end: TaskEnd) => insertCallback({ driver, longTexts }, task, callback, end),
+    announce: (callback: DueCallback) => announce(callback),
+    operations,
+  };
 }
 
-/** Stores a callback inside the operation that ends its task. */
-export function insertCallback(
-  driver: SqliteDriver,
+/** Stores a callback inside the operation that ends its task. Call `announce` with the result after the commit. */
+function insertCallback(
+  { driver, longTexts }: { driver: SqliteDriver; longTexts: Dependencies["longTexts"] },
   task: Task,
-  { url, origin, body, gaps = [], messageId }: NewCallback,
-  now: number,
-): void {
+  { url, origin, body, resultAt, gaps = [], messageId }: NewCallback,
+  { now, resultJson }: TaskEnd,
+): DueCallback {
+  const stored = resultAt === undefined ? { body, gaps: encodeGaps(gaps) } : removeResult(body, resultAt, resultJson);
   driver.run(
     `INSERT INTO callback (task, tenant, url, origin, body, body_gaps, message_id, state, next_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)
-     ON CONFLICT (task) DO NOTHING`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
     task.seq,
     task.tenant,
     url,
     origin,
-    body,
-    encodeGaps(gaps),
+    stored.body,
+    stored.gaps,
     messageId ?? null,
     now,
     now,
   );
+  const { seq, tenant, taskId, parentTaskId, agentId, provider, traceparent } = task;
+  return {
+    task: { seq, tenant, taskId, parentTaskId, agentId, provider },
+    ...{ url, origin, state: "pending", attempts: 0, roundAttempts: 0, lastStatus: null, lastError: null },
+    ...{ nextAttemptAt: now, updatedAt: now, finishedAt: now, traceparent },
+    ...toBody(seq, { json: body, gaps }, longTexts),
+    ...(messageId !== undefined && { messageId }),
+  };
 }
 
 /** Every pair of origin and tenant that has a pending callback; rows with a NULL end each list and match nothing. */
@@ -160,7 +180,8 @@ const pendingOfQueue = "FROM callback c WHERE c.state = 'pending' AND c.origin =
 const fromCallbacks = "FROM callback c CROSS JOIN task t ON t.seq = c.task";
 const callbackColumns = `c.url, c.state, c.attempts, c.next_at, c.last_status, c.last_error, c.updated_at,
     t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider`;
-const dueColumns = `${callbackColumns}, c.origin, c.body, c.body_gaps, c.message_id, c.round_start, t.traceparent, t.finished_at`;
+const dueColumns = `${callbackColumns}, c.origin, c.body, c.body_gaps, CASE WHEN c.body_gaps LIKE '{"result":%' THEN t.result END AS result,
+    c.message_id, c.round_start, t.traceparent, t.finished_at`;
 
 function toCallback(row: Row): Callback {
   return {
@@ -175,17 +196,28 @@ function toCallback(row: Row): Callback {
   };
 }
 
-function toDueCallback(row: Row, { readGapped }: Dependencies["longTexts"]): DueCallback {
-  const gaps = decodeGaps(row["body_gaps"]);
-  const json = String(row["body"]);
+function toDueCallback(row: Row, longTexts: Dependencies["longTexts"]): DueCallback {
+  const [stored, gaps] = [String(row["body"]), row["body_gaps"]];
+  const body = lacksResult(gaps)
+    ? { json: insertResult(stored, gaps, String(row["result"])), gaps: [] }
+    : { json: stored, gaps: decodeGaps(gaps) };
   return {
     ...toCallback(row),
     origin: String(row["origin"]),
-    heldLength: json.length,
-    ...(gaps.length === 0 ? { body: json } : { body: "", readBody: () => readGapped(Number(row["seq"]), { json, gaps }) }),
+    ...toBody(Number(row["seq"]), body, longTexts),
     ...(row["message_id"] !== null && { messageId: String(row["message_id"]) }),
     roundAttempts: Number(row["attempts"]) - Number(row["round_start"]),
     traceparent: row["traceparent"] as string | null,
     finishedAt: Number(row["finished_at"]),
   };
+}
+
+function toBody(
+  taskSeq: number,
+  stored: GappedJson,
+  { readGapped }: Dependencies["longTexts"],
+): Pick<DueCallback, "heldLength" | "body" | "readBody"> {
+  const heldLength = stored.json.length;
+  if (stored.gaps.length === 0) return { heldLength, body: stored.json };
+  return { heldLength, body: "", readBody: () => readGapped(taskSeq, stored) };
 }

@@ -1,4 +1,5 @@
 import type { DeletionOutcome, Store } from "../store.ts";
+import type { createAgentOperations } from "./agent-operations.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 
 /** Approximate limits of one slice, in bytes and in rows. The event loop is free after each slice. */
@@ -8,11 +9,16 @@ const SLICE_ROWS = 1000;
 /** Tenant of deleted tasks. No token belongs to it, so no client can find a task while its rows are being removed. */
 const DELETED_TENANT = "";
 
+/** The other parts of the store that deletions use. */
+interface Dependencies {
+  agents: Pick<ReturnType<typeof createAgentOperations>, "forgetCounts">;
+}
+
 /**
  * Deletes tasks. One transaction detaches a task and its children from their tenant and removes their small rows. Their
  * events and long texts, which can be many rows, follow in slices; `prune` removes what remains after a crash.
  */
-export function createDeletionOperations(driver: SqliteDriver) {
+export function createDeletionOperations(driver: SqliteDriver, { agents }: Dependencies) {
   /** The task and everything below it. */
   const familyOf = (seq: number): Row[] =>
     driver.all(
@@ -93,6 +99,7 @@ export function createDeletionOperations(driver: SqliteDriver) {
         const obstacle = findObstacle(task, family);
         if (obstacle !== null) return obstacle;
         for (const { seq } of family) detach(Number(seq));
+        agents.forgetCounts();
         // For most tasks this removes all rows.
         purgeSlice();
         return "deleted";

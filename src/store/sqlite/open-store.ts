@@ -9,6 +9,7 @@ import { createLongTextOperations } from "./long-text-operations.ts";
 import { createResumeTokenOperations } from "./resume-token-operations.ts";
 import { createRetentionOperations } from "./retention-operations.ts";
 import { openSqlite } from "./sqlite-driver.ts";
+import { createTaskListOperations } from "./task-list-operations.ts";
 import { createTaskOperations } from "./task-operations.ts";
 
 /** Options of a store; `clock` is for tests of schedules. */
@@ -27,7 +28,9 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
   const events = createEventOperations(driver, clock);
   const approvals = createApprovalOperations(driver, events, clock);
   const longTexts = createLongTextOperations(driver);
-  const deletions = createDeletionOperations(driver);
+  const callbacks = createCallbackOperations(driver, { events, longTexts, clock });
+  const agents = createAgentOperations(driver);
+  const deletions = createDeletionOperations(driver, { agents });
 
   driver.run("INSERT INTO meta (name, value) VALUES ('epoch', ?) ON CONFLICT DO NOTHING", randomBytes(5).toString("hex"));
   const epoch = String(driver.get("SELECT value FROM meta WHERE name = 'epoch'")?.["value"]);
@@ -36,13 +39,14 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     epoch,
     ...events.operations,
     ...approvals.operations,
-    ...createTaskOperations(driver, { events, approvals, longTexts, clock }),
+    ...createTaskOperations(driver, { events, approvals, callbacks, longTexts, clock }),
+    ...createTaskListOperations(driver),
     ...longTexts.operations,
-    ...createAgentOperations(driver),
-    ...createCallbackOperations(driver, { events, longTexts, clock }),
+    ...agents.operations,
+    ...callbacks.operations,
     ...createResumeTokenOperations(driver),
     ...deletions.operations,
-    ...createRetentionOperations(driver, { deletions, clock }),
+    ...createRetentionOperations(driver, { deletions, agents, clock }),
     checkWritable: () =>
       driver.write(() => {
         driver.run(

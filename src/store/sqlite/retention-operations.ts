@@ -1,11 +1,12 @@
 import type { Store } from "../store.ts";
+import type { createAgentOperations } from "./agent-operations.ts";
 import type { createDeletionOperations } from "./deletion-operations.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 
 /** Approximate size of the event data that one slice deletes. */
 const SLICE_BYTES = 1024 * 1024;
 
-/** The same for tasks, whose long texts are stored in few large rows: this much takes about 5 ms. One task is deleted at once. */
+/** Approximate size of the tasks that one slice deletes, which takes about 5 ms. A single task is deleted at once. */
 const TASK_SLICE_BYTES = 16 * 1024 * 1024;
 
 /** Rows older than `before` are deleted. Rows newer than `now` were stored while the system clock was ahead. */
@@ -17,11 +18,12 @@ interface Age {
 /** The other parts of the store that retention uses. */
 interface Dependencies {
   deletions: Pick<ReturnType<typeof createDeletionOperations>, "purgeSlice">;
+  agents: Pick<ReturnType<typeof createAgentOperations>, "forgetCounts">;
   clock: () => number;
 }
 
 /** Deletes expired rows slice by slice, so that no reader waits for it. */
-export function createRetentionOperations(driver: SqliteDriver, { deletions, clock }: Dependencies) {
+export function createRetentionOperations(driver: SqliteDriver, { deletions, agents, clock }: Dependencies) {
   /**
    * Deletes the oldest events as one contiguous range, so retention leaves no gap in the log. The range ends before the first event
    * that has not expired, whose task has not ended, or whose callback is pending.
@@ -39,7 +41,7 @@ export function createRetentionOperations(driver: SqliteDriver, { deletions, clo
       limit,
     );
     let next: { number: number; old: boolean } | undefined;
-    /** The system clock was ahead when the event was stored. It is old when the next event with a time in the past is. */
+    /** The system clock was ahead when the event was stored. The event counts as old if the next event with a time in the past is old. */
     function isOldByNext(number: number): boolean {
       if (next === undefined || next.number <= number) {
         const row = driver.get(
@@ -53,14 +55,14 @@ export function createRetentionOperations(driver: SqliteDriver, { deletions, clo
       }
       return next.old;
     }
-    const young = rows.findIndex((row) => row["old"] !== 1 || (row["ahead"] === 1 && !isOldByNext(Number(row["number"]))));
+    const firstKept = rows.findIndex((row) => row["old"] !== 1 || (row["ahead"] === 1 && !isOldByNext(Number(row["number"]))));
     let bytes = 0;
-    const old = rows.slice(0, young === -1 ? rows.length : young);
+    const expired = rows.slice(0, firstKept === -1 ? rows.length : firstKept);
     const last =
-      old.find((row) => {
+      expired.find((row) => {
         bytes += Number(row["bytes"]);
         return bytes >= SLICE_BYTES;
-      }) ?? old.at(-1);
+      }) ?? expired.at(-1);
     if (last === undefined) return 0;
     const through = Number(last["number"]);
     // The result of a task that is still kept may be read from its text events.
@@ -75,7 +77,7 @@ export function createRetentionOperations(driver: SqliteDriver, { deletions, clo
     return driver.run("DELETE FROM event WHERE number <= ?", through);
   }
 
-  /** A task without events is old, because its events were. Not sorted: that would look at all old tasks for each slice. */
+  /** Deletes ended tasks without events: their events have expired. The rows are not sorted, which would read all such tasks per slice. */
   function pruneTasks({ now, before }: Age, limit: number): number {
     let bytes = 0;
     const rows = driver.allUntil(
@@ -96,6 +98,7 @@ export function createRetentionOperations(driver: SqliteDriver, { deletions, clo
       for (const table of ["callback_dedup", "callback", "approval", "text_chunk"]) driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
       driver.run("DELETE FROM task WHERE seq = ?", seq);
     }
+    if (rows.length > 0) agents.forgetCounts();
     return rows.length;
   }
 

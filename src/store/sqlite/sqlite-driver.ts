@@ -170,7 +170,7 @@ export function openSqlite(name: string, { checkAtStartBytes = CHECK_AT_START_BY
   }
 
   /**
-   * An operation that meets a damaged page fails its whole transaction. Each operation gets its own, so that only the
+   * An operation that finds a damaged page fails its whole transaction. Each operation gets its own, so that only the
    * failing one waits.
    */
   function runAlone(batch: readonly Entry[], error: unknown): void {

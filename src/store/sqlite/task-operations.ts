@@ -1,26 +1,33 @@
 import type { ExecutionResult } from "#contract";
-import { isFinal, type ListedTask, type Task, type TaskProgress, type TaskState } from "../../task.ts";
+import type { Task } from "../../task.ts";
 import { decodeGaps, encodeGaps } from "../gapped-json.ts";
-import type { Finish, NewTask, Store, TaskFilter } from "../store.ts";
+import type { DueCallback, Finish, NewTask, Store } from "../store.ts";
 import type { createApprovalOperations } from "./approval-operations.ts";
-import { insertCallback } from "./callback-operations.ts";
+import type { createCallbackOperations } from "./callback-operations.ts";
 import { claimSql } from "./claim-sql.ts";
-import { type createEventOperations, toTaskIdentity } from "./event-operations.ts";
+import type { createEventOperations } from "./event-operations.ts";
 import { type createLongTextOperations, HELD_WHILE_READ_BYTES } from "./long-text-operations.ts";
-import { createLengthLimit } from "./read-length.ts";
 import { insertResumeToken } from "./resume-token-operations.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
+import { progressColumns, toListedTask, toTaskProgress } from "./task-rows.ts";
 
 /** The other parts of the store that task operations use. */
 interface Dependencies {
   events: ReturnType<typeof createEventOperations>;
   approvals: ReturnType<typeof createApprovalOperations>;
+  callbacks: Pick<ReturnType<typeof createCallbackOperations>, "insert" | "announce">;
   longTexts: Pick<ReturnType<typeof createLongTextOperations>, "readGapped" | "parseGapped">;
   clock: () => number;
 }
 
+/** A task that an operation has ended, and its new callback. */
+interface EndedTask {
+  task: Task;
+  callback: DueCallback | null;
+}
+
 /** The operations that change the state of a task. Each guard is part of the SQL statement. */
-export function createTaskOperations(driver: SqliteDriver, { events, approvals, longTexts, clock }: Dependencies) {
+export function createTaskOperations(driver: SqliteDriver, { events, approvals, callbacks, longTexts, clock }: Dependencies) {
   const findRow = (tenant: string, taskId: string): Row | undefined =>
     driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId);
 
@@ -30,7 +37,7 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
     else events.append(task, { type: "execution.progress", data: JSON.stringify({ restarted: true }) }, at);
   }
 
-  function finishIf(state: "queued" | "running", task: Task, finish: Finish): Task | null {
+  function finishIf(state: "queued" | "running", task: Task, finish: Finish): EndedTask | null {
     const now = clock();
     const { json, gaps } = finish.storedResult ?? { json: JSON.stringify(finish.result), gaps: [] };
     const update = "UPDATE task SET state = ?, finished_at = ?, result = ?, result_gaps = ? WHERE seq = ? AND state = ?";
@@ -38,24 +45,32 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
     if (state === "queued" && task.restarts === 0) appendStart(task, now);
     approvals.rejectAll(task, finish.result.error ?? "The task has ended.", now);
     events.append(task, finish.event, now);
-    if (finish.callback !== null) insertCallback(driver, task, finish.callback(now), now);
+    const callback = finish.callback === null ? null : callbacks.insert(task, finish.callback(now), { now, resultJson: json });
     if (finish.result.resumeToken !== undefined) insertResumeToken(driver, task, finish.result.resumeToken, now);
-    return { ...task, state: finish.state, finishedAt: now, result: finish.result };
+    return { task: { ...task, state: finish.state, finishedAt: now, result: finish.result }, callback };
+  }
+
+  async function end(state: "queued" | "running", task: Task, finish: Finish, patient: boolean): Promise<Task | null> {
+    const ended = await driver.write(() => finishIf(state, task, finish), { patient });
+    if (ended === null) return null;
+    approvals.forget(task);
+    if (ended.callback !== null) callbacks.announce(ended.callback);
+    return ended.task;
   }
 
   return {
-    insertTaskIfAbsent(task) {
+    insertTaskIfAbsent(task, { starts } = { starts: false }) {
       const { metadata, ...request } = task.request;
       const metadataJson = metadata === undefined ? null : JSON.stringify(metadata);
       const requestJson = JSON.stringify(request);
-      // A large insert ends its commit, so that the task starts, and reads its request again, in a later event-loop turn.
+      // A large insert ends its commit, so that a task that waits reads its request again in a later event-loop turn.
       const bytes = requestJson.length + (metadataJson?.length ?? 0);
       return driver.write(
         () => {
           const now = clock();
           const inserted = driver.get(
-            `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, state, metadata, request, fingerprint, traceparent, resume_token, created_at)
-             VALUES (?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq`,
+            `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, metadata, request, fingerprint, traceparent, resume_token, created_at, state, started_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq`,
             task.tenant,
             task.taskId,
             task.parent?.seq ?? null,
@@ -68,9 +83,14 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
             task.traceparent,
             task.request.resumeToken ?? null,
             now,
+            starts ? "running" : "queued",
+            starts ? now : null,
           );
           if (inserted === undefined) return { task: toTask(findRow(task.tenant, task.taskId)) as Task, inserted: false };
-          return { task: toQueuedTask(task, Number(inserted["seq"]), now), inserted: true };
+          const queued = toQueuedTask(task, Number(inserted["seq"]), now);
+          if (!starts) return { task: queued, inserted: true };
+          appendStart(queued, now);
+          return { task: { ...queued, state: "running", startedAt: now }, inserted: true };
         },
         { bytes },
       );
@@ -95,17 +115,6 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
     async findTaskProgress(tenant, taskId) {
       const row = driver.get(`SELECT ${progressColumns} FROM task WHERE tenant = ? AND id = ?`, tenant, taskId);
       return row === undefined ? null : toTaskProgress(row);
-    },
-    async listTasks(filter, page) {
-      const { sql, parameters } = filterSql(filter);
-      const rows = driver.allUntil(
-        createLengthLimit("metadata"),
-        `SELECT ${listedColumns} FROM task WHERE ${sql} AND seq < ? ORDER BY seq DESC LIMIT ?`,
-        ...parameters,
-        page.before ?? Number.MAX_SAFE_INTEGER,
-        page.limit,
-      );
-      return rows.map(toListedTask);
     },
     listInterruptedTasks: async () =>
       driver
@@ -143,9 +152,8 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
         },
         { patient: true },
       ),
-    finishTaskIfQueued: (task, finish, { patient } = { patient: true }) =>
-      driver.write(() => finishIf("queued", task, finish), { patient }),
-    finishTaskIfRunning: (task, finish) => driver.write(() => finishIf("running", task, finish), { patient: true }),
+    finishTaskIfQueued: (task, finish, { patient } = { patient: true }) => end("queued", task, finish, patient),
+    finishTaskIfRunning: (task, finish) => end("running", task, finish, true),
     async countQueuedTasks() {
       const rows = driver.all(
         `SELECT provider, tenant, agent_id, count(*) AS count FROM task WHERE state = 'queued' AND parent_seq IS NULL
@@ -160,35 +168,6 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
     },
   } satisfies Partial<Store>;
 }
-
-function filterSql({ tenant, state, provider, agentId, parentTaskId }: TaskFilter): { sql: string; parameters: string[] } {
-  const columns = { tenant, provider, agent_id: agentId, parent_id: parentTaskId };
-  const used = Object.entries(columns).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const terms = used.map(([column]) => `${column} = ?`);
-  // Written as a literal, because SQLite finds a partial index by the text of its condition. The state is from a closed list.
-  if (state !== undefined) {
-    terms.push(
-      isFinal(state) ? `state = '${state}' AND finished_at IS NOT NULL` : `seq IN (SELECT seq FROM task WHERE state = '${state}')`,
-    );
-  }
-  return { sql: terms.join(" AND "), parameters: used.map(([, value]) => value) };
-}
-
-const progressColumns = "seq, tenant, id, parent_id, agent_id, provider, state, created_at, started_at, finished_at";
-const listedColumns = `${progressColumns}, metadata`;
-
-const toTaskProgress = (row: Row): TaskProgress => ({
-  ...toTaskIdentity(row),
-  state: row["state"] as TaskState,
-  createdAt: Number(row["created_at"]),
-  startedAt: row["started_at"] as number | null,
-  finishedAt: row["finished_at"] as number | null,
-});
-
-const toListedTask = (row: Row): ListedTask => ({
-  ...toTaskProgress(row),
-  metadata: row["metadata"] === null ? null : (JSON.parse(String(row["metadata"])) as Record<string, unknown>),
-});
 
 /** The task that an insert has just created. */
 function toQueuedTask({ parent, ...task }: NewTask, seq: number, createdAt: number): Task {

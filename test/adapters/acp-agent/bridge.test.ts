@@ -33,7 +33,7 @@ test("Bridge reports an invalid agent name at startup", async () => {
   );
   const claude = { BRIDGE_ADAPTERS: "acp:claude", ...agents({ claude: scriptedCommand }) };
   expect(await refusalOf(claude)).toMatch(
-    /exit 1.*BRIDGE_ADAPTERS: claude is another adapter of Bridge; choose another name, for example my-claude/s,
+    /exit 1.*BRIDGE_ADAPTERS: the name claude belongs to another adapter of Bridge; choose another one, for example my-claude/s,
   );
 });
 

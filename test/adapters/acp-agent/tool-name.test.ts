@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toolName } from "../../../adapters/acp-agent/tool-name.ts";
+import { findToolName } from "../../../adapters/acp-agent/tool-name.ts";
 
 test.each([
   [{ name: "shell", title: "ls" }, "shell"],
@@ -15,5 +15,5 @@ test.each([
   [{ _meta: { list: [1], text: "x", none: null } }, undefined],
   [{ kind: "execute" }, undefined],
 ])("the tool name of %j is %s", (call, expected) => {
-  expect(toolName({ toolCallId: "1", ...call })).toBe(expected);
+  expect(findToolName({ toolCallId: "1", ...call })).toBe(expected);
 });

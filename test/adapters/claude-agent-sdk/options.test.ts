@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
-import { optionsFor } from "../../../adapters/claude-agent-sdk/options.ts";
+import { createOptions } from "../../../adapters/claude-agent-sdk/options.ts";
 
 const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", env: { TOKEN: "s3cret" } };
 
 const given = (changes: Partial<ExecutionRequest> = {}, schema: string | null = null) =>
-  optionsFor(
+  createOptions(
     {
       taskId: "t",
       agentId: "a",

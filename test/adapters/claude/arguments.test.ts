@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
-import { claudeArguments } from "../../../adapters/claude/arguments.ts";
-import { mcpConfig } from "../../../adapters/shared/claude-code/mcp-config.ts";
+import { createClaudeArguments } from "../../../adapters/claude/arguments.ts";
+import { formatMcpConfig } from "../../../adapters/shared/claude-code/mcp-config.ts";
 import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
 
 const files = { systemPrompt: "/tmp/t/system-prompt.md", mcpConfig: "/tmp/t/mcp.json" };
 const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", env: { TOKEN: "s3cret" } };
 
 const argumentsOf = (changes: Partial<ExecutionRequest> = {}) =>
-  claudeArguments(
+  createClaudeArguments(
     {
       taskId: "t",
       agentId: "a",
@@ -49,7 +49,7 @@ describe("the arguments of claude", () => {
       headers: { Authorization: "Bearer x" },
     });
     expect(readValue("--allowedTools", argumentsOf({ profile, approvals, mcpServers: [server, declared] }))).toBe(allowed);
-    expect(Object.keys(JSON.parse(mcpConfig([declared])).mcpServers.bridge)).toEqual(["type", "url", "headers"]);
+    expect(Object.keys(JSON.parse(formatMcpConfig([declared])).mcpServers.bridge)).toEqual(["type", "url", "headers"]);
   });
 
   test.each([
@@ -90,6 +90,6 @@ describe("the arguments of claude", () => {
     const mcpServers = ["x,Bash(*) y", "GitHub (prod)", "GitHub.prod"].map((name) => ({ ...server, name }));
     const given = argumentsOf({ approvals: "deny", mcpServers });
     expect(readValue("--allowedTools", given)).toBe("mcp__x_Bash_y,mcp__GitHub_prod,mcp__GitHub_prod_2");
-    expect(Object.keys(JSON.parse(mcpConfig(mcpServers)).mcpServers)).toEqual(["x_Bash_y", "GitHub_prod", "GitHub_prod_2"]);
+    expect(Object.keys(JSON.parse(formatMcpConfig(mcpServers)).mcpServers)).toEqual(["x_Bash_y", "GitHub_prod", "GitHub_prod_2"]);
   });
 });

@@ -2,9 +2,9 @@ import { lookup } from "node:dns";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
-import { codexArguments } from "../../../adapters/codex/arguments.ts";
-import { codexEnvironment } from "../../../adapters/codex/configuration.ts";
-import { explainUnsupportedServer, mcpServersOf } from "../../../adapters/codex/mcp-servers.ts";
+import { createCodexArguments } from "../../../adapters/codex/arguments.ts";
+import { createCodexEnvironment } from "../../../adapters/codex/configuration.ts";
+import { configureMcpServers, explainUnsupportedServer } from "../../../adapters/codex/mcp-servers.ts";
 import { isStrictSchema } from "../../../adapters/codex/strict-schema.ts";
 import { toToml } from "../../../adapters/codex/toml.ts";
 import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";
@@ -46,33 +46,35 @@ describe("the arguments of codex exec", () => {
     ["modify", "allow", "workspace-write"],
     ["modify", "deny", "workspace-write"],
   ] as const)("select for profile %s with approvals %s the sandbox %s without approval prompts", (profile, approvals, sandbox) => {
-    const argv = codexArguments(requestOf({ profile, approvals }), withKey, null);
+    const argv = createCodexArguments(requestOf({ profile, approvals }), withKey, null);
     expect(argv[argv.indexOf("--sandbox") + 1]).toBe(sandbox);
     expect(configured(argv)).toMatchObject({ approval_policy: '"never"', approvals_reviewer: '"user"' });
     expect(argv).toEqual(expect.arrayContaining(["--ignore-user-config", "--ignore-rules"]));
   });
 
   test("read the prompt from stdin and put the resumed session after the flags", () => {
-    expect(codexArguments(requestOf(), withKey, null).at(-1)).toBe("-");
-    expect(codexArguments(requestOf({ resumeToken: "an-id" }), withKey, "/f").slice(-3)).toEqual(["resume", "an-id", "-"]);
-    expect(codexArguments(requestOf({ systemPrompt: "be-brief" }), withKey, null).join()).not.toMatch(/be-brief|--message/);
+    expect(createCodexArguments(requestOf(), withKey, null).at(-1)).toBe("-");
+    expect(createCodexArguments(requestOf({ resumeToken: "an-id" }), withKey, "/f").slice(-3)).toEqual(["resume", "an-id", "-"]);
+    expect(createCodexArguments(requestOf({ systemPrompt: "be-brief" }), withKey, null).join()).not.toMatch(/be-brief|--message/);
   });
 
   test("allow a task in a subdirectory to write in the whole workspace", () => {
     const directories = { ...requestOf().directories, cwd: "/agents/one/sub" };
-    const argv = codexArguments(requestOf({ directories }), withKey, null);
+    const argv = createCodexArguments(requestOf({ directories }), withKey, null);
     expect(argv[argv.indexOf("--cd") + 1]).toBe("/agents/one/sub");
     expect(argv[argv.indexOf("--add-dir") + 1]).toBe("/agents/one");
-    expect(codexArguments(requestOf(), withKey, null)).not.toContain("--add-dir");
+    expect(createCodexArguments(requestOf(), withKey, null)).not.toContain("--add-dir");
   });
 
   test.each(["medium", "high", "xhigh"] as const)("set the reasoning level %s if the task requests it", (reasoningLevel) => {
-    expect(configured(codexArguments(requestOf({ reasoningLevel }), withKey, null))["model_reasoning_effort"]).toBe(`"${reasoningLevel}"`);
-    expect(configured(codexArguments(requestOf(), withKey, null))).not.toHaveProperty("model_reasoning_effort");
+    expect(configured(createCodexArguments(requestOf({ reasoningLevel }), withKey, null))["model_reasoning_effort"]).toBe(
+      `"${reasoningLevel}"`,
+    );
+    expect(configured(createCodexArguments(requestOf(), withKey, null))).not.toHaveProperty("model_reasoning_effort");
   });
 
   test("configure a provider with a key from the environment and few retries", () => {
-    const argv = codexArguments(requestOf({ model: 'a"b' }), withKey, null);
+    const argv = createCodexArguments(requestOf({ model: 'a"b' }), withKey, null);
     expect(argv.join()).not.toContain("sk-secret");
     const { model, model_provider: provider, model_providers: providers } = configured(argv);
     expect([model, provider]).toEqual(['"a\\"b"', '"bridge"']);
@@ -86,17 +88,17 @@ describe("the arguments of codex exec", () => {
     [{ CODEX_API_KEY: "k", OPENAI_API_KEY: "other" }, /"env_key" = "CODEX_API_KEY"/],
     [{ OPENAI_BASE_URL: "http://127.0.0.1:1/v1" }, /^(?!.*env_key).*"base_url" = "http:\/\/127\.0\.0\.1:1\/v1"/],
   ])("configure the provider with %j", (env, providers) => {
-    expect(configured(codexArguments(requestOf(), contextOf(env), null))["model_providers"]).toMatch(providers);
+    expect(configured(createCodexArguments(requestOf(), contextOf(env), null))["model_providers"]).toMatch(providers);
   });
 
   test("configure no provider without a key or a base URL", () => {
-    expect(configured(codexArguments(requestOf(), contextOf({}, "user"), null))).not.toHaveProperty("model_provider");
+    expect(configured(createCodexArguments(requestOf(), contextOf({}, "user"), null))).not.toHaveProperty("model_provider");
   });
 
   test("the environment contains only listed variables, and CODEX_HOME only with the operator's home", () => {
-    expect(codexEnvironment(withKey)).toEqual({ PATH: "/bin", LANG: "C.UTF-8", OPENAI_API_KEY: "sk-secret" });
-    expect(codexEnvironment(contextOf({ CODEX_HOME: "/h" }))).not.toHaveProperty("CODEX_HOME");
-    expect(codexEnvironment(contextOf({ CODEX_HOME: "/h" }, "user"))).toMatchObject({ CODEX_HOME: "/h" });
+    expect(createCodexEnvironment(withKey)).toEqual({ PATH: "/bin", LANG: "C.UTF-8", OPENAI_API_KEY: "sk-secret" });
+    expect(createCodexEnvironment(contextOf({ CODEX_HOME: "/h" }))).not.toHaveProperty("CODEX_HOME");
+    expect(createCodexEnvironment(contextOf({ CODEX_HOME: "/h" }, "user"))).toMatchObject({ CODEX_HOME: "/h" });
   });
 });
 
@@ -104,7 +106,7 @@ describe("MCP servers", () => {
   const stdio = { name: "my server", transport: "stdio" as const, command: "serve", args: ["-x"] };
 
   test("pass secrets as environment variables that commands do not receive", () => {
-    const { config, env } = mcpServersOf({
+    const { config, env } = configureMcpServers({
       profile: "modify",
       mcpServers: [
         { ...stdio, env: { TOKEN: "one" } },
@@ -124,7 +126,7 @@ describe("MCP servers", () => {
   });
 
   test("approve only read-only tools automatically with profile inspect", () => {
-    const { config } = mcpServersOf({ profile: "inspect", mcpServers: [stdio] });
+    const { config } = configureMcpServers({ profile: "inspect", mcpServers: [stdio] });
     expect(config).toEqual({
       my_server: { default_tools_approval_mode: "auto", command: "serve", args: ["-x"], env_vars: ["BRIDGE_TASK_ID", "TMPDIR"] },
     });
@@ -137,7 +139,7 @@ describe("MCP servers", () => {
       url: "http://127.0.0.1:1/mcp",
       headers: { Authorization: "Bearer x" },
     });
-    expect(mcpServersOf({ profile, mcpServers: [stdio, declared] }).config).toMatchObject({
+    expect(configureMcpServers({ profile, mcpServers: [stdio, declared] }).config).toMatchObject({
       bridge: { default_tools_approval_mode: "approve", supports_parallel_tool_calls: true, url: "http://127.0.0.1:1/mcp" },
       my_server: { default_tools_approval_mode: profile === "inspect" ? "auto" : "approve" },
     });

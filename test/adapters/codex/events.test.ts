@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { readNotice, toolName } from "../../../adapters/codex/acp.ts";
+import { findToolName, readNotice } from "../../../adapters/codex/acp.ts";
 import { createCodexReader } from "../../../adapters/codex/events.ts";
 import { explainFailure } from "../../../adapters/codex/failures.ts";
 import { combineUsage, normalizeUsage, readSessionUsage, readTurnUsage } from "../../../adapters/codex/usage.ts";
@@ -141,7 +141,7 @@ describe("invalid output", () => {
       expect(readNotice({ sessionUpdate: "agent_message_chunk", content: { text: value } })?.text).toBeTypeOf("string");
       expect(readNotice({ sessionUpdate: "session_info_update", _meta: value })).toBeNull();
       const call = { toolCallId: "1", rawInput: { server: value, tool: "t" }, rawOutput: undefined, _meta: { is_mcp_tool_call: true } };
-      expect(toolName(call)).toBe(value === "text" ? "mcp__text__t" : undefined);
+      expect(findToolName(call)).toBe(value === "text" ? "mcp__text__t" : undefined);
     }
   });
 });
@@ -202,6 +202,6 @@ describe("over acp", () => {
     [{ kind: "other", title: "spawnAgent", rawInput: { prompt: "Do it.", senderThreadId: "1" } }, "spawn_agent"],
     [{ kind: "fetch" }, undefined],
   ])("the call %j has the same tool name as over cli", (call, name) => {
-    expect(toolName({ toolCallId: "1", rawInput: undefined, rawOutput: undefined, ...call })).toBe(name);
+    expect(findToolName({ toolCallId: "1", rawInput: undefined, rawOutput: undefined, ...call })).toBe(name);
   });
 });

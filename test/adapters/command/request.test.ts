@@ -1,11 +1,11 @@
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { commandCall } from "../../../adapters/command/request.ts";
+import { createCommandCall } from "../../../adapters/command/request.ts";
 
 describe("the call of a command", () => {
   test("passes only listed variables", () => {
     const env = { PATH: "/bin", LANG: "de_DE.UTF-8", API_KEY: "k", HOME: "/root", BRIDGE_PORT: "1", SECRET: "s" };
-    expect(commandCall({ argv: ["agent"], env: ["API_KEY", "UNSET"] }, env).env).toEqual({
+    expect(createCommandCall({ argv: ["agent"], env: ["API_KEY", "UNSET"] }, env).env).toEqual({
       PATH: "/bin",
       LANG: "de_DE.UTF-8",
       API_KEY: "k",
@@ -13,7 +13,7 @@ describe("the call of a command", () => {
   });
 
   test("has a default PATH and LANG", () => {
-    expect(commandCall({ argv: ["agent"], env: [] }, {}).env).toEqual({ PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" });
+    expect(createCommandCall({ argv: ["agent"], env: [] }, {}).env).toEqual({ PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" });
   });
 
   test.each([
@@ -21,17 +21,17 @@ describe("the call of a command", () => {
     ["a bare name, which is looked up on PATH", ["python3", "./agent.py"], ["python3", "./agent.py"]],
     ["a relative path, resolved against Bridge's working directory", ["./agent.sh", "./a"], [path.resolve("agent.sh"), "./a"]],
   ])("accepts %s", (_name, argv, expected) => {
-    expect(commandCall({ argv, env: [] }, {}).argv).toEqual(expected);
+    expect(createCommandCall({ argv, env: [] }, {}).argv).toEqual(expected);
   });
 
   test("is the example agent if no program is configured", () => {
-    expect(commandCall({}, {}).argv).toEqual([
+    expect(createCommandCall({}, {}).argv).toEqual([
       process.execPath,
       path.resolve(import.meta.dirname, "../../../examples/agents/file-report.js"),
     ]);
   });
 
   test.each([[{ argv: [] }], [{ argv: "node agent.js" }], [{ env: "PATH" }]])("rejects the settings %j", (settings) => {
-    expect(() => commandCall(settings, {})).toThrow();
+    expect(() => createCommandCall(settings, {})).toThrow();
   });
 });

@@ -20,8 +20,8 @@ test("Bridge responds while a council measures a scope that consists of spaces",
 });
 
 test.each([
-  ["a fifo", "no file", (file: string) => void execFileSync("mkfifo", [file])],
-  ["a directory", "no file", (file: string) => void mkdirSync(file)],
+  ["a fifo", "not a regular file", (file: string) => void execFileSync("mkfifo", [file])],
+  ["a directory", "not a regular file", (file: string) => void mkdirSync(file)],
   ["a link", "a link", (file: string) => symlinkSync("/etc/passwd", file)],
   ["a huge file", "longer than 256 KiB", (file: string) => writeFileSync(file, `{"x":"${"y".repeat(300_000)}"}`)],
 ])("settings that are %s are not used, and a note reports it", async (_what, reason, plant) => {

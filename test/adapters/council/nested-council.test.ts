@@ -4,7 +4,7 @@ import { openCouncil, shareBridge } from "./open-council.ts";
 
 shareBridge();
 
-const itself = "a council or a responder itself, not a runtime";
+const itself = "this provider is a council or a responder, not a runtime";
 
 test("a panel on another council asks no questions and reports the reason", async () => {
   const { dispatch, ended, asked } = await openCouncil({});

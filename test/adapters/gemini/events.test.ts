@@ -160,9 +160,9 @@ describe("an exit without a last line", () => {
 test("a stopped session can be resumed only after a model answer", () => {
   const reader = createGeminiReader();
   reader.read({ type: "init", session_id: "s-1" });
-  expect(reader.keptSession).toBeUndefined();
+  expect(reader.storedSession).toBeUndefined();
   reader.read({ type: "tool_use", tool_id: "1", tool_name: "glob", parameters: {} });
-  expect(reader.keptSession).toBe("s-1");
+  expect(reader.storedSession).toBe("s-1");
 });
 
 test("thinking tokens are the total minus its parts and are included in the output", () => {

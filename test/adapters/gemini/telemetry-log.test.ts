@@ -89,7 +89,7 @@ describe("a recorded task of Gemini CLI", () => {
   test("whose stream broke has the answer of its second attempt", async () => {
     const { read, answer } = createGeminiReader();
     for (const line of readFileSync(recorded("broken-text.jsonl"), "utf8").split("\n").filter(Boolean)) read(JSON.parse(line));
-    expect(answer.since(0)).toBe("This sentence is brokenThe whole answer.");
+    expect(answer.getTextSince(0)).toBe("This sentence is brokenThe whole answer.");
     expect(await applyRecorded("broken-text", answer)).toEqual({ status: "ok", output: "The whole answer." });
   });
 
@@ -112,5 +112,5 @@ test("text before a tool call is not part of the answer", () => {
   answer.clear();
   answer.add("Half", 2);
   answer.add("Whole.", 3);
-  expect([answer.since(0), answer.since(3)]).toEqual(["HalfWhole.", "Whole."]);
+  expect([answer.getTextSince(0), answer.getTextSince(3)]).toEqual(["HalfWhole.", "Whole."]);
 });

@@ -22,7 +22,7 @@ const source = (changes: Partial<TokenClient> = {}) =>
     clientId: client.id,
     clientSecret: client.secret,
     fetch,
-    closed: new AbortController().signal,
+    shutdownSignal: new AbortController().signal,
     now: () => at,
     ...changes,
   });
@@ -30,29 +30,31 @@ const going = () => new AbortController().signal;
 
 test("a token is used until a minute before it expires", async () => {
   const tokens = source();
-  expect(await tokens.take(going())).toBe("token-1");
+  expect(await tokens.getToken(going())).toBe("token-1");
   at += (3600 - 61) * 1000;
-  expect(await tokens.take(going())).toBe("token-1");
+  expect(await tokens.getToken(going())).toBe("token-1");
   at += 1000;
-  expect(await tokens.take(going())).toBe("token-2");
+  expect(await tokens.getToken(going())).toBe("token-2");
   expect(gloo.tokens.minted).toHaveLength(2);
 });
 
 test("a short-lived token is used for half of its lifetime", async () => {
   gloo.tokens.seconds = 10;
   const tokens = source();
-  expect(await tokens.take(going())).toBe("token-1");
+  expect(await tokens.getToken(going())).toBe("token-1");
   at += 4_999;
-  expect(await tokens.take(going())).toBe("token-1");
+  expect(await tokens.getToken(going())).toBe("token-1");
   at += 1;
-  expect(await tokens.take(going())).toBe("token-2");
+  expect(await tokens.getToken(going())).toBe("token-2");
 });
 
 test("concurrent callers share one token request, also after a rejected token", async () => {
   const tokens = source();
-  expect(await Promise.all([tokens.take(going()), tokens.take(going()), tokens.take(going())])).toEqual(Array(3).fill("token-1"));
-  expect(await Promise.all([tokens.take(going(), "token-1"), tokens.take(going(), "token-1")])).toEqual(Array(2).fill("token-2"));
-  expect(await tokens.take(going(), "token-1")).toBe("token-2");
+  expect(await Promise.all([tokens.getToken(going()), tokens.getToken(going()), tokens.getToken(going())])).toEqual(
+    Array(3).fill("token-1"),
+  );
+  expect(await Promise.all([tokens.getToken(going(), "token-1"), tokens.getToken(going(), "token-1")])).toEqual(Array(2).fill("token-2"));
+  expect(await tokens.getToken(going(), "token-1")).toBe("token-2");
 });
 
 test("an aborted caller does not cancel the token request of the others", async () => {
@@ -60,11 +62,11 @@ test("an aborted caller does not cancel the token request of the others", async 
   gloo.tokens.gate = gate.promise;
   const tokens = source();
   const leaving = new AbortController();
-  const left = tokens.take(leaving.signal);
-  const stays = tokens.take(going());
+  const left = tokens.getToken(leaving.signal);
+  const stays = tokens.getToken(going());
   leaving.abort(new Error("cancelled"));
   await expect(left).rejects.toThrow("cancelled");
-  await expect(tokens.take(leaving.signal)).rejects.toThrow("cancelled");
+  await expect(tokens.getToken(leaving.signal)).rejects.toThrow("cancelled");
   gate.resolve();
   expect(await stays).toBe("token-1");
   expect(gloo.tokens.minted).toHaveLength(1);
@@ -73,7 +75,7 @@ test("an aborted caller does not cancel the token request of the others", async 
 test("a shutdown of the adapter cancels the token request", async () => {
   gloo.tokens.gate = new Promise(() => {});
   const closing = new AbortController();
-  const waiting = source({ closed: closing.signal }).take(undefined);
+  const waiting = source({ shutdownSignal: closing.signal }).getToken(undefined);
   await expect.poll(() => gloo.tokens.minted).toHaveLength(1);
   closing.abort();
   await expect(waiting).rejects.toMatchObject({ errorCode: "model_error", message: expect.stringContaining("cannot be reached") });
@@ -90,11 +92,11 @@ test.each([
   async (refusal, requests, errorCode, words) => {
     gloo.tokens.refusal = refusal;
     const tokens = source();
-    const error = await tokens.take(going()).catch((reason: unknown) => reason);
+    const error = await tokens.getToken(going()).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ errorCode, message: expect.stringMatching(words) });
     expect(JSON.stringify([error, (error as Error).message, (error as Error).stack, (error as Error).cause])).not.toContain(client.secret);
     gloo.tokens.refusal = null;
-    expect(await tokens.take(going())).toBe(`token-${requests + 1}`);
+    expect(await tokens.getToken(going())).toBe(`token-${requests + 1}`);
   },
 );
 
@@ -103,12 +105,12 @@ test("a token request is retried after a temporary failure", async () => {
     gloo.tokens.refusal = gloo.tokens.minted.length === 0 ? 503 : null;
     return fetch(...request);
   };
-  expect(await source({ fetch: failing }).take(going())).toBe("token-2");
+  expect(await source({ fetch: failing }).getToken(going())).toBe("token-2");
 });
 
 test("an unreachable token endpoint fails with a message", async () => {
   const tokens = source({ tokenUrl: "http://127.0.0.1:9/oauth2/token" });
-  await expect(tokens.take(going())).rejects.toMatchObject({
+  await expect(tokens.getToken(going())).rejects.toMatchObject({
     errorCode: "model_error",
     message: expect.stringContaining("cannot be reached"),
   });
@@ -138,17 +140,17 @@ describe("a token endpoint that answers", () => {
       (response) => response.writeHead(200, { ...json, "content-encoding": "gzip" }).end(huge),
       /cannot be reached/,
     ],
-    ["with a page", (response) => response.end("<html>"), /without a token/],
-    ["with null", (response) => response.end("null"), /without a token/],
-    ["with a token that is not a string", (response) => response.end('{"access_token":5}'), /without a token/],
-    ["with a token that is not valid in a header", (response) => response.end('{"access_token":"a\\r\\nx: y"}'), /without a token/],
-    ["with a negative lifetime", (response) => response.end('{"access_token":"a","expires_in":-5}'), /without a token/],
+    ["with a page", (response) => response.end("<html>"), /returned no token/],
+    ["with null", (response) => response.end("null"), /returned no token/],
+    ["with a token that is not a string", (response) => response.end('{"access_token":5}'), /returned no token/],
+    ["with a token that is not valid in a header", (response) => response.end('{"access_token":"a\\r\\nx: y"}'), /returned no token/],
+    ["with a negative lifetime", (response) => response.end('{"access_token":"a","expires_in":-5}'), /returned no token/],
   ])("%s fails with a message, and the secret is sent to no other server", async (_, answer, words) => {
     const elsewhere = await open((response) => response.end('{"access_token":"stolen"}'));
     const { url } = await open((response) => answer(response, elsewhere.url));
     const http = createModelHttp({ env: {} } as Parameters<typeof createModelHttp>[0]);
     onTestFinished(() => http.close());
-    await expect(source({ tokenUrl: url, fetch: http.fetch }).take(going())).rejects.toThrow(words);
+    await expect(source({ tokenUrl: url, fetch: http.fetch }).getToken(going())).rejects.toThrow(words);
     expect(elsewhere.asked()).toBe(0);
   });
 });
@@ -164,7 +166,7 @@ test("a rejected token is replaced once, and the request is sent once more", asy
   expect(await (await ask()).json()).toEqual({ said: "second" });
   expect(gloo.asked.map(({ token }) => token)).toEqual(["token-1", "token-1", "token-2"]);
   // A second status 401 is returned; there is no third request.
-  const alwaysRejected = createAuthorizedFetch({ held: "", take: async () => "never good" }, fetch);
+  const alwaysRejected = createAuthorizedFetch({ currentToken: "", getToken: async () => "never good" }, fetch);
   expect((await alwaysRejected(`${gloo.settings["baseUrl"]}/chat/completions`, { method: "POST", body: "{}" })).status).toBe(401);
   expect(gloo.asked).toHaveLength(5);
 });

@@ -105,9 +105,9 @@ test("the sweep ends nothing in a workspace of an OpenClaw agent, and logs it", 
 });
 
 test("the sweep is repeated after a reconnect if the gateway was not connected at the end of the task", async () => {
-  let isAway = true;
+  let isReconnecting = true;
   const { workspace, sweep, warnings } = await prepare(async () => {
-    if (isAway) throw new Error("away");
+    if (isReconnecting) throw new Error("away");
     return [];
   });
   const end = await sweep.begin(workspace);
@@ -115,7 +115,7 @@ test("the sweep is repeated after a reconnect if the gateway was not connected a
   await end();
   expect(isRunning(left)).toBe(true);
   expect(warnings).toEqual([expect.stringContaining("failed to sweep")]);
-  isAway = false;
+  isReconnecting = false;
   await sweep.sweepEarlier();
   expect(await endOf(left)).toBe("SIGTERM");
 });

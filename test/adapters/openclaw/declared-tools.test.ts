@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { capabilitiesOf } from "../../../adapters/openclaw/capabilities.ts";
+import { createCapabilities } from "../../../adapters/openclaw/capabilities.ts";
 import { connectToServer } from "../shared/declared-tools/connect-to-server.ts";
 import { messageFor, startFakeGateway } from "./fake-gateway.ts";
 import { callsOf, startAdapter } from "./task-fixture.ts";
@@ -60,5 +60,5 @@ test.each([
   ["wss://gateway.example", false],
   ["ws://127.0.0.1.example", false],
 ])("the adapter supports declared tools with a gateway at %s: %s", (url, tools) => {
-  expect(capabilitiesOf({ workspace: "bridge", url }).tools).toBe(tools);
+  expect(createCapabilities({ workspace: "bridge", url }).tools).toBe(tools);
 });

@@ -93,7 +93,7 @@ test("items are read as tool calls only after a rejoin", () => {
     about("item", { kind: "tool", phase, status, name: "exec", toolCallId: "c", title: "Exec ls" });
   const reader = createEventReader(isRun);
   expect(reader.read(item("start", "running"))).toEqual([]);
-  reader.rejoin();
+  reader.readItems();
   expect([item("start", "running"), item("update", "running"), item("end", "failed")].flatMap((event) => reader.read(event))).toEqual([
     { kind: "tool.invoked", toolCallId: "c", toolName: "exec", input: { title: "Exec ls" } },
     { kind: "tool.completed", toolCallId: "c", toolName: "exec", output: "Exec ls", isError: true },

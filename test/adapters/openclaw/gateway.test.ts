@@ -30,7 +30,7 @@ describe("createGateway", () => {
       if (all) done(null, [{ address: "127.0.0.1", family: 4 }]);
       else done(null, "127.0.0.1", 4);
     });
-    await gateway.connected();
+    await gateway.waitForConnection();
     expect(names).toEqual(["gateway.example"]);
   });
 
@@ -38,7 +38,7 @@ describe("createGateway", () => {
     const fake = await startFakeGateway({ without: ["tasks.list"] });
     const { gateway } = connectTo(fake);
     expect(gateway.state).toBe("connecting");
-    expect(await gateway.connected()).toMatchObject({ version: "2026.9.6", bootId: expect.stringMatching(/./) });
+    expect(await gateway.waitForConnection()).toMatchObject({ version: "2026.9.6", bootId: expect.stringMatching(/./) });
     expect([gateway.state, gateway.hasMethod("agent"), gateway.hasMethod("tasks.list")]).toEqual(["connected", true, false]);
     expect(fake.calls[0]?.params).toMatchObject({
       minProtocol: 4,
@@ -50,7 +50,7 @@ describe("createGateway", () => {
 
   test("rejects a call with the gateway's error and stays connected", async () => {
     const { gateway } = connectTo(await startFakeGateway());
-    await gateway.connected();
+    await gateway.waitForConnection();
     expect(await refusal(gateway.call("nothing.such"))).toMatchObject({ code: "INVALID_REQUEST", message: "unknown method: nothing.such" });
     expect(await refusal(gateway.call("tasks.list", { odd: 1 }))).toMatchObject({ message: expect.stringContaining("'odd'") });
     expect(await gateway.call("tasks.list")).toEqual({ tasks: [] });
@@ -61,7 +61,7 @@ describe("createGateway", () => {
     const { gateway } = connectTo(fake);
     const heard: string[] = [];
     gateway.onEvent(({ event }) => heard.push(event));
-    await gateway.connected();
+    await gateway.waitForConnection();
     const asked = refusal(
       gateway.call("agent", { message: '{"hang":true}', idempotencyKey: "r", sessionKey: "k" }, { onAccepted: () => {} }),
     );
@@ -70,7 +70,7 @@ describe("createGateway", () => {
     expect(await asked).toMatchObject({ code: "DISCONNECTED", retryable: true });
     expect(await refusal(gateway.call("tasks.list"))).toMatchObject({ code: "DISCONNECTED" });
     expect(gateway.failure).not.toBeNull();
-    await gateway.connected();
+    await gateway.waitForConnection();
     fake.emit("health", { ok: true });
     await expect.poll(() => heard).toContain("health");
     expect(gateway.failure).toBeNull();
@@ -79,10 +79,10 @@ describe("createGateway", () => {
   test("distinguishes a wrong token from a missing gateway, retries it less often, and does not log the token", async () => {
     const fake = await startFakeGateway({ token: "right" });
     const wrong = connectTo({ url: fake.url, token: "wrong-token-4711" });
-    await wrong.gateway.attempted();
+    await wrong.gateway.waitForAttempt();
     expect(wrong.gateway.failure).toMatchObject({ code: "INVALID_REQUEST", details: { code: "AUTH_TOKEN_MISMATCH" }, retryable: false });
     const nobody = connectTo({ url: "ws://127.0.0.1:9", token: "wrong-token-4711" });
-    await nobody.gateway.attempted();
+    await nobody.gateway.waitForAttempt();
     expect(nobody.gateway.failure).toMatchObject({
       code: "DISCONNECTED",
       message: expect.stringContaining("ECONNREFUSED"),
@@ -95,14 +95,14 @@ describe("createGateway", () => {
   test("closes a connection on which the gateway stopped sending", async () => {
     const fake = await startFakeGateway({ tickIntervalMs: 40 });
     const { gateway } = connectTo(fake);
-    await gateway.connected();
+    await gateway.waitForConnection();
     expect(await until(() => gateway.failure?.message.includes("sent nothing") === true, 2_000)).toBe(true);
   });
 
   test("limits the size of a call and aborts it with its signal", async () => {
     const fake = await startFakeGateway({ maxPayload: 2_000 });
     const { gateway } = connectTo(fake);
-    await gateway.connected();
+    await gateway.waitForConnection();
     const hang = { message: '{"hang":true}', idempotencyKey: "r", sessionKey: "k" };
     expect(await refusal(gateway.call("agent", { ...hang, idempotencyKey: "x".repeat(2_000) }))).toMatchObject({ code: "TOO_LARGE" });
     const stop = new AbortController();
@@ -133,7 +133,7 @@ describe("createGateway", () => {
     });
     const { port } = server.address() as { port: number };
     const { gateway } = connectTo({ url: `ws://127.0.0.1:${port}` });
-    await gateway.connected();
+    await gateway.waitForConnection();
     expect(await refusal(gateway.call("quiet", {}, { timeoutMs: 20 }))).toMatchObject({
       code: "TIMEOUT",
       message: expect.stringContaining("quiet"),
@@ -157,14 +157,14 @@ describe("createGateway", () => {
     const { gateway, lines } = connectTo(fake);
     const heard: string[] = [];
     gateway.onEvent(({ event }) => heard.push(event));
-    await gateway.connected();
+    await gateway.waitForConnection();
     const echoed = await refusal(gateway.call("echo"));
     expect([echoed.code, echoed.message.length, echoed.message.includes("secret")]).toEqual(["UNAVAILABLE", 2_000, false]);
     expect(await refusal(gateway.call("odd"))).toMatchObject({ code: "UNAVAILABLE", message: expect.stringContaining("unknown format") });
     expect(await refusal(gateway.call("leave"))).toMatchObject({ code: "DISCONNECTED", message: expect.stringContaining("bye") });
-    await gateway.connected();
+    await gateway.waitForConnection();
     expect(await refusal(gateway.call("break"))).toMatchObject({ code: "DISCONNECTED", message: expect.stringContaining("protocol") });
-    await gateway.connected();
+    await gateway.waitForConnection();
     expect(heard).toEqual(["before"]);
     expect(lines.join()).not.toContain("secret");
   });
@@ -186,7 +186,7 @@ describe("createGateway", () => {
       },
     });
     const { gateway } = connectTo(fake);
-    await gateway.attempted();
+    await gateway.waitForAttempt();
     expect(gateway.failure?.code ?? null).toBe(code);
     if (code === null) expect(await until(() => gateway.failure !== null, 200)).toBe(false);
   });
@@ -194,11 +194,11 @@ describe("createGateway", () => {
   test("does not reconnect after close() and rejects waiting callers", async () => {
     const fake = await startFakeGateway();
     const { gateway } = connectTo({ url: "ws://127.0.0.1:9" });
-    const waiting = refusal(gateway.connected());
+    const waiting = refusal(gateway.waitForConnection());
     await gateway.close();
     expect(await waiting).toMatchObject({ code: "ABORTED" });
     const other = connectTo(fake).gateway;
-    await other.connected();
+    await other.waitForConnection();
     await other.close();
     expect([other.state, (await refusal(other.call("tasks.list"))).code]).toEqual(["closed", "DISCONNECTED"]);
   });

@@ -18,17 +18,17 @@ test("a call whose signal is aborted does not call the gateway", async () => {
 
 test("a write that waits for its turn does not start after its signal is aborted", async () => {
   const goOn = Promise.withResolvers<void>();
-  const begun = Promise.withResolvers<void>();
+  const writeContext = Promise.withResolvers<void>();
   const { managers, called } = createManagersFixture({
     "agents.files.set": async () => {
-      begun.resolve();
+      writeContext.resolve();
       await goOn.promise;
       return { workspace: "/srv/main", file: { name: "SOUL.md" } };
     },
   });
   const stop = new AbortController();
   const first = managers.writeAgentFile("main", "SOUL.md", "first");
-  await begun.promise;
+  await writeContext.promise;
   const second = managers.writeAgentFile("main", "SOUL.md", "second", undefined, { signal: stop.signal });
   stop.abort(reason);
   goOn.resolve();

@@ -2,8 +2,8 @@ import { link, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { GatewayError } from "../../../adapters/openclaw/gateway-error.ts";
-import { textEtag } from "../../../adapters/openclaw/manage/etag.ts";
-import { zipFile } from "../../../adapters/openclaw/manage/zip-file.ts";
+import { createTextEtag } from "../../../adapters/openclaw/manage/etag.ts";
+import { createZipFile } from "../../../adapters/openclaw/manage/zip-file.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { createManagersFixture, recorded } from "./manage-fixture.ts";
 
@@ -58,7 +58,7 @@ describe("skills of a gateway on another host", () => {
   it("are read through the gateway if they are in the agent's workspace, and otherwise rejected with the reason", async () => {
     const { managers, called } = createManagersFixture();
     const skill = await managers.readSkill("greet");
-    expect(skill).toEqual({ name: "greet", content: expect.stringContaining("Say hi"), etag: textEtag(skill?.content ?? "") });
+    expect(skill).toEqual({ name: "greet", content: expect.stringContaining("Say hi"), etag: createTextEtag(skill?.content ?? "") });
     expect(called("agents.workspace.get")).toEqual([{ agentId: "plain", path: "skills/greet/SKILL.md" }]);
     await expect(managers.readSkill("tmux")).rejects.toMatchObject(refused("not_supported", /BRIDGE_OPENCLAW_STATE_DIR/));
     await expect(managers.deleteSkill("greet")).rejects.toMatchObject(refused("not_supported", /BRIDGE_OPENCLAW_STATE_DIR/));
@@ -93,9 +93,9 @@ describe("skills of a gateway on another host", () => {
     const content = documentOf("greet", "New.");
     await expect(managers.writeSkill("greet", content, "old")).rejects.toMatchObject(refused("stale_write"));
     expect(called("skills.upload.begin")).toEqual([]);
-    expect(await managers.writeSkill("greet", content, read?.etag)).toEqual({ name: "greet", content, etag: textEtag(content) });
-    expect(archive()).toEqual(zipFile("SKILL.md", Buffer.from(content)));
-    const upload = { slug: "greet", sha256: textEtag(archive()), force: true };
+    expect(await managers.writeSkill("greet", content, read?.etag)).toEqual({ name: "greet", content, etag: createTextEtag(content) });
+    expect(archive()).toEqual(createZipFile("SKILL.md", Buffer.from(content)));
+    const upload = { slug: "greet", sha256: createTextEtag(archive()), force: true };
     expect(called("skills.upload.begin")).toEqual([{ kind: "skill-archive", sizeBytes: archive().length, ...upload }]);
     expect(called("skills.install")).toEqual([{ agentId: "plain", source: "upload", uploadId: "u1", ...upload }]);
   });
@@ -241,7 +241,7 @@ describe("skills of a gateway on this host", () => {
 describe("files of an agent on this host", () => {
   const fileAnswer = (workspace: string, content: string) => ({
     workspace,
-    file: { name: "SOUL.md", missing: false, hash: textEtag(content), content },
+    file: { name: "SOUL.md", missing: false, hash: createTextEtag(content), content },
   });
 
   it("are deleted if their content has the gateway's etag", async () => {
@@ -250,7 +250,7 @@ describe("files of an agent on this host", () => {
     await writeFile(file, "# Soul");
     const { managers } = createManagersFixture({ "agents.files.get": () => fileAnswer(workspace, "# Soul") }, { stateDir: "/srv/state" });
     await expect(managers.deleteAgentFile("writer", "SOUL.md", "old")).rejects.toMatchObject(refused("stale_write"));
-    expect(await managers.deleteAgentFile("writer", "SOUL.md", textEtag("# Soul"))).toBe(true);
+    expect(await managers.deleteAgentFile("writer", "SOUL.md", createTextEtag("# Soul"))).toBe(true);
     expect(await exists(file)).toBeNull();
   });
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
-import { runParams, sessionParams, unsupportedReason } from "../../../adapters/openclaw/request.ts";
+import { createRunParams, createSessionParams, unsupportedReason } from "../../../adapters/openclaw/request.ts";
 
 const directories = { workspace: "/w", cwd: "/w/sub", home: "/h", tmp: "/t" };
 const requestWith = (changes: Partial<ExecutionRequest> = {}): ExecutionRequest => ({
@@ -16,21 +16,21 @@ test.each([
   [{ profile: "modify", approvals: "deny" }, "guarded"],
   [{ profile: "modify", approvals: "allow" }, "full"],
 ] as const)("a task with %j runs in the permission mode %s", (rights, permissionMode) => {
-  expect(sessionParams(requestWith(rights), "k", { workspace: "bridge" })).toEqual({
+  expect(createSessionParams(requestWith(rights), "k", { workspace: "bridge" })).toEqual({
     agentId: "dev",
     key: "k",
     permissionMode,
     cwd: "/w/sub",
   });
-  expect(sessionParams(requestWith(rights), "k", { workspace: "agent" })).toEqual({ agentId: "dev", key: "k", permissionMode });
+  expect(createSessionParams(requestWith(rights), "k", { workspace: "agent" })).toEqual({ agentId: "dev", key: "k", permissionMode });
 });
 
 test("a run has only params that every gateway knows", () => {
-  expect(runParams(requestWith(), place)).toEqual({
+  expect(createRunParams(requestWith(), place)).toEqual({
     ...{ agentId: "dev", sessionKey: "agent:dev:bridge-1", expectedExistingSessionId: "s", idempotencyKey: "r" },
     ...{ message: "Your task:\n\n/help", timeout: 62, deliver: false },
   });
-  expect(runParams(requestWith({ model: "p/m", systemPrompt: "Be brief." }), place)).toMatchObject({
+  expect(createRunParams(requestWith({ model: "p/m", systemPrompt: "Be brief." }), place)).toMatchObject({
     model: "p/m",
     extraSystemPrompt: "Be brief.",
   });

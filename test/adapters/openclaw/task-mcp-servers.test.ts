@@ -11,7 +11,7 @@ const news: McpServerSpec = { name: "news", transport: "sse", url: "https://news
 function open(given: Record<string, unknown> = {}, refuse: (isWritten: boolean, raw: string) => Error | null = () => null) {
   const servers: Record<string, unknown> = { ...given };
   const warnings: string[] = [];
-  const { signal: closed } = new AbortController();
+  const { signal: shutdownSignal } = new AbortController();
   let revision = 1;
   let writes = 0;
   const methods: Record<string, (params: { raw: string; baseHash: string }) => unknown> = {
@@ -36,12 +36,16 @@ function open(given: Record<string, unknown> = {}, refuse: (isWritten: boolean, 
   const gateway = {
     hello: null,
     failure: null,
-    connected: async () => ({}),
+    waitForConnection: async () => ({}),
     hasMethod: () => true,
     call: async (method: string, params: object = {}) => methods[method]?.(params as never),
   };
   const logger = { debug() {}, info() {}, error() {}, warn: (_: object, message: string) => void warnings.push(message) };
-  const lent = createTaskMcpServers({ gateway, closed } as unknown as Parameters<typeof createTaskMcpServers>[0], "0123456789ab", logger);
+  const lent = createTaskMcpServers(
+    { gateway, shutdownSignal } as unknown as Parameters<typeof createTaskMcpServers>[0],
+    "0123456789ab",
+    logger,
+  );
   return {
     lent,
     servers,

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
 import { cliConnection } from "../../../adapters/opencode/cli.ts";
 import { httpApiConnection } from "../../../adapters/opencode/http-api.ts";
-import { permissionsOf } from "../../../adapters/opencode/permissions.ts";
+import { createPermissions } from "../../../adapters/opencode/permissions.ts";
 import type { ProgramConnection, ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { contextOf, requestIn, rulesOf } from "./fixtures.ts";
@@ -109,7 +109,7 @@ describe("opencode over http-api", () => {
   /** Runs a task whose program reports the address of a scripted server. */
   const serve = async (behavior: Partial<ServerBehavior>, given: Given = {}, before = ":") => {
     const root = await temporaryDirectory();
-    const rules = rulesOf(permissionsOf(requestIn(path.join(root, "workspace")), null, "http-api"));
+    const rules = rulesOf(createPermissions(requestIn(path.join(root, "workspace")), null, "http-api"));
     const { origin, session } = await createScriptedServer({ recording: "tool", rules, ...behavior });
     const script = `echo "$@ $OPENCODE_SERVER_PASSWORD" > "$seen"; cat; ${before}; echo "opencode server listening on ${origin}"; exec sleep 60`;
     return { session, ...(await runScript(httpApiConnection, script, { ...given, root })) };

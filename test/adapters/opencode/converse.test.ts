@@ -140,7 +140,7 @@ describe("a conversation with a server", () => {
 
   test("fails when the server rejects the password", async () => {
     const { outcome, asked } = await talk({}, { password: "another" });
-    expect(outcome).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("GET /event with status 401") });
+    expect(outcome).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("HTTP 401 for GET /event") });
     expect(asked).toEqual([]);
   });
 

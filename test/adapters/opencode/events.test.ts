@@ -15,7 +15,7 @@ function read(lines: readonly string[]) {
   const tally = createTally({ isPriced: false });
   const reader = createRunReader(tally);
   const meaning = groupSteps(lines.flatMap((line) => reader.read(JSON.parse(line))));
-  return { ...meaning, outcome: reader.outcome(), counted: tally.facts() };
+  return { ...meaning, outcome: reader.getOutcome(), counted: tally.getFacts() };
 }
 
 const oneCall = { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20, cacheWriteTokens: 0 };

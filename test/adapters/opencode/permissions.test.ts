@@ -1,11 +1,16 @@
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
-import { matchesPermissions, type OpenCodeConnection, type Permissions, permissionsOf } from "../../../adapters/opencode/permissions.ts";
+import {
+  createPermissions,
+  matchesPermissions,
+  type OpenCodeConnection,
+  type Permissions,
+} from "../../../adapters/opencode/permissions.ts";
 import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
 import { requestIn, rulesOf } from "./fixtures.ts";
 
 const rightsOf = (changes: Partial<ExecutionRequest>, repository: string | null = null, connection: OpenCodeConnection = "http-api") =>
-  permissionsOf(
+  createPermissions(
     requestIn("/agents/one", { directories: { ...requestIn("/agents/one").directories, tmp: "/tmp-of-task" }, ...changes }),
     repository,
     connection,

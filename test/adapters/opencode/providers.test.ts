@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { findCredentials } from "../../../adapters/opencode/credentials.ts";
 import { find } from "../../../adapters/opencode/program.ts";
-import { chooseModel, findProviders, isPriced, providerConfig } from "../../../adapters/opencode/providers.ts";
+import { buildProviderConfig, chooseModel, findProviders, isPriced } from "../../../adapters/opencode/providers.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { contextOf } from "./fixtures.ts";
 
@@ -35,12 +35,12 @@ describe("providers", () => {
     [{ GEMINI_API_KEY: "k", GOOGLE_GENERATIVE_AI_API_KEY: "k" }, "google", { apiKey: "{env:GOOGLE_GENERATIVE_AI_API_KEY}" }],
     [{ GROQ_API_KEY: "k" }, "groq", { apiKey: "{env:GROQ_API_KEY}" }],
   ])("are configured from %j with the key's variable name", (env, id, options) => {
-    expect(providerConfig(contextOf({}, env))).toEqual({ [id]: { options } });
+    expect(buildProviderConfig(contextOf({}, env))).toEqual({ [id]: { options } });
   });
 
   test("are overridden by the operator's configuration", () => {
     const provider = { openai: { options: { baseURL: "http://mine" } }, mine: { npm: "@ai-sdk/openai-compatible" } };
-    const config = providerConfig(contextOf({ config: { provider } }, { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "http://other" }));
+    const config = buildProviderConfig(contextOf({ config: { provider } }, { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "http://other" }));
     expect(config).toEqual(provider);
   });
 

@@ -90,25 +90,25 @@ describe("usage", () => {
   };
 
   test("includes all prompt tokens in the input and thinking in the output", () => {
-    expect(tallyOf(true, step("1", 0.25)).facts()).toEqual({ usage: once, costUsd: 0.25 });
+    expect(tallyOf(true, step("1", 0.25)).getFacts()).toEqual({ usage: once, costUsd: 0.25 });
   });
 
   test("counts each model call once, even if it is reported repeatedly", () => {
-    const { usage, costUsd } = tallyOf(true, step("1", 0.25), step("1", 0.25), step("2", 0.5)).facts();
+    const { usage, costUsd } = tallyOf(true, step("1", 0.25), step("1", 0.25), step("2", 0.5)).getFacts();
     expect([usage?.inputTokens, costUsd]).toEqual([2 * 137, 0.75]);
   });
 
   test("has no cost without a known price", () => {
-    expect(tallyOf(false, step("1")).facts()).toEqual({ usage: once });
-    expect(tallyOf(true, step("1")).facts()).toEqual({ usage: once, costUsd: 0 });
-    expect(tallyOf(false, step("1", 0.25)).facts()).toHaveProperty("costUsd", 0.25);
+    expect(tallyOf(false, step("1")).getFacts()).toEqual({ usage: once });
+    expect(tallyOf(true, step("1")).getFacts()).toEqual({ usage: once, costUsd: 0 });
+    expect(tallyOf(false, step("1", 0.25)).getFacts()).toHaveProperty("costUsd", 0.25);
   });
 
   test("is unknown without a model call, and if OpenCode does not report all of it", () => {
-    expect(tallyOf(true).facts()).toEqual({});
+    expect(tallyOf(true).getFacts()).toEqual({});
     const tally = tallyOf(true, step("1", 0.25));
     tally.markIncomplete();
-    expect(tally.facts()).toEqual({});
+    expect(tally.getFacts()).toEqual({});
   });
 });
 

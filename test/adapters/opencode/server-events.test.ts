@@ -32,7 +32,7 @@ async function replay(name: string, session?: string) {
 function read(session: string, events: readonly unknown[]) {
   const tally = createTally({ isPriced: false });
   const reader = createServerReader(session, tally);
-  return { ...groupSteps(events.flatMap((event) => reader(event))), session, counted: tally.facts() };
+  return { ...groupSteps(events.flatMap((event) => reader(event))), session, counted: tally.getFacts() };
 }
 
 const callsOf = (calls: number) => ({

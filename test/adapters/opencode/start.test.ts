@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
 import { buildConfiguration } from "../../../adapters/opencode/configuration.ts";
 import type { OpenCodeConnection } from "../../../adapters/opencode/permissions.ts";
-import { openCodeEnvironment, prepareStart } from "../../../adapters/opencode/start.ts";
+import { createOpenCodeEnvironment, prepareStart } from "../../../adapters/opencode/start.ts";
 import { findRepository, findWorkspaceCode } from "../../../adapters/opencode/workspace-code.ts";
 import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -156,7 +156,7 @@ describe("a start", () => {
   });
 
   test("uses the operator's logins and configuration with home: user", () => {
-    const env = openCodeEnvironment(contextOf({ home: "user" }), "/tmp-of-task");
+    const env = createOpenCodeEnvironment(contextOf({ home: "user" }), "/tmp-of-task");
     for (const name of ["XDG_CONFIG_HOME", "OPENCODE_TEST_HOME", "OPENCODE_AUTH_CONTENT"]) expect(env).not.toHaveProperty(name);
     expect(env).toMatchObject({ OPENCODE_PURE: "1", OPENCODE_DISABLE_PROJECT_CONFIG: "1" });
   });
@@ -189,7 +189,7 @@ describe("a start", () => {
         const { started } = await prepare({ model: `mine/${modelID}` }, context);
         expect(started.model).toEqual({ providerID: "mine", modelID });
         started.tally.add(stepOf(cost as number));
-        return started.tally.facts().costUsd;
+        return started.tally.getFacts().costUsd;
       }),
     );
     expect(costs).toEqual([0.5, 0, undefined]);

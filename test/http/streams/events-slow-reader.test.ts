@@ -125,9 +125,18 @@ test("a tenant cannot exceed its maximum of open streams, and other tenants are 
   const server = await startStreamServer();
   // The limit is tested in the registry, because opening two thousand sockets is slow.
   const listeners = new Set<() => void>();
-  const raw = { destroyed: false, write: () => true, once: (_name: string, listener: () => void) => listeners.add(listener) };
-  const reply = { raw, header: () => reply, sse: { keepAlive() {}, sendHeaders() {} } };
+  const raw = {
+    destroyed: false,
+    writeHead() {},
+    flushHeaders() {},
+    write: () => true,
+    once: (_name: string, listener: () => void) => listeners.add(listener),
+  };
+  const reply = { raw, getHeaders: () => ({}), sse: { keepAlive() {} } };
   const feed = {
+    tenant: "default",
+    taskId: undefined,
+    key: "none",
     read: async (after: number) => ({ events: [], through: after }),
     matches: () => false,
     kept: async () => ({ oldest: null, completeFrom: 1 }),

@@ -3,8 +3,10 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from "no
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { createSharing, type SharedEvents } from "../../../src/http/streams/shared-events.ts";
 import { createStreamWriter } from "../../../src/http/streams/stream-writer.ts";
 import { createClientMemory } from "../../../src/http/wire/client-memory.ts";
+import type { StoredEvent } from "../../../src/store/store.ts";
 import { outlasts } from "../../support/outlasts.ts";
 
 const MIB = 1024 * 1024;
@@ -45,7 +47,13 @@ function stall({ raw, writer }: Connection): void {
   expect(raw.writableNeedDrain).toBe(true);
 }
 
-const frames = (count: number, bytes: number): Buffer[] => Array.from({ length: count }, () => Buffer.alloc(bytes, "."));
+/** Events of one commit whose frames each take this number of bytes. */
+function frames(count: number, bytes: number, clientMemory = createClientMemory()): SharedEvents {
+  const task = { seq: 1, tenant: "default", taskId: "task", parentTaskId: null, agentId: "agent", provider: "memory" };
+  const event: StoredEvent = { number: 1, task, type: "execution.progress", at: 0, data: "{}" };
+  const share = createSharing({ encode: () => Buffer.alloc(count * bytes, "."), clientMemory });
+  return share(Array.from({ length: count }, () => event));
+}
 
 test("at most 1,000 live events wait for a stalled client", async () => {
   const connection = await connect();
@@ -62,7 +70,7 @@ test("at most a megabyte of live events waits for a stalled client", async () =>
   const { raw, writer } = connection;
   const before = raw.writableLength;
   expect(writer.writeLive(frames(1, 10))).toBe(true);
-  expect(writer.writeLive([Buffer.alloc(MIB - 10)])).toBe(true);
+  expect(writer.writeLive(frames(1, MIB - 10))).toBe(true);
   expect(writer.writeLive(frames(1, 1))).toBe(false);
   expect(raw.writableLength - before).toBeLessThan(MIB + 1000);
 });
@@ -142,5 +150,14 @@ test("while the tenant is over its memory limit, only a client that is behind is
   expect(behind.writer.writeLive(frames(1, 10))).toBe(false);
   expect(upToDate.writer.writeLive(frames(1, 10))).toBe(true);
   behind.raw.destroy();
+  await expect.poll(() => clientMemory.isFull("default")).toBe(false);
+});
+
+test("live events that wait for a client count towards the tenant's limit until the client disconnects", async () => {
+  const clientMemory = createClientMemory({ perTenantBytes: 10 * MIB });
+  const client = await connect(60_000, clientMemory);
+  expect(client.writer.writeLive(frames(1, FULL, clientMemory))).toBe(true);
+  expect(clientMemory.isFull("default")).toBe(true);
+  client.raw.destroy();
   await expect.poll(() => clientMemory.isFull("default")).toBe(false);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Task } from "../../../src/task.ts";
 import { newFinish, newTask } from "../../conformance/store.ts";
 import { startTask } from "../../events/log-fixture.ts";
 import { numbersOf, openReader, range } from "./stream-reader.ts";
@@ -18,8 +19,8 @@ async function list(server: StreamServer, taskId: string, query = "", token = "d
 const stream = (server: StreamServer, taskId: string, lastEventId?: string, query = "", token = "default") =>
   openReader(`${server.url}/api/v2/tasks/${taskId}/events${query}`, { token, ...(lastEventId !== undefined && { lastEventId }) });
 
-async function deliver(server: StreamServer, seq: number): Promise<void> {
-  await server.store.settleCallbackIfPending(seq, {
+async function deliver(server: StreamServer, task: Task): Promise<void> {
+  await server.store.settleCallbackIfPending(task, {
     state: "delivered",
     nextInMs: null,
     lastStatus: 200,
@@ -35,7 +36,7 @@ test("the list has all events of the task, oldest first and paginated, without t
   const other = await startTask(server.store);
   await Promise.all(Array.from({ length: 60 }, () => [server.progress(task, 1), server.progress(other, 1)]).flat());
   await server.store.finishTaskIfRunning(task, newFinish({}, "https://example.com/"));
-  await deliver(server, task.seq);
+  await deliver(server, task);
 
   const first = await list(server, task.taskId);
   expect(first.status).toBe(200);
@@ -93,7 +94,7 @@ test("the stream replays all events, continues live, and ends after the terminal
   await server.progress(other, 5);
   await server.progress(task, 5);
   await server.store.finishTaskIfRunning(task, newFinish({}, "https://example.com/"));
-  await deliver(server, task.seq);
+  await deliver(server, task);
   expect(await reader.ended).toBe(true);
   const envelopes = reader.envelopes();
   expect(envelopes).toEqual((await list(server, task.taskId)).body.data);
@@ -108,7 +109,7 @@ test("the stream of an ended task sends the remaining events and ends; without r
   const task = await startTask(server.store);
   await server.progress(task, 5);
   await server.store.finishTaskIfRunning(task, newFinish({}, "https://example.com/"));
-  await deliver(server, task.seq);
+  await deliver(server, task);
 
   for (const [lastEventId, query, first] of [
     [undefined, "", 1],

@@ -54,7 +54,7 @@ test("a client parses any event as exactly one equal event, however its bytes ar
   const encode = createEventEncoder((number) => `epoch-${number}`);
   fc.assert(
     fc.property(storedEvent, fc.nat(), (event, place) => {
-      const bytes = encode(event);
+      const bytes = encode([event]);
       const messages = parse(bytes, place % (bytes.length + 1));
       expect(messages).toHaveLength(1);
       const { id, event: name, data } = messages[0] as EventSourceMessage;
@@ -111,8 +111,20 @@ test("a control event has no id, so that it does not move a client's cursor", ()
   expect(encodeSseFrame({ event: "stream.gap", data: '{"oldestId":"e-5"}' })).toBe('event: stream.gap\ndata: {"oldestId":"e-5"}\n\n');
 });
 
-test("an event is encoded once for all streams", () => {
-  const [event] = fc.sample(storedEvent, 1) as [StoredEvent];
-  const encode = createEventEncoder(String);
-  expect(encode(event)).toBe(encode(event));
+test("several events are encoded as their frames, one after the other", () => {
+  const encode = createEventEncoder((number) => `epoch-${number}`);
+  const events = fc.sample(storedEvent, 3);
+  expect(encode(events)).toEqual(Buffer.concat(events.map((event) => encode([event]))));
 });
+
+test.each(["", "a\nb", "a\u0085"])(
+  "an encoder rejects the id and the type %j of a stored event, as well as data with line breaks",
+  (line) => {
+    const [event] = fc.sample(storedEvent, 1) as [StoredEvent];
+    expect(() => createEventEncoder((number) => (line === "" ? "" : `${line}-${number}`))).toThrow(TypeError);
+    const encode = createEventEncoder((number) => `epoch-${number}`);
+    for (let time = 0; time < 2; time += 1) expect(() => encode([{ ...event, type: line as StoredEvent["type"] }])).toThrow(TypeError);
+    expect(() => encode([event, { ...event, data: '{}\n\ndata: "forged"' }])).toThrow(TypeError);
+    expect(() => encode([{ ...event, data: "{}\r" }])).toThrow(TypeError);
+  },
+);

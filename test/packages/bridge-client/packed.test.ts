@@ -38,6 +38,8 @@ test("the package contains JavaScript, types, a license, a README and nothing el
   expect(manifest).toMatchObject({ license: "MIT", sideEffects: false, engines: { node: ">=22.12" } });
   expect(manifest).toHaveProperty("dependencies", { "eventsource-parser": expect.stringMatching(/^\^4/) });
   expect(manifest).not.toHaveProperty("private");
+  const readme = await readFile(path.join(installed, "README.md"), "utf8");
+  expect(readme.match(/\]\((?!https?:|#)[^)]*\)/g)).toBeNull();
 });
 
 test("the package runs a task from plain JavaScript", async () => {

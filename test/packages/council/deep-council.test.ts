@@ -1,9 +1,9 @@
 import { createSpending, type RoleRequest, runModels } from "bridge-council";
 import { describe, expect, test } from "vitest";
 import { createIds } from "../../../packages/council/src/ids.ts";
-import { mergeSources } from "../../../packages/council/src/merge-sources.ts";
-import { renderCouncil } from "../../../packages/council/src/render-council.ts";
-import { judgeCouncil, type WeighedOutput } from "../../../packages/council/src/verdict.ts";
+import { mergeSources } from "../../../packages/council/src/reports/merge-sources.ts";
+import { renderCouncil } from "../../../packages/council/src/reports/render-council.ts";
+import { judgeCouncil, type WeighedOutput } from "../../../packages/council/src/reports/verdict.ts";
 import { expert, failing, hold, holdCouncil, inputOf } from "./hold-council.ts";
 import { createRolePlayer, type Line, type Script, say } from "./role-player.ts";
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { BRIDGE_OUTPUTS, fileTime, openArtifacts, readInput, readSettings, renderReport } from "bridge-council";
+import { BRIDGE_OUTPUTS, formatFileTime, openArtifacts, readInput, readSettings, renderReport } from "bridge-council";
 import { describe, expect, test } from "vitest";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -62,7 +62,7 @@ describe("the input", () => {
     ["a runtime and a list of them", { ...whole, provider: "a", providers: ["a"] }, "provider"],
     ["nothing", null, ""],
   ])("with %s is rejected with the name of the field and the required format", (_what, given, path_) => {
-    expect(read(given)).toMatchObject({ faults: [{ path: path_, message: expect.stringMatching(/^(must be|must name|is|differs) /) }] });
+    expect(read(given)).toMatchObject({ faults: [{ path: path_, message: expect.stringMatching(/^(must be|must have|must name|must not be|is) /) }] });
   });
 
   test("may name the runtime", () => {
@@ -158,7 +158,7 @@ describe("the settings", () => {
 });
 
 describe("artifacts", () => {
-  const name = `codex-${fileTime(new Date("2026-11-21T19:39:05.678Z"))}-session-1`;
+  const name = `codex-${formatFileTime(new Date("2026-11-21T19:39:05.678Z"))}-session-1`;
 
   test("are a log, written during the run, and a summary next to it", async () => {
     const workspace = await temporaryDirectory();

@@ -1,11 +1,12 @@
 import { createSpending, measureScope, readInput, runBridge } from "bridge-council";
 import { describe, expect, test } from "vitest";
-import { createDebate, type Speaker } from "../../../packages/council/src/debate.ts";
-import { findExpert } from "../../../packages/council/src/find-expert.ts";
+import { createDebate } from "../../../packages/council/src/debate/debate.ts";
+import type { Speaker } from "../../../packages/council/src/debate/findings.ts";
+import { findExpert } from "../../../packages/council/src/domains/find-expert.ts";
 import { prefixOf } from "../../../packages/council/src/ids.ts";
-import { CONTEXT_LIMIT_CHARACTERS } from "../../../packages/council/src/packet.ts";
-import { readAnswer } from "../../../packages/council/src/read-answer.ts";
-import { modelFamilyOf } from "../../../packages/council/src/report.ts";
+import { modelFamilyOf } from "../../../packages/council/src/panel/panel-report.ts";
+import { CONTEXT_LIMIT_CHARACTERS } from "../../../packages/council/src/prompts/packet.ts";
+import { readAnswer } from "../../../packages/council/src/prompts/read-answer.ts";
 import { createRolePlayer, type Script, say } from "./role-player.ts";
 
 const given = { scope: "12 files", task_description: "Review it.", task_type: "review", domains: ["security"] };
@@ -90,7 +91,7 @@ describe("an answer", () => {
       if (answer === null) throw new Error("unreadable");
       return answer;
     };
-    debate.addOpeningAnswer(expert, hear([say("CRITICAL", "No log", { type: "compliance-gap" }), say("HIGH", "No key")]));
+    debate.applyOpeningAnswer(expert, hear([say("CRITICAL", "No log", { type: "compliance-gap" }), say("HIGH", "No key")]));
     debate.beginRound(2, []);
     const answer = hear([
       { id: "X001", status: "revised", description: "There is a log of errors only." },
@@ -98,7 +99,7 @@ describe("an answer", () => {
     ]);
     expect(answer.notes).toEqual([]);
     debate.applyAnswer(expert, answer);
-    expect(debate.standing()).toMatchObject([
+    expect(debate.listStanding()).toMatchObject([
       { id: "X001", status: "revised", type: "compliance-gap", severity: "CRITICAL", title: "No log" },
       { id: "X002", status: "revised", severity: "LOW", title: "No key", description: "All about: No key." },
     ]);
@@ -111,10 +112,10 @@ describe("an answer", () => {
       Speaker,
     ];
     const answerOf = (outputs: object[]) => readAnswer(JSON.stringify({ outputs }), "review") ?? expect.unreachable();
-    debate.addOpeningAnswer(security, answerOf([say("HIGH", "Tokens never expire")]));
+    debate.applyOpeningAnswer(security, answerOf([say("HIGH", "Tokens never expire")]));
     debate.beginRound(2, []);
     debate.applyAnswer(auth, answerOf([{ id: "X001", status: "withdrawn" }]));
-    expect(debate.standing()).toMatchObject([{ id: "X001", status: "confirmed" }]);
+    expect(debate.listStanding()).toMatchObject([{ id: "X001", status: "confirmed" }]);
   });
 
   test("may request domains, but cannot add sentences to the prompt of their experts", () => {

@@ -2,7 +2,7 @@ import type { BridgeReport, CouncilReport, RoleRequest } from "bridge-council";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { prefixOf } from "../../../packages/council/src/ids.ts";
-import { judge, judgeCouncil } from "../../../packages/council/src/verdict.ts";
+import { judge, judgeCouncil } from "../../../packages/council/src/reports/verdict.ts";
 import { holdCouncil } from "./hold-council.ts";
 import { type Line, say } from "./role-player.ts";
 

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { areAlike, deduplicate, findAlike } from "../../../packages/council/src/deduplicate.ts";
-import { domains } from "../../../packages/council/src/domains.ts";
+import { areAlike, deduplicate, findAlike } from "../../../packages/council/src/debate/deduplicate.ts";
+import { overlap } from "../../../packages/council/src/debate/overlap.ts";
+import { domainsOf, findExpert } from "../../../packages/council/src/domains/find-expert.ts";
+import { domains } from "../../../packages/council/src/domains/index.ts";
 import { estimateTimeoutSeconds, intensityMultipliers, measureScope, type Size } from "../../../packages/council/src/estimate-timeout.ts";
-import { domainsOf, findExpert } from "../../../packages/council/src/find-expert.ts";
 import { createIds, prefixOf } from "../../../packages/council/src/ids.ts";
-import { overlap } from "../../../packages/council/src/overlap.ts";
-import { framings, resolveProfile } from "../../../packages/council/src/profile.ts";
-import { connectionWord, modelFamilyOf, statusOf } from "../../../packages/council/src/report.ts";
+import { modelFamilyOf, nameConnection, statusOf } from "../../../packages/council/src/panel/panel-report.ts";
+import { resolveProfile, taskTypeProperties } from "../../../packages/council/src/profile.ts";
+import { judge } from "../../../packages/council/src/reports/verdict.ts";
 import type { Intensity, Output, OutputType, Severity, TaskType, Verdict } from "../../../packages/council/src/types.ts";
-import { judge } from "../../../packages/council/src/verdict.ts";
 
 describe("the time limit of an answer", () => {
   test.each([
@@ -62,7 +62,7 @@ test.each([
   ["research", "inspect", ["observation", "recommendation"], false],
   ["audit", "inspect", ["finding", "compliance-gap"], true],
 ] satisfies [TaskType, string, OutputType[], boolean][])("%s is done with %s", (taskType, profile, types, hasVerdict) => {
-  expect(framings[taskType]).toMatchObject({ profile, outputTypes: types, hasVerdict });
+  expect(taskTypeProperties[taskType]).toMatchObject({ profile, outputTypes: types, hasVerdict });
   expect(resolveProfile(taskType)).toBe(profile);
   expect(resolveProfile(taskType, "inspect")).toBe("inspect");
   expect(resolveProfile(taskType, "modify")).toBe(profile);
@@ -224,7 +224,7 @@ test.each([
   ["mcp", "mcp"],
   [undefined, null],
 ])("the connection %s is reported as %s", (connection, word) => {
-  expect(connectionWord(connection)).toBe(word);
+  expect(nameConnection(connection)).toBe(word);
 });
 
 describe("the registry", () => {

@@ -48,13 +48,13 @@ test("a read-only tree is removed, and the targets of its links are not changed"
 test("the start reports what it cannot remove and removes the rest", async () => {
   const root = await ownDirectory();
   const workspaces = createWorkspaces({ dataDir: root, workspacesDir: path.join(root, "workspaces") });
-  expect(await (await workspaces.setAside())()).toEqual([]);
+  expect(await (await workspaces.setAsideLeftovers())()).toEqual([]);
   await lockedCache(path.join(root, "tmp/first"));
   await mkdir(path.join(root, "tmp/second"));
-  expect(await (await workspaces.setAside())()).toEqual([]);
+  expect(await (await workspaces.setAsideLeftovers())()).toEqual([]);
   await mkdir(path.join(root, "tmp/third"));
   await chmod(path.join(root, "tmp"), 0o500);
-  expect(await (await workspaces.setAside())()).toEqual([expect.objectContaining({ code: "EACCES" })]);
+  expect(await (await workspaces.setAsideLeftovers())()).toEqual([expect.objectContaining({ code: "EACCES" })]);
   await chmod(path.join(root, "tmp"), 0o700);
 });
 
@@ -80,7 +80,7 @@ test("the temporary directory of a task is removed at any depth, at the end of t
   const workspaces = createWorkspaces({ dataDir: root, workspacesDir: path.join(root, "workspaces") });
   const task = { seq: 1, tenant: "default", taskId: "deep", agentId: "a", parentTaskId: null, provider: "command" };
   const { tmp } = workspaces.prepare(task, undefined);
-  for (const remove of [() => workspaces.release(task), async () => expect(await (await workspaces.setAside())()).toEqual([])]) {
+  for (const remove of [() => workspaces.release(task), async () => expect(await (await workspaces.setAsideLeftovers())()).toEqual([])]) {
     await mkdir(tmp, { recursive: true });
     nest(tmp, 100);
     await remove();

@@ -56,6 +56,8 @@ test.each([
   expect(manifest).toMatchObject({ version: "0.1.0", license: "MIT", publishConfig: { access: "public" } });
   expect(Object.keys(manifest.dependencies).toSorted()).toEqual(dependencies);
   expect(manifest).not.toHaveProperty("private");
+  const readme = await readFile(path.join(installed, "README.md"), "utf8");
+  expect(readme.match(/\]\((?!https?:|#)[^)]*\)/g)).toBeNull();
 });
 
 test.each(["rb", "responder-bridge"])("%s runs in the project of a user", async (bin) => {

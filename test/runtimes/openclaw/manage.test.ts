@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createOpenClawAdapter } from "../../../adapters/openclaw/index.ts";
-import { promptOpening } from "../../../adapters/shared/agent-program/prompt.ts";
+import { PROMPT_OPENING } from "../../../adapters/shared/agent-program/prompt.ts";
 import { type Answer, type Bridge, type Call, expectProblem, startBridge } from "../../support/start-bridge.ts";
 import { askUntil } from "../../support/until.ts";
 import { createModelServer, type ModelServer } from "../model-server/server.ts";
@@ -30,7 +30,7 @@ const untilThere = (bridge: Bridge) =>
   );
 
 beforeAll(async () => {
-  model = await createModelServer({ messagePrefix: promptOpening });
+  model = await createModelServer({ messagePrefix: PROMPT_OPENING });
   gateway = await startGateway({ modelUrl: model.url });
   near = await bridgeOn({ BRIDGE_OPENCLAW_STATE_DIR: gateway.stateDir, BRIDGE_OPENCLAW_COMMAND: JSON.stringify(gateway.argv) });
   far = await bridgeOn({});

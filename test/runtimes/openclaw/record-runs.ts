@@ -47,7 +47,7 @@ mkdirSync(workspace);
 const model = await createModelServer();
 const real = await startGateway({ modelUrl: model.url });
 const gateway = createGateway({ url: real.url, token: real.token, lookup, logger: { debug() {}, info() {}, warn() {}, error() {} } });
-const { version, methods, policy } = await gateway.connected();
+const { version, methods, policy } = await gateway.waitForConnection();
 const file = path.resolve(import.meta.dirname, "../../adapters/openclaw/recorded-runs.json");
 const names = process.argv.slice(2);
 const runs: Record<string, unknown> = names.length === 0 ? {} : JSON.parse(readFileSync(file, "utf8")).runs;

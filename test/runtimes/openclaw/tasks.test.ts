@@ -7,7 +7,7 @@ import type { AdapterConfig, ExecutionRequest } from "#contract";
 import { createGateway } from "../../../adapters/openclaw/gateway.ts";
 import { createOpenClawAdapter } from "../../../adapters/openclaw/index.ts";
 import { openSessionKeys } from "../../../adapters/openclaw/session-keys.ts";
-import { promptOpening } from "../../../adapters/shared/agent-program/prompt.ts";
+import { PROMPT_OPENING } from "../../../adapters/shared/agent-program/prompt.ts";
 import { adapterConformance } from "../../conformance/adapter.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 import { startBridgeProgram, taskInState } from "../../support/bridge-program.ts";
@@ -18,7 +18,7 @@ import { createModelServer } from "../model-server/server.ts";
 import { startTask } from "../start-task.ts";
 import { startGateway } from "./start-gateway.ts";
 
-const model = await createModelServer({ messagePrefix: promptOpening });
+const model = await createModelServer({ messagePrefix: PROMPT_OPENING });
 const gateway = await startGateway({
   modelUrl: model.url,
   change: (config) => {
@@ -410,7 +410,7 @@ describe("a failure is reported", () => {
     // The usage before the restart is unknown.
     expect(result.usage).toBeUndefined();
     expect(await adapter.checkHealth()).toMatchObject({ status: "healthy" });
-    await operator.connected();
+    await operator.waitForConnection();
     for (const { resumeToken } of [result, stopped])
       expect(await until(async () => !(await isAtWork(resumeToken as string)), 60_000)).toBe(true);
   });

@@ -1,5 +1,5 @@
 import { afterAll } from "vitest";
-import { promptOpening } from "../../../adapters/shared/agent-program/prompt.ts";
+import { PROMPT_OPENING } from "../../../adapters/shared/agent-program/prompt.ts";
 import { createModelServer } from "../model-server/server.ts";
 import { type RealGateway, startGateway } from "../openclaw/start-gateway.ts";
 import { openCellBench } from "../table/cell-bench.ts";
@@ -9,7 +9,7 @@ let gateway: RealGateway | undefined;
 afterAll(() => gateway?.close());
 
 playCommands("openclaw", "http-api", async () => {
-  const model = await createModelServer({ messagePrefix: promptOpening });
+  const model = await createModelServer({ messagePrefix: PROMPT_OPENING });
   gateway = await startGateway({
     modelUrl: model.url,
     change: (config) => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect } from "vitest";
 import type { Connection, EventEnvelope, ExecutionResult } from "#contract";
-import { promptOpening } from "../../../adapters/shared/agent-program/prompt.ts";
+import { PROMPT_OPENING } from "../../../adapters/shared/agent-program/prompt.ts";
 import { type BridgeProgram, startBridgeProgram } from "../../support/bridge-program.ts";
 import { until } from "../../support/until.ts";
 import { createModelServer, type ModelServer } from "../model-server/server.ts";
@@ -69,7 +69,7 @@ export async function openCellBench(
   const operator = { HOME: path.join(root, "operator-home"), TMPDIR: path.join(root, "operator-tmp") };
   for (const directory of [outside, dataDir, operator.HOME, operator.TMPDIR]) mkdirSync(directory);
   writeFileSync(path.join(outside, "secret.txt"), "the-secret-outside\n");
-  const model = givenModel ?? (await createModelServer({ messagePrefix: promptOpening }));
+  const model = givenModel ?? (await createModelServer({ messagePrefix: PROMPT_OPENING }));
   const shared = runtimeFilesIn(SYSTEM_TMP);
   let kill = () => {};
   const startBridge = (changed: Record<string, string>): Promise<BridgeProgram> =>

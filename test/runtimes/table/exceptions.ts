@@ -32,7 +32,7 @@ export const exceptions: readonly Exception[] = [
     runtime: "codex" as const,
     connection,
     scenario: "approvals",
-    reason: "Codex never leaves its sandbox for Bridge, so it requests no approval.",
+    reason: "Bridge never lets Codex leave its sandbox, so Codex requests no approval.",
   })),
   ...(["claude", "gemini", "opencode"] as const).map((runtime) => ({
     runtime,

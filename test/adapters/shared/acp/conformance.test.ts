@@ -9,7 +9,7 @@ const options = [
 const tool = { toolCallId: "1", name: "look", rawInput: { at: "it" } };
 
 adapterConformance("acp", {
-  createAdapter: () => createScriptedAdapter({ costCounts: "session", capabilities: { ...scriptedProfile.capabilities, approvals: true } }),
+  createAdapter: () => createScriptedAdapter({ costScope: "session", capabilities: { ...scriptedProfile.capabilities, approvals: true } }),
   hasProcesses: true,
   scenarios: {
     speak: (text) => doing({ say: text }),

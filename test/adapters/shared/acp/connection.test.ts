@@ -96,12 +96,12 @@ test("a task with a permission request, a rejected call and an open call emits o
 });
 
 test("updates shortly after the end of the turn are recorded", async () => {
-  const { result } = await run({ steps: [{ say: "Done." }, { end: {} }, { wait: 50 }, { cost: 0.25 }] }, {}, { costCounts: "session" });
+  const { result } = await run({ steps: [{ say: "Done." }, { end: {} }, { wait: 50 }, { cost: 0.25 }] }, {}, { costScope: "session" });
   expect(result).toMatchObject({ status: "ok", output: "Done.", costUsd: 0.25 });
 });
 
 test("each task of a session reports only its own cost", async () => {
-  const fixture = await open({ costCounts: "session" });
+  const fixture = await open({ costScope: "session" });
   const steps = [{ cost: 0.25 }, { end: {} }];
   const first = await fixture.run(scripted({ steps }));
   expect(first.result.costUsd).toBe(0.25);
@@ -110,7 +110,7 @@ test("each task of a session reports only its own cost", async () => {
 });
 
 test("the cost of a failed task is not part of the cost of the next one", async () => {
-  const fixture = await open({ costCounts: "session" });
+  const fixture = await open({ costScope: "session" });
   const { resumeToken = "" } = (await fixture.run(scripted({ steps: [{ cost: 0.25 }, { end: {} }] }))).result;
   const failing = scripted({ steps: [{ cost: 0.25 }, { error: { code: -32603, message: "no" } }] });
   expect((await fixture.run({ ...failing, resumeToken })).result).toMatchObject({ status: "error" });

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { AdapterEvent, ExecutionRequest } from "#contract";
-import { toolName as acpToolName } from "../../../../adapters/acp-agent/tool-name.ts";
+import { findToolName } from "../../../../adapters/acp-agent/tool-name.ts";
 import type { AcpProfile } from "../../../../adapters/shared/acp/acp-profile.ts";
 import { createAdapterConfig } from "../../../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
@@ -96,7 +96,7 @@ test.each([
   ["fields of the input of a command", { title: "rm -rf .", kind: "execute", rawInput: { server: "bridge", tool: "ask_user" } }, "execute"],
 ])("a model cannot disguise another call as a declared tool by %s", async (_, named, toolName) => {
   const toolCall = { toolCallId: "1", status: "in_progress", ...named };
-  const { events, home } = await open({ steps: [{ ask: { toolCall, options } }, { end: {} }] }, {}, { toolName: acpToolName });
+  const { events, home } = await open({ steps: [{ ask: { toolCall, options } }, { end: {} }] }, {}, { toolName: findToolName });
   expect(answers(home)).toMatchObject([{ outcome: { optionId: "no" } }]);
   expect(events.flatMap((event) => (event.type === "tool.invoked" ? [event.data.toolName] : []))).toEqual([toolName]);
 });

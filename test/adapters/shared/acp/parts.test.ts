@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import type { ExecutionRequest, TaskErrorCode } from "#contract";
 import { explainError } from "../../../../adapters/shared/acp/acp-failure.ts";
 import { answerPermission } from "../../../../adapters/shared/acp/answer-permission.ts";
-import { mcpServersFor } from "../../../../adapters/shared/acp/mcp-servers.ts";
+import { convertMcpServers } from "../../../../adapters/shared/acp/mcp-servers.ts";
 import { initialize } from "../../../../adapters/shared/acp/open-session.ts";
-import { taskCost } from "../../../../adapters/shared/acp/task-cost.ts";
+import { calculateTaskCost } from "../../../../adapters/shared/acp/task-cost.ts";
 import type { SessionTotal, SessionTotals } from "../../../../adapters/shared/agent-program/session-totals.ts";
 
 const once = { optionId: "allow", name: "Allow", kind: "allow_once" } as const;
@@ -33,7 +33,7 @@ const sse = { ...http, transport: "sse" } as const;
 
 test("MCP servers are converted to the protocol's format", () => {
   expect(
-    mcpServersFor(
+    convertMcpServers(
       [
         { name: "files", transport: "stdio", command: "/bin/files", args: ["-r"], env: { KEY: "x" } },
         { name: "bare", transport: "stdio", command: "/bin/bare" },
@@ -51,8 +51,8 @@ test("MCP servers are converted to the protocol's format", () => {
 });
 
 test("an unsupported MCP transport is named in the error", () => {
-  expect(() => mcpServersFor([sse], { http: true })).toThrow(/"web".* "sse" /);
-  expect(() => mcpServersFor([http], undefined)).toThrow(/"web".* "http" /);
+  expect(() => convertMcpServers([sse], { http: true })).toThrow(/"web".* "sse" /);
+  expect(() => convertMcpServers([http], undefined)).toThrow(/"web".* "http" /);
 });
 
 test.each<[code: number, message: string, data: unknown, start: TaskErrorCode, prompt: TaskErrorCode]>([
@@ -104,7 +104,7 @@ test("the cost of a task is the increase of its session's cost, or unknown if th
   };
   const cost = (reportedUsd: number | undefined, resumeToken?: string) => {
     const request = { directories: { home: "/home" }, ...(resumeToken !== undefined && { resumeToken }) } as ExecutionRequest;
-    return taskCost({ request, totals }, "s", reportedUsd);
+    return calculateTaskCost({ request, totals }, "s", reportedUsd);
   };
   expect(await cost(1)).toBe(1);
   expect(await cost(1.5, "s")).toBe(0.5);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mcpServerNames } from "../../../../adapters/shared/agent-program/mcp-server-names.ts";
+import { nameMcpServers } from "../../../../adapters/shared/agent-program/mcp-server-names.ts";
 
 test.each([
   [
@@ -21,9 +21,9 @@ test.each([
     ["server", "proto", "server_2"],
   ],
 ])("servers %j get the names %j", (names, known) => {
-  expect(mcpServerNames(names.map((name) => ({ name })))).toEqual(known);
+  expect(nameMcpServers(names.map((name) => ({ name })))).toEqual(known);
 });
 
 test("a reserved name gets a number", () => {
-  expect(mcpServerNames([{ name: "ide" }, { name: "words" }], ["ide"])).toEqual(["ide_2", "words"]);
+  expect(nameMcpServers([{ name: "ide" }, { name: "words" }], ["ide"])).toEqual(["ide_2", "words"]);
 });

@@ -100,6 +100,7 @@ describe("a preflight", () => {
   test.each([
     ["exits with an error", 'echo "cannot find libx" >&2; exit 3', /--version prints no version: cannot find libx/],
     ["prints no version", "echo hello", /--version prints no version: hello/],
+    ["prints nothing", "exit 2", /--version prints no version: it prints nothing and exits with 2/],
     ["is not a program", "\u0000\u0001", /one/],
   ])("reports a program that %s, and uses the next connection", async (_name, script, reason) => {
     const { adapter, initialize, install, request } = await openAdapter([connectionTo("one", { name: "acp" }), scriptedConnection()]);

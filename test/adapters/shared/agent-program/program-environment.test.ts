@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { programEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
+import { createProgramEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
 import { programSettingsSchema } from "../../../../adapters/shared/agent-program/settings.ts";
 
 const settings = (env: string[] = []) => programSettingsSchema.parse({ env });
@@ -21,7 +21,7 @@ const secrets = {
 test("passes the common variables and those that the adapter or the operator names, and nothing else", () => {
   const common = { PATH: "/opt/bin", LANG: "de_DE.UTF-8", TZ: "UTC", SSL_CERT_FILE: "/certificates" };
   const env = { ...secrets, ...common, VENDOR_KEY: "v", MY_MODEL: "m" };
-  expect(programEnvironment({ env, settings: settings(["MY_MODEL", "NOT_SET"]) }, ["VENDOR_KEY", "VENDOR_URL"])).toEqual({
+  expect(createProgramEnvironment({ env, settings: settings(["MY_MODEL", "NOT_SET"]) }, ["VENDOR_KEY", "VENDOR_URL"])).toEqual({
     ...common,
     VENDOR_KEY: "v",
     MY_MODEL: "m",
@@ -29,17 +29,23 @@ test("passes the common variables and those that the adapter or the operator nam
 });
 
 test("has a PATH and a language even when Bridge has none", () => {
-  expect(programEnvironment({ env: secrets, settings: settings() }, [])).toEqual({ PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" });
+  expect(createProgramEnvironment({ env: secrets, settings: settings() }, [])).toEqual({
+    PATH: "/usr/local/bin:/usr/bin:/bin",
+    LANG: "C.UTF-8",
+  });
 });
 
 test("variables of the adapter take precedence over inherited ones", () => {
-  const { TZ, LANG } = programEnvironment({ env: { TZ: "UTC", LANG: "C" }, settings: settings(["TZ"]) }, [], { TZ: "Asia/Tokyo" });
+  const { TZ, LANG } = createProgramEnvironment({ env: { TZ: "UTC", LANG: "C" }, settings: settings(["TZ"]) }, [], { TZ: "Asia/Tokyo" });
   expect([TZ, LANG]).toEqual(["Asia/Tokyo", "C"]);
 });
 
 test("ignores names that are properties of every object", () => {
-  expect(programEnvironment({ env: {}, settings: settings(["constructor", "toString"]) }, [])).not.toHaveProperty("constructor", Object);
-  expect(Object.values(programEnvironment({ env: {}, settings: settings(["toString", "EMPTY"]) }, []))).toHaveLength(2);
+  expect(createProgramEnvironment({ env: {}, settings: settings(["constructor", "toString"]) }, [])).not.toHaveProperty(
+    "constructor",
+    Object,
+  );
+  expect(Object.values(createProgramEnvironment({ env: {}, settings: settings(["toString", "EMPTY"]) }, []))).toHaveLength(2);
 });
 
 test.each([
@@ -47,5 +53,5 @@ test.each([
   [{ http_proxy: "http://proxy", NO_PROXY: "a.example", no_proxy: "b.example" }, "a.example,127.0.0.1"],
   [{ HTTP_PROXY: "http://proxy" }, "127.0.0.1"],
 ])("with the proxy %j a program connects to Bridge's server directly: NO_PROXY is %s", (env, hosts) => {
-  expect(programEnvironment({ env, settings: settings() }, [])).toMatchObject({ NO_PROXY: hosts, no_proxy: hosts });
+  expect(createProgramEnvironment({ env, settings: settings() }, [])).toMatchObject({ NO_PROXY: hosts, no_proxy: hosts });
 });

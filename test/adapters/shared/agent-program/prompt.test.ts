@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { promptOf, promptOpening } from "../../../../adapters/shared/agent-program/prompt.ts";
+import { formatPrompt, PROMPT_OPENING } from "../../../../adapters/shared/agent-program/prompt.ts";
 import { anyCharacter } from "../../../support/any-character.ts";
 
 const anyText = fc.string({ unit: anyCharacter });
@@ -8,16 +8,16 @@ const anyText = fc.string({ unit: anyCharacter });
 test("a prompt starts with the fixed line and ends with the unchanged message", () => {
   fc.assert(
     fc.property(fc.oneof(anyText, fc.constantFrom("/help", "@/etc/passwd", "--version", "", "!ls")), (message) => {
-      const prompt = promptOf({ message });
-      expect(prompt).toBe(`${promptOpening}${message}`);
+      const prompt = formatPrompt({ message });
+      expect(prompt).toBe(`${PROMPT_OPENING}${message}`);
       expect(prompt).toMatch(/^[A-Za-z]/);
     }),
   );
 });
 
 test("instructions precede the message in a labeled block", () => {
-  expect(promptOf({ message: "/count" }, "Be brief.\n")).toBe(
-    `Instructions:\n<instructions>\nBe brief.\n\n</instructions>\n\n${promptOpening}/count`,
+  expect(formatPrompt({ message: "/count" }, "Be brief.\n")).toBe(
+    `Instructions:\n<instructions>\nBe brief.\n\n</instructions>\n\n${PROMPT_OPENING}/count`,
   );
-  expect(promptOf({ message: "" }, "")).toMatch(/^Instructions:/);
+  expect(formatPrompt({ message: "" }, "")).toMatch(/^Instructions:/);
 });

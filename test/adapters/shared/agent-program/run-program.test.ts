@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import type { AdapterEvent } from "#contract";
 import type { ConnectionResult } from "../../../../adapters/shared/agent-program/agent-program.ts";
-import { programEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
+import { createProgramEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
 import { type ProgramCall, runProgram, type Step } from "../../../../adapters/shared/agent-program/run-program.ts";
 import { createSessionTotals } from "../../../../adapters/shared/agent-program/session-totals.ts";
 import { createTaskTimeline } from "../../../../adapters/shared/agent-program/task-timeline.ts";
@@ -53,7 +53,7 @@ async function run(script: string, changes: Partial<ProgramCall> & { cancelAt?: 
     { request, context, timeline, signal: controller.signal, totals: createSessionTotals(root) },
     {
       argv: ["/bin/sh", "-c", script],
-      env: programEnvironment(context, []),
+      env: createProgramEnvironment(context, []),
       input: "",
       read: (line) => [line as unknown as Step],
       ...changes,

@@ -8,7 +8,7 @@ import type {
   ProgramContext,
   ProgramTask,
 } from "../../../../adapters/shared/agent-program/agent-program.ts";
-import { programEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
+import { createProgramEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
 import { runProgram, type Step } from "../../../../adapters/shared/agent-program/run-program.ts";
 import { programSettingsSchema } from "../../../../adapters/shared/agent-program/settings.ts";
 
@@ -57,7 +57,12 @@ export function programContext(dataDir: string, changes: Partial<ProgramContext>
 }
 
 function runScripted(task: ProgramTask, argv: readonly string[]): Promise<ConnectionResult> {
-  return runProgram(task, { argv, env: programEnvironment(task.context, []), input: JSON.stringify(task.request), read: readScripted });
+  return runProgram(task, {
+    argv,
+    env: createProgramEnvironment(task.context, []),
+    input: JSON.stringify(task.request),
+    read: readScripted,
+  });
 }
 
 /** Reads the lines of the command adapter: events and a result. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { programSettingsSchema } from "../../../../adapters/shared/agent-program/settings.ts";
-import { claudeEnvironment } from "../../../../adapters/shared/claude-code/environment.ts";
+import { createClaudeEnvironment } from "../../../../adapters/shared/claude-code/environment.ts";
 
 describe("the environment", () => {
   const environment = (home: "agent" | "user", env: Record<string, string>) => {
-    return claudeEnvironment({ settings: programSettingsSchema.parse({ home, env: ["MINE"] }), env });
+    return createClaudeEnvironment({ settings: programSettingsSchema.parse({ home, env: ["MINE"] }), env });
   };
 
   test("contains the credentials and the variables that the operator names, and nothing else of Bridge's environment", () => {

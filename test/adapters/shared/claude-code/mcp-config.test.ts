@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { McpServerSpec } from "#contract";
-import { mcpConfig } from "../../../../adapters/shared/claude-code/mcp-config.ts";
+import { formatMcpConfig } from "../../../../adapters/shared/claude-code/mcp-config.ts";
 
 const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", env: { TOKEN: "s3cret" } };
 
@@ -10,7 +10,7 @@ test("the MCP configuration file escapes every `$` that Claude Code would expand
     { ...server, args: [`${dollar}{HOME}`, `${dollar}HOME`] },
     { name: "far", transport: "http", url: "https://far.example/", headers: { Authorization: `Bearer ${dollar}{KEY:-x}` } },
   ];
-  expect(JSON.parse(mcpConfig(servers))).toEqual({
+  expect(JSON.parse(formatMcpConfig(servers))).toEqual({
     mcpServers: {
       words: {
         type: "stdio",

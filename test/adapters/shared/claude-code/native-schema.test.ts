@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { nativeSchema } from "../../../../adapters/shared/claude-code/native-schema.ts";
+import { getNativeSchema } from "../../../../adapters/shared/claude-code/native-schema.ts";
 
 describe("the schema for Claude Code", () => {
-  const of = (schema: Record<string, unknown>) => nativeSchema({ outputStrategy: { type: "structured", schema } });
+  const of = (schema: Record<string, unknown>) => getNativeSchema({ outputStrategy: { type: "structured", schema } });
 
   test("is the schema of the dispatch", () => expect(of({ type: "object" })).toBe('{"type":"object"}'));
   test("is null for a draft that Claude Code does not support", () =>
@@ -12,5 +12,5 @@ describe("the schema for Claude Code", () => {
     (schema) => expect(of(schema)).toBeNull(),
   );
   test("is null if it is too long for an argument", () => expect(of({ type: "object", title: "界".repeat(50_000) })).toBeNull());
-  test("is null without structured output", () => expect(nativeSchema({ outputStrategy: { type: "stream" } })).toBeNull());
+  test("is null without structured output", () => expect(getNativeSchema({ outputStrategy: { type: "stream" } })).toBeNull());
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { isDeclaredTool } from "../../../../adapters/shared/declared-tools/declared-tool-names.ts";
+import { createDeclaredToolMatcher } from "../../../../adapters/shared/declared-tools/declared-tool-names.ts";
 
-const isDeclared = isDeclaredTool("bridge", ["ask_user", "a__b"]);
+const isDeclared = createDeclaredToolMatcher("bridge", ["ask_user", "a__b"]);
 
 test.each([
   "mcp__bridge__ask_user",
@@ -33,5 +33,5 @@ test.each([
 });
 
 test("the tools of a server with another name are not declared tools", () => {
-  expect(["bridge_2_t", "bridge_t"].map(isDeclaredTool("bridge_2", ["t"]))).toEqual([true, false]);
+  expect(["bridge_2_t", "bridge_t"].map(createDeclaredToolMatcher("bridge_2", ["t"]))).toEqual([true, false]);
 });

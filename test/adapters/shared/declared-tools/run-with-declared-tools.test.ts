@@ -299,7 +299,7 @@ test("a connection without the tools capability is not used for a task with decl
 });
 
 test("a connection that passes the tools to the model itself gets no MCP server", async () => {
-  const { run, tasks } = await openProgram([async () => {}], { hasOwnTools: true });
+  const { run, tasks } = await openProgram([async () => {}], { passesDeclaredTools: true });
   await run();
   expect(tasks[0]?.request.mcpServers).toBeUndefined();
   expect(tasks[0]?.request.tools).toEqual(tools);

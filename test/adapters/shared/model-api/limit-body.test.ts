@@ -8,7 +8,7 @@ async function read(chunks: readonly string[], perEvent: boolean): Promise<{ tex
   const onEnd = (): void => {
     ended = true;
   };
-  const response = limitBody(new Response(body, { status: 201 }), { bytes: 10, perEvent, excess: () => new Error("too much"), onEnd });
+  const response = limitBody(new Response(body, { status: 201 }), { bytes: 10, perEvent, createError: () => new Error("too much"), onEnd });
   expect(response.status).toBe(201);
   return { text: await response.text().catch(() => null), ended };
 }
@@ -28,7 +28,7 @@ test.each<[string, readonly string[], boolean, boolean]>([
 test("limitBody limits the total size of an event stream", async () => {
   const read = async (count: number) => {
     const body = ReadableStream.from(Array.from({ length: count }, () => new TextEncoder().encode("data:1\n\n")));
-    const limits = { bytes: 10, perEvent: true, totalBytes: 24, excess: () => new Error("too much") };
+    const limits = { bytes: 10, perEvent: true, totalBytes: 24, createError: () => new Error("too much") };
     return await limitBody(new Response(body), limits)
       .text()
       .catch(({ message }: Error) => message);
@@ -47,7 +47,7 @@ test("a stream of many events does not block the event loop", async () => {
     if (!isOver) setImmediate(count);
   };
   setImmediate(count);
-  const limited = limitBody(new Response(body, { headers }), { bytes: 10_000_000, excess: () => new Error("too much") });
+  const limited = limitBody(new Response(body, { headers }), { bytes: 10_000_000, createError: () => new Error("too much") });
   expect(await limited.text()).toBe(text);
   isOver = true;
   expect(turns).toBeGreaterThan(200);

@@ -1,9 +1,9 @@
 import { APICallError, type ModelMessage, RetryError } from "ai";
 import { describe, expect, test } from "vitest";
-import { createToolNames } from "../../../../adapters/shared/agent-program/tool-names.ts";
+import { createToolNamer } from "../../../../adapters/shared/agent-program/tool-names.ts";
 import { explainError, redact } from "../../../../adapters/shared/model-api/model-failure.ts";
-import { continueWith, openCallsOf } from "../../../../adapters/shared/model-api/open-calls.ts";
-import { costOf } from "../../../../adapters/shared/model-api/prices.ts";
+import { appendUserMessage, findOpenCalls } from "../../../../adapters/shared/model-api/open-calls.ts";
+import { calculateCost } from "../../../../adapters/shared/model-api/prices.ts";
 import { cpuCost } from "../../../support/cpu-time.ts";
 
 const endpoint = { baseUrl: "https://models.example/v1?key=hidden", secrets: ["my-secret-key", ""] };
@@ -25,7 +25,7 @@ describe("the outcome of an error", () => {
     expect(explainError(apiError({ statusCode }), endpoint)).toMatchObject({
       status: "error",
       errorCode,
-      error: expect.stringContaining(`answered ${statusCode}: words`),
+      error: expect.stringContaining(`HTTP ${statusCode}: words`),
     });
   });
 
@@ -79,13 +79,13 @@ test.each([
   ["nothing without a configured price", ["c", undefined], { inputTokens: 1, outputTokens: 1 }, undefined],
   ["nothing for a property name of every object", ["constructor", "toString"], { inputTokens: 1, outputTokens: 1 }, undefined],
 ])("a task costs %s", (_, models, usage, costUsd) => {
-  const cost = costOf({ a: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 2 }, b: { input: 10, output: 20 } }, models, usage);
+  const cost = calculateCost({ a: { input: 1, output: 2, cacheRead: 0.1, cacheWrite: 2 }, b: { input: 10, output: 20 } }, models, usage);
   if (costUsd === undefined) expect(cost).toBeUndefined();
   else expect(cost).toBeCloseTo(costUsd, 9);
 });
 
 test("names of tools are unique and valid for every vendor", () => {
-  const nameOf = createToolNames(["mcp__s__a_b"]);
+  const nameOf = createToolNamer(["mcp__s__a_b"]);
   const names = [
     nameOf("mcp__s__a b"),
     nameOf("mcp__s__a.b"),
@@ -115,14 +115,14 @@ describe("a conversation continues", () => {
 
   test("with a message if no call is open", () => {
     const messages = [user, called("1", "2"), answered("1", "2")];
-    expect(continueWith(messages, '{"1": 2}')).toEqual([...messages, { role: "user", content: '{"1": 2}' }]);
-    expect(continueWith([], "Go.")).toEqual([user]);
+    expect(appendUserMessage(messages, '{"1": 2}')).toEqual([...messages, { role: "user", content: '{"1": 2}' }]);
+    expect(appendUserMessage([], "Go.")).toEqual([user]);
   });
 
   test("with results if calls are open", () => {
     const messages = [user, called("1", "2"), answered("1")];
-    expect(openCallsOf(messages).map(({ toolCallId }) => toolCallId)).toEqual(["2"]);
-    expect(continueWith(messages, ' \n{"2":{"a":"}\\"{"}} and so on').slice(3)).toEqual([
+    expect(findOpenCalls(messages).map(({ toolCallId }) => toolCallId)).toEqual(["2"]);
+    expect(appendUserMessage(messages, ' \n{"2":{"a":"}\\"{"}} and so on').slice(3)).toEqual([
       {
         role: "tool",
         content: [{ type: "tool-result", toolCallId: "2", toolName: "ask", output: { type: "text", value: '{"a":"}\\"{"}' } }],
@@ -133,11 +133,11 @@ describe("a conversation continues", () => {
 
   test("with a text that only looks like results, as the result of the one call", () => {
     for (const text of ['{"2": ', "{{{{", '"2"', '{"a": 1}', ""])
-      expect(continueWith([user, called("2")], text).at(-1)).toMatchObject({ role: "tool", content: [{ output: { value: text } }] });
+      expect(appendUserMessage([user, called("2")], text).at(-1)).toMatchObject({ role: "tool", content: [{ output: { value: text } }] });
   });
 
   test("in linear time with a long message of braces", () => {
     for (const braces of ["{".repeat(1_000_000), `{"${'\\"'.repeat(400_000)}`])
-      expect(cpuCost(() => continueWith([user, called("2")], braces))).toBeLessThan(50);
+      expect(cpuCost(() => appendUserMessage([user, called("2")], braces))).toBeLessThan(50);
   });
 });

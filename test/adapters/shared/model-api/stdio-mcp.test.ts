@@ -1,7 +1,7 @@
 import path from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import type { McpServerSpec } from "#contract";
-import { programEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
+import { createProgramEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
 import { processesOf } from "../../../conformance/adapter-bench.ts";
 import { offeredTools, openToolEndpoint, receivedResults } from "./tool-endpoint.ts";
 import { openVercelFixture } from "./vercel-fixture.ts";
@@ -27,7 +27,7 @@ test("a server gets the variables of the dispatch and the allowed ones of Bridge
   const report = JSON.parse(receivedResults(requests[1] as never)["c1"] as string);
   const { request } = fixture.lastTask();
   expect(report).toMatchObject({ cwd: request.directories.cwd, arguments: ["$(id) *"] });
-  const allowed = programEnvironment({ env, settings: { env: [] } }, []);
+  const allowed = createProgramEnvironment({ env, settings: { env: [] } }, []);
   expect(report.env).toEqual({
     ...allowed,
     WORD: "given",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { encodedSize } from "../../../../adapters/shared/process/encoded-size.ts";
+import { measureEncodedSize } from "../../../../adapters/shared/process/encoded-size.ts";
 import { anyCharacter } from "../../../support/any-character.ts";
 
 const sizeInJson = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
@@ -16,15 +16,15 @@ test.each([
   ["half a pair", "\ud83d", 6],
   ["the halves in the wrong order", "\ude00\ud83d", 12],
   ["half a pair before a whole one", "\ud83d😀", 10],
-])("encodedSize counts %s", (_name, text, bytes) => {
-  expect(encodedSize(text)).toBe(bytes);
+])("the encoded size counts %s", (_name, text, bytes) => {
+  expect(measureEncodedSize(text)).toBe(bytes);
   expect(sizeInJson(text)).toBe(bytes);
 });
 
-test("encodedSize is the size that JSON.stringify makes of any text", () => {
+test("the encoded size is the size that JSON.stringify makes of any text", () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter, maxLength: 50 }), (text) => {
-      expect(encodedSize(text)).toBe(sizeInJson(text));
+      expect(measureEncodedSize(text)).toBe(sizeInJson(text));
     }),
   );
 });

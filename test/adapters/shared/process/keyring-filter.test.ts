@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { keyringFilter } from "../../../../adapters/shared/process/keyring-filter.ts";
+import { createKeyringFilter } from "../../../../adapters/shared/process/keyring-filter.ts";
 
 const ALLOWED = 0x7fff_0000;
 const NOT_IMPLEMENTED = 0x0005_0000 | 38;
@@ -14,13 +14,15 @@ test.each([
   ["loongarch64", 0xc000_0102, 217],
   ["ppc64le", 0xc000_0015, 269],
 ])("the filter of system calls rejects only add_key, request_key and keyctl on %s", (_name, architecture, first) => {
-  const results = [-1, 0, 1, 2, 3].map((offset) => run(keyringFilter(), { architecture, number: first + offset }));
+  const results = [-1, 0, 1, 2, 3].map((offset) => run(createKeyringFilter(), { architecture, number: first + offset }));
   expect(results).toEqual([ALLOWED, NOT_IMPLEMENTED, NOT_IMPLEMENTED, NOT_IMPLEMENTED, ALLOWED]);
-  expect([0, 1, 60, 1_000, 0xffff_ffff].map((number) => run(keyringFilter(), { architecture, number }))).toEqual(Array(5).fill(ALLOWED));
+  expect([0, 1, 60, 1_000, 0xffff_ffff].map((number) => run(createKeyringFilter(), { architecture, number }))).toEqual(
+    Array(5).fill(ALLOWED),
+  );
 });
 
 test("the filter of system calls rejects every call of an unknown architecture", () => {
-  expect(run(keyringFilter(), { architecture: 0x8000_0016, number: 1 })).toBe(NOT_IMPLEMENTED);
+  expect(run(createKeyringFilter(), { architecture: 0x8000_0016, number: 1 })).toBe(NOT_IMPLEMENTED);
 });
 
 /** Runs a filter as the kernel does, for the operations that this one uses. */

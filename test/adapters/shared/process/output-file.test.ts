@@ -9,7 +9,7 @@ async function open() {
   const file = await openOutputFile(directory);
   onTestFinished(() => file.close());
   const ending = new AbortController();
-  const chunks = file.chunks(ending.signal);
+  const chunks = file.readChunks(ending.signal);
   const next = async () => (await chunks.next()).value?.toString() ?? null;
   return { directory, file, next, end: () => ending.abort() };
 }

@@ -2,14 +2,14 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { familyOf, labelCommand, labeledSpawnError, processLabels } from "../../../../adapters/shared/process/process-labels.ts";
+import { familyOf, getProcessLabels, labelCommand, parseLabeledSpawnError } from "../../../../adapters/shared/process/process-labels.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 const env = { PATH: "/usr/bin:/bin" };
 const label = (argv: string[]) => labelCommand({ argv, cwd: "/", env, sandbox: null });
 
 test("labels work on this host: prlimit is installed and the limit on file locks is not set", async () => {
-  expect(await processLabels()).not.toHaveProperty("missing");
+  expect(await getProcessLabels()).not.toHaveProperty("missing");
 });
 
 test("a program starts with its own arguments, environment and process id under a label that no other has", async () => {
@@ -58,5 +58,5 @@ test.each([
   [127, "sh: 1: x: not found\n", null],
   [null, "prlimit: ", null],
 ])("exit code %s with stderr %j means the start error %j", (exitCode, stderr, error) => {
-  expect(labeledSpawnError("/x", exitCode, stderr)).toBe(error);
+  expect(parseLabeledSpawnError("/x", exitCode, stderr)).toBe(error);
 });

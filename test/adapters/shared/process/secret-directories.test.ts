@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { secretDirectories } from "../../../../adapters/shared/process/secret-directories.ts";
+import { findSecretDirectories } from "../../../../adapters/shared/process/secret-directories.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 interface Layout {
@@ -45,13 +45,13 @@ test.each<[string, Layout, (string | null)[][]]>([
   for (const name of [...files, ...Object.keys(links)]) mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
   for (const name of files) writeFileSync(path.join(root, name), "");
   for (const [name, target] of Object.entries(links)) symlinkSync(target, path.join(root, name));
-  const found = secretDirectories(path.join(root, file)).filter(({ directory }) => directory.startsWith(root));
-  expect(found.map(({ directory, name, beneath }) => [path.relative(root, directory), name, beneath])).toEqual(expected);
+  const found = findSecretDirectories(path.join(root, file)).filter(({ directory }) => directory.startsWith(root));
+  expect(found.map(({ directory, name, pathBelow }) => [path.relative(root, directory), name, pathBelow])).toEqual(expected);
 });
 
 test("a loop of links ends after the maximum number of links", async () => {
   const root = await temporaryDirectory();
   symlinkSync("b", path.join(root, "a"));
   symlinkSync("a", path.join(root, "b"));
-  expect(secretDirectories(path.join(root, "a")).length).toBeLessThan(100);
+  expect(findSecretDirectories(path.join(root, "a")).length).toBeLessThan(100);
 });

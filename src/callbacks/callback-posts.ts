@@ -1,0 +1,70 @@
+import { withTimeout } from "@hak2i/async-kit";
+import type { DueCallback } from "../store/store.ts";
+import { createCallbackLimits } from "./callback-limits.ts";
+import { createOriginSlots } from "./origin-slots.ts";
+
+/** Posts a callback and settles it. */
+export type Deliver = (callback: DueCallback) => Delivery;
+
+/** A POST in progress. Neither promise may reject. */
+export interface Delivery {
+  /** Resolves when the row is settled durably; false if it is still due. */
+  settled: Promise<boolean>;
+  /** Resolves when the response has been read or aborted: true if the origin sent an HTTP response, null if that is unknown. */
+  ended: Promise<boolean | null>;
+}
+
+interface Options {
+  deliver: Deliver;
+  /** A POST has ended, so a slot of its origin is free. */
+  onEnded(callback: DueCallback): void;
+  onSettled(callback: DueCallback, isSettled: boolean): void;
+  /** Neither its POST nor its settlement is in progress, so its tenant may have room. */
+  onReleased(): void;
+}
+
+/** Posts callbacks, and tracks which are in progress. Callers keep to the room that it reports. */
+export function createCallbackPosts({ deliver, onEnded, onSettled, onReleased }: Options) {
+  const slots = createOriginSlots();
+  const limits = createCallbackLimits();
+  const deliveries = new Set<Promise<void>>();
+
+  return {
+    roomOfOrigin: slots.roomOf,
+    roomOfTenant: limits.roomOf,
+    unsettledOf: slots.unsettledOf,
+    forgetOld: slots.forgetOld,
+
+    /** Counts a callback as in progress, so that reads of the store omit it. Returns a function that starts its POST; call it once. */
+    occupy(callback: DueCallback): () => void {
+      const slot = slots.occupy(callback);
+      limits.occupy(callback);
+
+      async function post(): Promise<void> {
+        const { settled, ended } = deliver(callback);
+        // A retry may be due long before the response to the first attempt has ended.
+        await Promise.all([
+          ended.then((responded) => {
+            slot.end(responded);
+            onEnded(callback);
+          }),
+          settled.then((isSettled) => {
+            slot.settle();
+            onSettled(callback, isSettled);
+          }),
+        ]);
+        limits.release(callback);
+        onReleased();
+      }
+
+      return () => {
+        const delivery = post().finally(() => deliveries.delete(delivery));
+        deliveries.add(delivery);
+      };
+    },
+    /** Resolves when no POST is in progress, or after the timeout. */
+    async waitUntilIdle(timeoutMs: number): Promise<void> {
+      await withTimeout(Promise.allSettled(deliveries), timeoutMs, () => {});
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/** Maximum delay. Limits the error after the system clock is set back. */
+const MAX_DELAY_MS = 60_000;
+
+/** Creates a timer that calls the action at the earliest of the requested times, at the latest after a minute. */
+export function createWakeTimer(action: () => void) {
+  let timer: NodeJS.Timeout | undefined;
+  let timerAt = Number.POSITIVE_INFINITY;
+  return {
+    /** Requests a call after this delay; null means the maximum delay. */
+    wakeIn(delayMs: number | null): void {
+      const sleepMs = Math.min(delayMs ?? MAX_DELAY_MS, MAX_DELAY_MS);
+      const at = performance.now() + sleepMs;
+      if (at >= timerAt) return;
+      clearTimeout(timer);
+      timerAt = at;
+      timer = setTimeout(() => {
+        timerAt = Number.POSITIVE_INFINITY;
+        action();
+      }, sleepMs);
+    },
+    cancel: (): void => clearTimeout(timer),
+  };
+}

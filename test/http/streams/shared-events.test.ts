@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { createSharing } from "../../../src/http/streams/shared-events.ts";
+import { createClientMemory } from "../../../src/http/wire/client-memory.ts";
+import type { StoredEvent } from "../../../src/store/store.ts";
+
+const task = { seq: 1, tenant: "default", taskId: "task", parentTaskId: null, agentId: "agent", provider: "memory" };
+const event: StoredEvent = { number: 1, task, type: "execution.progress", at: 0, data: "{}" };
+
+test("streams that send the same events share one buffer, which counts once towards the limit until all have sent it", () => {
+  const clientMemory = createClientMemory({ perTenantBytes: 100 });
+  const share = createSharing({ encode: (events) => Buffer.alloc(events.length * 50), clientMemory });
+  const events = [event, event];
+  const shared = share(events);
+  expect(share(events)).toBe(shared);
+  expect(share([...events])).not.toBe(shared);
+  expect([shared.count, shared.bytes.length]).toEqual([2, 100]);
+
+  expect(clientMemory.isFull("default")).toBe(false);
+  shared.retain();
+  shared.retain();
+  expect([clientMemory.isFull("default"), clientMemory.isFull("other")]).toEqual([true, false]);
+  const more = clientMemory.open("default");
+  more.set(1);
+  shared.release();
+  expect(clientMemory.isFull("default")).toBe(true);
+  shared.release();
+  expect(clientMemory.isFull("default")).toBe(false);
+  // All of the limit except one byte is free again.
+  more.set(99);
+  expect(clientMemory.isFull("default")).toBe(false);
+});
