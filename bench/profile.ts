@@ -5,7 +5,10 @@ import { parseArgs } from "node:util";
 import type { SliceResult } from "./driver.ts";
 import { explainAbsence, type ServerName, serverNames, startDriver, startServer } from "./servers.ts";
 
-/** Where the time of a server under load goes: `node bench/profile.ts [--server floor] [--in-flight 32] [--seconds 6] [--top 40]`. */
+/**
+ * Shows on which functions a server under load spends its time: `node bench/profile.ts [--server floor] [--in-flight 32] [--seconds 6]
+ * [--top 40]`.
+ */
 const { values } = parseArgs({
   options: {
     server: { type: "string", default: "bridge" },
@@ -52,7 +55,7 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Functions by the time in themselves, or in themselves and all that they call. */
+/** Sorts functions by their own time, or by their own time and that of all functions that they call. */
 function rank({ nodes, samples, timeDeltas }: Profile, by: "self" | "total"): { name: string; part: number }[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node.id] as const)));

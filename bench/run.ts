@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
     /** Fail if a goal is missed. */
     gate: { type: "boolean", default: false },
     "no-file": { type: "boolean", default: false },
-    /** Shows in about a minute that the bench works; its figures mean nothing. */
+    /** Checks in about a minute that the benchmark works; its figures are not valid. */
     quick: { type: "boolean", default: false },
   },
 });

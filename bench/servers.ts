@@ -20,7 +20,7 @@ const SERVER_CORE = 0;
 const DRIVER_CORE = 1;
 const START_LIMIT_MS = 30_000;
 
-/** An interrupted bench leaves no directory behind. Its processes end first. */
+/** Directories that are removed at the exit, also after an interruption. The processes of the benchmark end first. */
 const directories = new Set<string>();
 process.once("exit", () => {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
@@ -30,7 +30,7 @@ export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 
 export const startDriver = (): PinnedProcess => startPinned(DRIVER_CORE, [process.execPath, "driver.ts"]);
 
-/** Why a server cannot run on this machine, with the command that installs it; null if it can. */
+/** Returns why a server cannot run on this machine, with the command that installs it; null if it can. */
 export function explainAbsence(name: ServerName): string | null {
   if (!isPeer(name)) return null;
   if (name === "pg-boss" && findPostgres() === null) return "PostgreSQL is missing: apt-get install postgresql";
@@ -65,7 +65,7 @@ export async function startServer(name: ServerName, { nodeOptions = [], counts =
     await prepare?.(directory);
     if (name === "pg-boss") processes.push(await startPostgres(directory, counts));
     else if (isPeer(name)) {
-      const redis = startPinned(SERVER_CORE, redisCommand(directory, redisSocket, name.replace("bullmq-", "")));
+      const redis = startPinned(SERVER_CORE, createRedisCommand(directory, redisSocket, name.replace("bullmq-", "")));
       processes.push(redis);
       await waitUntilReady("redis-server", () => accessSync(redisSocket));
     }
@@ -74,7 +74,7 @@ export async function startServer(name: ServerName, { nodeOptions = [], counts =
     const program = path.join(programs, isPeer(name) ? `peers/${kind.replace(/^(bullmq)-.*/, "$1")}.ts` : `${kind}.ts`);
     const preload = counts ? ["--import", path.join(programs, "count-preload.ts")] : [];
     const environment =
-      kind === "bridge" ? bridgeEnvironment(directory, token) : { BENCH_DATA_DIR: directory, BENCH_REDIS_SOCKET: redisSocket };
+      kind === "bridge" ? createBridgeEnvironment(directory, token) : { BENCH_DATA_DIR: directory, BENCH_REDIS_SOCKET: redisSocket };
     const server = startPinned(SERVER_CORE, [process.execPath, ...nodeOptions, ...preload, program], environment);
     processes.push(server);
     const { address } = await server.readFirstLine();
@@ -118,8 +118,12 @@ async function startPostgres(directory: string, counts: boolean): Promise<Pinned
   const uid = process.getuid?.() === 0 ? Number(execFileSync("id", ["-u", "postgres"], { encoding: "utf8" })) : undefined;
   if (uid !== undefined) chownSync(directory, uid, -1);
   const data = path.join(directory, "postgres");
-  const asUser = uid === undefined ? {} : { uid };
-  execFileSync(path.join(bin, "initdb"), ["-D", data, "-U", "bench", "--auth", "trust"], { cwd: directory, stdio: "ignore", ...asUser });
+  const userOption = uid === undefined ? {} : { uid };
+  execFileSync(path.join(bin, "initdb"), ["-D", data, "-U", "bench", "--auth", "trust"], {
+    cwd: directory,
+    stdio: "ignore",
+    ...userOption,
+  });
   const settings = {
     unix_socket_directories: directory,
     listen_addresses: "",
@@ -142,8 +146,11 @@ const queryPostgres = (directory: string, sql: string): string =>
 
 const readPostgresStatements = (directory: string): number => Number(queryPostgres(directory, "SELECT sum(calls) FROM pg_stat_statements"));
 
-/** Redis with an append-only file. Snapshots and rewrites are off: they would run in other processes, at any time. */
-function redisCommand(directory: string, socket: string, appendfsync: string): string[] {
+/**
+ * Returns the command that starts Redis with an append-only file. Snapshots and rewrites are off: they would run in other processes, at
+ * any time.
+ */
+function createRedisCommand(directory: string, socket: string, appendfsync: string): string[] {
   const settings = {
     port: "0",
     unixsocket: socket,
@@ -172,7 +179,7 @@ async function waitUntilReady(program: string, isReady: () => unknown): Promise<
   }
 }
 
-/** Commands that Redis has executed, including those of its scripts. */
+/** Reads the number of commands that Redis has executed, including those of its scripts. */
 async function readRedisCommands(socketPath: string): Promise<number> {
   const socket = connect(socketPath);
   socket.setEncoding("utf8").write("INFO stats\r\n");
@@ -187,7 +194,7 @@ async function readRedisCommands(socketPath: string): Promise<number> {
   return Number(count);
 }
 
-function bridgeEnvironment(directory: string, token: string): Record<string, string> {
+function createBridgeEnvironment(directory: string, token: string): Record<string, string> {
   return {
     BRIDGE_PORT: "0",
     BRIDGE_DATA_DIR: directory,
