@@ -12,7 +12,7 @@ import { median, quantile } from "./statistics.ts";
 
 const usage = `Usage: node bench/callbacks.ts [--rounds n] [--callbacks n] [--no-file]
 
-CPU time that Bridge uses for a callback, compared with a POST of the same body by undici alone.
+Measures the CPU time that Bridge uses for a callback, and compares it with a POST of the same body by undici alone.
 `;
 /** Ratio of the CPU time of a POST by Bridge's worker to the CPU time of Pool.request. */
 const GOAL = 2.5;
