@@ -92,9 +92,7 @@ async function measureTimes(names: readonly ServerName[], run: Run): Promise<Res
         const costs = await measureTurn(name, server, run);
         results.get(name)?.push(costs);
         const deliveries = READERS.map((count) => `${costs.perDelivery.get(count)?.toFixed(3)} µs with ${count} readers`);
-        console.log(
-          `turn ${turn + 1}: ${name} ${deliveries.join(", ")}, ${costs.others.toFixed(2)} x CPU per task with readers of other tasks`,
-        );
+        console.log(`turn ${turn + 1}: ${name} ${deliveries.join(", ")}`);
       }
     }
     return results;
