@@ -7,7 +7,7 @@ import { explainAbsence, type ServerName, serverNames, startDriver, startServer 
 
 /**
  * Shows on which functions a server under load spends its time: `node bench/profile.ts [--server floor] [--in-flight 32] [--seconds 6]
- * [--top 40]`.
+ * [--top 40] [--accept-only]`.
  */
 const { values } = parseArgs({
   options: {
@@ -15,6 +15,8 @@ const { values } = parseArgs({
     "in-flight": { type: "string", default: "256" },
     seconds: { type: "string", default: "6" },
     top: { type: "string", default: "40" },
+    /** The server stores tasks and runs none. */
+    "accept-only": { type: "boolean", default: false },
   },
 });
 const name = values.server as ServerName;
@@ -37,7 +39,7 @@ try {
   const nodeOptions = ["--cpu-prof", `--cpu-prof-dir=${directory}`, "--cpu-prof-interval=500"];
   const inFlight = Number(values["in-flight"]);
   const driver = startDriver();
-  const server = await startServer(name, { nodeOptions });
+  const server = await startServer(name, { nodeOptions, acceptOnly: values["accept-only"] });
   const run = (leastTasks: number, leastMs: number) =>
     driver.request<SliceResult>({ target: server.target, slice: { inFlight, leastTasks, leastMs } });
   await run(WARM_UP_TASKS, 0);

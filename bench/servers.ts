@@ -40,16 +40,24 @@ export function explainAbsence(name: ServerName): string | null {
   return isInstalled ? null : "The package is missing: npm ci --prefix bench/peers";
 }
 
+/** How a server is started. */
 interface StartOptions {
   nodeOptions?: readonly string[];
   /** The server counts its operations, and is slower. */
   counts?: boolean;
   /** Writes files into its directory before it starts. */
   prepare?: (directory: string) => Promise<void>;
+  /** The server stores tasks and runs none. */
+  acceptOnly?: boolean;
+  /** Starts Bridge as an operator does, with its own adapters. */
+  asOperator?: boolean;
 }
 
 /** Starts a server on an empty directory. */
-export async function startServer(name: ServerName, { nodeOptions = [], counts = false, prepare }: StartOptions = {}) {
+export async function startServer(
+  name: ServerName,
+  { nodeOptions = [], counts = false, prepare, acceptOnly = false, asOperator = false }: StartOptions = {},
+) {
   const directory = mkdtempSync(path.join(tmpdir(), "bridge-bench-"));
   directories.add(directory);
   const token = randomBytes(24).toString("hex");
@@ -71,10 +79,16 @@ export async function startServer(name: ServerName, { nodeOptions = [], counts =
     }
     const [kind = name, checkout] = name.split("@");
     const programs = checkout === undefined ? import.meta.dirname : path.join(checkout, "bench");
-    const program = path.join(programs, isPeer(name) ? `peers/${kind.replace(/^(bullmq)-.*/, "$1")}.ts` : `${kind}.ts`);
+    const bridge = asOperator ? "../src/start.js" : "bridge.ts";
+    const peer = `peers/${kind.replace(/^(bullmq)-.*/, "$1")}.ts`;
+    const program = path.join(programs, isPeer(name) ? peer : kind === "bridge" ? bridge : `${kind}.ts`);
     const preload = counts ? ["--import", path.join(programs, "count-preload.ts")] : [];
-    const environment =
-      kind === "bridge" ? createBridgeEnvironment(directory, token) : { BENCH_DATA_DIR: directory, BENCH_REDIS_SOCKET: redisSocket };
+    const environment = {
+      ...(kind === "bridge" ? createBridgeEnvironment(directory, token) : { BENCH_DATA_DIR: directory, BENCH_REDIS_SOCKET: redisSocket }),
+      ...(acceptOnly && { BENCH_ACCEPT_ONLY: "1" }),
+      // The first line of the log contains the address.
+      ...(asOperator && { BRIDGE_LOG_LEVEL: "info" }),
+    };
     const server = startPinned(SERVER_CORE, [process.execPath, ...nodeOptions, ...preload, program], environment);
     processes.push(server);
     const { address } = await server.readFirstLine();
@@ -82,7 +96,7 @@ export async function startServer(name: ServerName, { nodeOptions = [], counts =
       address: String(address),
       token,
       pids: processes.map(({ pid }) => pid),
-      kind: name === "bare" ? "requests" : "tasks",
+      kind: name === "bare" || acceptOnly ? "requests" : "tasks",
     };
     return {
       target,
@@ -200,6 +214,7 @@ function createBridgeEnvironment(directory: string, token: string): Record<strin
     BRIDGE_DATA_DIR: directory,
     BRIDGE_GATEWAY_TOKEN_HASH: createHash("sha256").update(token).digest("hex"),
     BRIDGE_MAX_CONCURRENT: String(MAX_IN_FLIGHT),
+    BRIDGE_QUEUE_LIMIT: "10000000",
     BRIDGE_CALLBACK_ALLOW: "127.0.0.1",
     BRIDGE_CALLBACK_SECRETS: `whsec_${randomBytes(32).toString("base64")}`,
     BRIDGE_LOG_LEVEL: "warn",

@@ -56,8 +56,9 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     "queries",
     "http/wire",
   ],
-  app: ["(?!main\\.ts$)", catalog],
+  app: ["(?!(main\\.ts|start\\.js)$)", catalog],
   "main.ts": ["app", "config"],
+  "start.js": ["main.ts"],
 };
 
 const repository = "^(src|adapters|packages|scripts|bench|examples|test)/";
@@ -200,5 +201,5 @@ function toRule(room: string, allowed: readonly string[]): IForbiddenRuleType {
 function toPath(room: string): string {
   if (room.startsWith("^")) return room;
   if (room.startsWith("(")) return `^src/${room}`;
-  return room.endsWith(".ts") ? `^src/${room.replace(".", "\\.")}$` : `^src/${room}/`;
+  return /\.[jt]s$/.test(room) ? `^src/${room.replace(".", "\\.")}$` : `^src/${room}/`;
 }

@@ -34,7 +34,7 @@ const KEPT_LINES = 15;
 /** Starts Bridge as a child process on a free port; resolves when it listens. */
 export async function startBridge({ directory, secret, signal, settings }: BridgeOptions): Promise<BridgeProcess> {
   const token = `demo_${randomBytes(24).toString("base64url")}`;
-  const child = spawn(process.execPath, ["src/main.ts"], {
+  const child = spawn(process.execPath, ["src/start.js"], {
     cwd: repository,
     env: {
       ...createEnvironment(),
