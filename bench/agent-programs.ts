@@ -14,7 +14,7 @@ import { median } from "./statistics.ts";
 
 const usage = `Usage: node bench/agent-programs.ts [--rounds n] [--no-file]
 
-How much longer a task takes through Bridge than the very same command by itself. Needs the programs of the runtime suite:
+Measures how much longer a task takes through Bridge than the same command alone. Requires the programs of the runtime suite:
 node test/runtimes/install.ts
 `;
 const GOAL = 1.1;
@@ -40,9 +40,9 @@ async function main(rounds: number): Promise<number> {
   const rows: Row[] = [];
   const programs = (Object.keys(runtimes) as Runtime[]).filter((runtime) => runtimes[runtime].connections.includes("cli"));
   for (const runtime of programs) rows.push(await compare(runtime, rounds));
-  const text = `# A task through Bridge and the same command by itself
+  const text = `# A task through Bridge and the same command alone
 
-Medians of ${rounds} rounds of each, in turn, over the \`cli\` connection; a scripted model answers at once. Load before: ${load}. Goal: a ratio under ${GOAL}.
+Medians of ${rounds} rounds, in which both run in turn, over the \`cli\` connection. A scripted model answers immediately. Load before: ${load}. Goal: a ratio under ${GOAL}.
 
 | runtime | command alone | through Bridge | added | ratio |
 |---|--:|--:|--:|--:|
@@ -76,17 +76,17 @@ async function compare(runtime: Runtime, rounds: number): Promise<Row> {
   );
   try {
     const message = `Say it. ${model.scenario([{ text: "Said." }])}`;
-    const throughBridge = async (): Promise<void> => {
+    const runThroughBridge = async (): Promise<void> => {
       const body = { agentId: "bench", message, profile: "inspect", model: runtimes[runtime].model };
       const response = await bridge.call("POST", "/api/v2/dispatch", body, { prefer: "wait=60" });
       const task = (await response.json()) as { state: string; result: unknown };
       if (task.state !== "completed") throw new Error(`${runtime} through Bridge: ${JSON.stringify(task)}`);
     };
-    // The first task records the command, and creates the home that both use.
-    await throughBridge();
+    // The first task records the command, and creates the home directory that both measurements use.
+    await runThroughBridge();
     const command = readCommand(root, recorder);
-    const direct = async (): Promise<void> => {
-      const asked = model.requests.length;
+    const runAlone = async (): Promise<void> => {
+      const requestsBefore = model.requests.length;
       const { exitCode, stdout, stderr } = await execa(command.program, command.arguments, {
         cwd: command.cwd,
         env: command.env,
@@ -94,19 +94,19 @@ async function compare(runtime: Runtime, rounds: number): Promise<Row> {
         input: `${PROMPT_OPENING}${message}`,
         reject: false,
       });
-      if (exitCode !== 0 || model.requests.length === asked)
-        throw new Error(`${runtime} by itself exits ${exitCode}: ${stderr.slice(-500)} ${stdout.slice(-500)}`);
+      if (exitCode !== 0 || model.requests.length === requestsBefore)
+        throw new Error(`${runtime} alone exits ${exitCode}: ${stderr.slice(-500)} ${stdout.slice(-500)}`);
     };
     // Bridge's files in the task's TMPDIR are part of Bridge's work, not of the command's time.
-    const layOut = () => execa("cp", ["-a", command.tmpCopy, command.tmp]);
+    const restoreTmp = () => execa("cp", ["-a", command.tmpCopy, command.tmp]);
     // The end of a task is reported before its TMPDIR is removed.
     if (!(await until(() => !existsSync(command.tmp), 5_000))) throw new Error("Bridge does not remove the TMPDIR of its task.");
     const times = { direct: [] as number[], bridge: [] as number[] };
     for (let round = 0; round < rounds; round += 1) {
-      await layOut();
-      times.direct.push(await timed(direct));
+      await restoreTmp();
+      times.direct.push(await measureMs(runAlone));
       rmSync(command.tmp, { recursive: true });
-      times.bridge.push(await timed(throughBridge));
+      times.bridge.push(await measureMs(runThroughBridge));
     }
     const row = { runtime, directMs: median(times.direct), bridgeMs: median(times.bridge) };
     console.log(`${runtime.padEnd(9)} alone ${row.directMs.toFixed(0)} ms, through Bridge ${row.bridgeMs.toFixed(0)} ms`);
@@ -120,7 +120,10 @@ async function compare(runtime: Runtime, rounds: number): Promise<Row> {
   }
 }
 
-/** A program that records its first call and then executes the real program. It runs in Bash for both measurements, so that its cost is equal. */
+/**
+ * A program that records its first call and then executes the real program. It runs in Bash for both measurements, so that its cost is
+ * equal.
+ */
 function writeRecorder(root: string, runtime: Runtime): string {
   const real = findProgram(runtime, runtimesPath());
   if (real === null) throw new Error(`${runtime} is not installed. Run: node test/runtimes/install.ts`);
@@ -142,7 +145,7 @@ exec '${real}' "$@"
   return file;
 }
 
-/** The command as Bridge ran it. */
+/** Reads the recorded command, as Bridge ran it. */
 function readCommand(root: string, program: string) {
   const entries = readFileSync(path.join(root, "env"), "utf8").split("\0").filter(Boolean);
   const env = Object.fromEntries(entries.map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)]));
@@ -157,7 +160,7 @@ function readCommand(root: string, program: string) {
   };
 }
 
-async function timed(act: () => Promise<void>): Promise<number> {
+async function measureMs(act: () => Promise<void>): Promise<number> {
   const startedAt = performance.now();
   await act();
   return performance.now() - startedAt;

@@ -11,22 +11,23 @@ import { openStore } from "../src/store/sqlite/open-store.ts";
 import type { DueCallback } from "../src/store/store.ts";
 
 /**
- * One way to post callbacks, which `callbacks.ts` compares with the others. `request`: `Pool.request` alone. `post`: Bridge's worker, which
- * settles nothing. `settle`: Bridge's worker, which settles callbacks in its store. The arguments are the way and the ports of the receivers.
+ * A method to post callbacks, which `callbacks.ts` compares with the others. `request`: `Pool.request` of undici. `post`: Bridge's worker,
+ * without the write that settles a callback. `settle`: Bridge's worker with its store. The arguments of this program are the method and the
+ * ports of the receivers.
  */
 export type Sender = "request" | "post" | "settle";
 
-/** A step of the bench. "prepare" stores the callbacks, "send" posts them: `perClient` one after the other by each client. */
+/** A step of the benchmark. "prepare" stores the callbacks, "send" posts them: `perClient` one after the other by each client. */
 export interface Step {
   step: "prepare" | "send";
   clients: number;
   perClient: number;
 }
 
-interface Way {
+interface CallbackSender {
   /** Prepares callbacks to the receiver of each client. */
   prepare(step: Step): Promise<void>;
-  /** Posts the next callback of a client. Resolves when it is delivered, and settled durably if it is settled at all. */
+  /** Posts the next callback of a client. Resolves when it is delivered and, with the method `settle`, settled durably. */
   send(client: number): Promise<unknown>;
   close(): Promise<unknown>;
 }
@@ -35,27 +36,27 @@ const BODY = JSON.stringify({ taskId: "bench", status: "ok", output: "Look into 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
 const [sender, ...ports] = process.argv.slice(2) as [Sender, ...string[]];
-const way = sender === "request" ? createRequests() : createWorker({ settles: sender === "settle" });
+const callbackSender = sender === "request" ? createRequestSender() : createWorkerSender({ settles: sender === "settle" });
 process.on("message", async (step: Step) => {
-  if (step.step === "prepare") await way.prepare(step);
+  if (step.step === "prepare") await callbackSender.prepare(step);
   else await sendAll(step);
   process.send?.("done");
 });
 process.once("SIGTERM", async () => {
-  await way.close();
+  await callbackSender.close();
   // An open channel would keep the process alive.
   process.disconnect();
 });
 
 async function sendAll({ clients, perClient }: Step): Promise<void> {
   const run = async (_: unknown, client: number): Promise<void> => {
-    for (let sent = 0; sent < perClient; sent += 1) await way.send(client);
+    for (let sent = 0; sent < perClient; sent += 1) await callbackSender.send(client);
   };
   await Promise.all(Array.from({ length: clients }, run));
 }
 
-/** Sends the body and its headers, and reads the response. */
-function createRequests(): Way {
+/** Creates the sender for the method `request`. It sends the body and its headers, and reads the response. */
+function createRequestSender(): CallbackSender {
   const pools = ports.map((port) => new Pool(`http://127.0.0.1:${port}`));
   let sent = 0;
   return {
@@ -71,7 +72,8 @@ function createRequests(): Way {
   };
 }
 
-function createWorker({ settles }: { settles: boolean }): Way {
+/** Creates the sender for the methods `post` and `settle`. */
+function createWorkerSender({ settles }: { settles: boolean }): CallbackSender {
   const directory = mkdtempSync(path.join(tmpdir(), "bench-callbacks-"));
   const store = openStore({ file: path.join(directory, "bridge.db") });
   const stopLimiting = limitResponseOverhead();

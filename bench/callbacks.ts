@@ -12,7 +12,7 @@ import { median, quantile } from "./statistics.ts";
 
 const usage = `Usage: node bench/callbacks.ts [--rounds n] [--callbacks n] [--no-file]
 
-CPU time that Bridge uses for a callback, compared with a POST of the same body by undici alone.
+Measures the CPU time that Bridge uses for a callback, and compares it with a POST of the same body by undici alone.
 `;
 /** Ratio of the CPU time of a POST by Bridge's worker to the CPU time of Pool.request. */
 const GOAL = 2.5;
@@ -75,13 +75,13 @@ function report(
   times: readonly Round[],
   { rounds, callbacks, load }: { rounds: number; callbacks: number; load: string | undefined },
 ): number {
-  const ratiosOf = (sender: Sender): number[] => times.map((time) => time[sender] / time.request);
-  const row = (what: string, sender: Sender, verdict: string): string => {
-    const ratios = ratiosOf(sender);
+  const computeRatios = (sender: Sender): number[] => times.map((time) => time[sender] / time.request);
+  const renderRow = (what: string, sender: Sender, verdict: string): string => {
+    const ratios = computeRatios(sender);
     const spread = `${median(ratios).toFixed(2)} [${quantile(ratios, 0.1).toFixed(2)}..${quantile(ratios, 0.9).toFixed(2)}]`;
     return `| ${what} | ${median(times.map((time) => time[sender])).toFixed(1)} µs | ${spread} | ${verdict} |`;
   };
-  const isMet = median(ratiosOf("post")) <= GOAL;
+  const isMet = median(computeRatios("post")) <= GOAL;
   const text = `# The cost of a callback
 
 \`npm run bench:callbacks\`: CPU time of a delivered callback, with ${IN_FLIGHT} in flight to ${RECEIVERS} receivers; medians of ${rounds} rounds of
@@ -90,9 +90,9 @@ POST by Bridge's worker, which signs the body, looks up and checks the destinati
 
 | sender | CPU time | ratio | |
 |---|--:|--:|---|
-${row("`Pool.request` of undici", "request", "reference")}
-${row("Bridge's worker, without its store", "post", isMet ? "met" : "**missed**")}
-${row("Bridge's worker, with its store: settled durably", "settle", "no goal")}
+${renderRow("`Pool.request` of undici", "request", "reference")}
+${renderRow("Bridge's worker, without its store", "post", isMet ? "met" : "**missed**")}
+${renderRow("Bridge's worker, with its store: settled durably", "settle", "no goal")}
 `;
   console.log(`\n${text}`);
   if (!values["no-file"]) writeFileSync(path.join(import.meta.dirname, "callbacks.md"), text);

@@ -10,10 +10,11 @@ import { median } from "./statistics.ts";
 
 const usage = `Usage: node bench/claims.ts [--rounds n] [--queued n] [--no-file]
 
-What the claim of the next task costs with a long queue and many tenants, by the claim of the oldest task of a lane, which knew no tenants.
+Measures the CPU time of claiming the next task, with a long queue and many tenants, and compares it with the earlier statement, which
+claimed the oldest queued task of an adapter regardless of its tenant.
 `;
 const GOAL = 1.1;
-/** Claims of one slice; the claimed tasks return to the queue after it. */
+/** Claims in one slice. The claimed tasks return to the queue after the slice. */
 const SLICE = 200;
 const MAX_CONCURRENT = 4;
 const PROVIDER = "noop";
@@ -33,12 +34,12 @@ interface Shape {
   what: string;
   tenants: number;
   quota: Partial<TenantQuota>;
-  /** The oldest tasks of the tenant belong to an agent that is at its limit. */
+  /** Number of the oldest tasks, which belong to an agent at its limit. */
   held: number;
   hasGoal: boolean;
 }
 
-/** Claims as many tasks as a slice has; returns the CPU time of one in µs. */
+/** Claims the tasks of one slice. Returns the CPU time of one claim in µs. */
 type Subject = () => Promise<number>;
 
 async function main(rounds: number, queued: number): Promise<number> {
@@ -59,12 +60,12 @@ async function main(rounds: number, queued: number): Promise<number> {
   for (const shape of shapes) rows.push({ ...shape, ...(await measure(shape, rounds, queued)) });
   const text = `# The cost of a claim
 
-\`npm run bench:claims\`: CPU time of a claim with ${queued} queued tasks, without the commit and the first event, which did not change; medians of
-${rounds} rounds of ${SLICE} claims, in turn, load before ${load}. "Oldest of the lane" is the claim as it was before tenants shared the slots, with the
-index that it had. "Fair" is a claim as it is: choosing the tenant, the statement, and all counting from the arrival of a task to its end. The ratio is
-the median of the ratios of the rounds. Goal: at most ${GOAL}.
+\`npm run bench:claims\`: CPU time of a claim with ${queued} queued tasks, without the commit and the first event, which are the same for both; medians of
+${rounds} rounds of ${SLICE} claims, in turn, load before ${load}. "Oldest task" is the earlier claim, from before tenants shared the slots, with the
+index that it used. "Fair share" is the current claim: choosing the tenant, the statement, and all counting from the arrival of a task to its end. The
+ratio is the median of the ratios of the rounds. Goal: at most ${GOAL}.
 
-| queue | oldest of the lane | fair | ratio | |
+| queue | oldest task | fair share | ratio | |
 |---|--:|--:|--:|---|
 ${rows.map(({ what, before, now, ratio, hasGoal }) => `| ${what} | ${before.toFixed(1)} µs | ${now.toFixed(1)} µs | ${ratio.toFixed(2)} | ${hasGoal ? (ratio <= GOAL ? "met" : "**missed**") : "no goal"} |`).join("\n")}
 `;
@@ -82,8 +83,8 @@ async function measure(shape: Shape, rounds: number, queued: number) {
       const agentId = index < shape.held ? "held" : `agent-${index % 10}`;
       return { tenant: `tenant-${index % shape.tenants}`, agentId, provider: PROVIDER, parentTaskId: null };
     });
-    for (const driver of drivers) await fill(driver, tasks);
-    const [before, now] = [await oldestOfLane(drivers[0]), fair(drivers[1], tasks, shape)];
+    for (const driver of drivers) await fillQueue(driver, tasks);
+    const [before, now] = [await createOldestTaskClaim(drivers[0]), createFairShareClaim(drivers[1], tasks, shape)];
     const times: { before: number; now: number }[] = [];
     for (let round = -3; round < rounds; round += 1) {
       const turn = round % 2 === 0 ? { before: await before(), now: await now() } : { now: await now(), before: await before() };
@@ -101,7 +102,7 @@ async function measure(shape: Shape, rounds: number, queued: number) {
   }
 }
 
-async function fill(driver: SqliteDriver, tasks: readonly LaneTask[]): Promise<void> {
+async function fillQueue(driver: SqliteDriver, tasks: readonly LaneTask[]): Promise<void> {
   const request = JSON.stringify({ message: "x".repeat(1_000) });
   await driver.write(() => {
     for (const [index, { tenant, agentId, provider }] of tasks.entries()) {
@@ -117,8 +118,8 @@ async function fill(driver: SqliteDriver, tasks: readonly LaneTask[]): Promise<v
   });
 }
 
-/** The claim before tenants shared the slots, and its index. */
-async function oldestOfLane(driver: SqliteDriver): Promise<Subject> {
+/** Creates the earlier claim, from before tenants shared the slots, and its index. */
+async function createOldestTaskClaim(driver: SqliteDriver): Promise<Subject> {
   const sql = `WITH waiting AS (
       SELECT q.seq, q.parent_seq, q.provider FROM task q WHERE q.provider = ? AND q.state = 'queued'
         AND (q.resume_token IS NULL OR NOT EXISTS (
@@ -134,13 +135,13 @@ async function oldestOfLane(driver: SqliteDriver): Promise<Subject> {
     driver.run("DROP INDEX task_queued");
     driver.run("CREATE INDEX task_queued ON task (provider, (parent_seq IS NULL)) WHERE state = 'queued'");
   });
-  return () => slice(driver, () => driver.get(sql, PROVIDER, 0, 1));
+  return () => measureSlice(driver, () => driver.get(sql, PROVIDER, 0, 1));
 }
 
-function fair(driver: SqliteDriver, tasks: readonly LaneTask[], { quota, held }: Shape): Subject {
+function createFairShareClaim(driver: SqliteDriver, tasks: readonly LaneTask[], { quota, held }: Shape): Subject {
   const unlimited = { weight: 1, queueLimit: null, maxRunning: null, agentQueueLimit: null, agentMaxRunning: null };
   const quotas = { ...unlimited, ...quota };
-  // One slot more is for the task of the agent at its limit.
+  // The additional slot is for the running task of the agent at its limit.
   const maxConcurrent = () => MAX_CONCURRENT + 1;
   const scheduler = createScheduler({ maxConcurrent, queueLimit: tasks.length, quotaOf: () => quotas });
   const start = () => scheduler.claim(PROVIDER);
@@ -153,7 +154,7 @@ function fair(driver: SqliteDriver, tasks: readonly LaneTask[], { quota, held }:
   for (const task of tasks) scheduler.enqueued(task);
   const running: LaneTask[] = [];
   return () =>
-    slice(driver, () => {
+    measureSlice(driver, () => {
       const claim = start();
       if (claim === null) return undefined;
       const { sql, parameters } = claimSql(claim.filter);
@@ -171,10 +172,10 @@ function fair(driver: SqliteDriver, tasks: readonly LaneTask[], { quota, held }:
     });
 }
 
-async function slice(driver: SqliteDriver, claim: () => unknown): Promise<number> {
+async function measureSlice(driver: SqliteDriver, claim: () => unknown): Promise<number> {
   const microseconds = await driver.write(() => {
     const start = process.cpuUsage();
-    for (let count = 0; count < SLICE; count += 1) if (claim() === undefined) throw new Error("A claim has found nothing.");
+    for (let count = 0; count < SLICE; count += 1) if (claim() === undefined) throw new Error("A claim returned no task.");
     const { user, system } = process.cpuUsage(start);
     return user + system;
   });

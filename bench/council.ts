@@ -14,8 +14,8 @@ import { median } from "./statistics.ts";
 
 const usage = `Usage: node bench/council.ts [--rounds n] [--latency ms] [--no-file]
 
-How long a standard council takes on a runtime that answers after a fixed time, by its critical path, through Bridge and as the bare package;
-and that its questions keep to the limits.
+Measures how long a standard council takes on a runtime that answers after a fixed time, through Bridge and with the package alone, and
+compares both with its critical path. Also checks that its questions stay within the limits.
 `;
 const GOAL = 1.3;
 
@@ -61,13 +61,14 @@ async function main(rounds: number, latencyMs: number): Promise<number> {
   for (const shape of shapes) rows.push(await measure(shape, rounds, latencyMs));
   const isMet = (row: Row): boolean => row.bridgeMs / row.criticalMs < GOAL;
   const keepsLimits = (row: Row): boolean => row.mostAtOnce <= row.maxConcurrent && row.asked <= row.maxRuns;
-  const text = `# A council by its critical path
+  const text = `# A council compared with its critical path
 
-\`npm run bench:council\`: a council on one runtime inside of this process that answers every question after ${latencyMs} ms; medians of ${rounds} rounds,
-load before ${load}. The critical path is that time for every turn of questions that cannot be asked at once: round 1, then Challenger and
-Integration Checker, then the experts, each divided by \`BRIDGE_MAX_CONCURRENT\`. "Package" is the council without Bridge, which has no such
-limit; "Bridge" is a dispatch over HTTP until its result can be read, every question a stored child task. Goal: a ratio under ${GOAL}, and never more at
-once, or in all, than the limits allow.
+\`npm run bench:council\`: a council on one runtime in this process, which answers every question after ${latencyMs} ms; medians of ${rounds} rounds,
+load before ${load}. The critical path is this time, once for each batch of questions that run at the same time. A council has three
+phases: round 1, then Challenger and Integration Checker, then the experts. The number of batches of a phase is its number
+of questions divided by \`BRIDGE_MAX_CONCURRENT\`, rounded up. "Package" is the council without Bridge, which has no such limit. "Bridge" is the time from a dispatch over HTTP until its
+result can be read, with every question as a stored child task. Goal: a ratio under ${GOAL}, and never more questions at once, or in total, than the
+limits allow.
 
 | council | at once, limit | questions, limit | critical path | package | Bridge | ratio | |
 |---|--:|--:|--:|--:|--:|--:|---|
@@ -83,9 +84,9 @@ async function measure(shape: Shape, rounds: number, latencyMs: number): Promise
   const runtime = createRuntime(latencyMs, shape.calledFor);
   const turns = phases.reduce((sum, count) => sum + Math.ceil(count / maxConcurrent), 0);
   const bare: number[] = [];
-  for (let round = 0; round < rounds; round += 1) bare.push(await timed(() => holdBare(shape, runtime.answer)));
+  for (let round = 0; round < rounds; round += 1) bare.push(await measureMs(() => runWithoutBridge(shape, runtime.answer)));
   const dataDir = mkdtempSync(path.join(tmpdir(), "bridge-bench-"));
-  const app = await createApp(configOf(shape, dataDir), pino({ level: "error" }), {
+  const app = await createApp(createConfig(shape, dataDir), pino({ level: "error" }), {
     adapters: [
       { provider: "fixed", adapter: runtime.adapter },
       { provider: "bridge-codex", adapter: createPanelAdapter("codex") },
@@ -93,11 +94,11 @@ async function measure(shape: Shape, rounds: number, latencyMs: number): Promise
   });
   try {
     const bridge = { address: await app.start(), token: readFileSync(path.join(dataDir, "token"), "utf8").trim() };
-    runtime.forget();
-    await holdThroughBridge(bridge, shape);
+    runtime.resetCounts();
+    await runThroughBridge(bridge, shape);
     const { asked, mostAtOnce } = runtime;
     const through: number[] = [];
-    for (let round = 0; round < rounds; round += 1) through.push(await timed(() => holdThroughBridge(bridge, shape)));
+    for (let round = 0; round < rounds; round += 1) through.push(await measureMs(() => runThroughBridge(bridge, shape)));
     return { ...shape, criticalMs: turns * latencyMs, bareMs: median(bare), bridgeMs: median(through), asked, mostAtOnce };
   } finally {
     await app.close();
@@ -105,7 +106,7 @@ async function measure(shape: Shape, rounds: number, latencyMs: number): Promise
   }
 }
 
-function configOf({ maxConcurrent, maxRuns }: Shape, dataDir: string) {
+function createConfig({ maxConcurrent, maxRuns }: Shape, dataDir: string) {
   return loadConfig({
     BRIDGE_PORT: "0",
     BRIDGE_DATA_DIR: dataDir,
@@ -115,13 +116,13 @@ function configOf({ maxConcurrent, maxRuns }: Shape, dataDir: string) {
   }).config;
 }
 
-function inputOf({ domains }: Shape) {
+function createInput({ domains }: Shape) {
   return { scope: "12 files", task_description: "Review them.", task_type: "review", domains, intensity: "standard", provider: "fixed" };
 }
 
 /** The council of the package, which calls the runtime directly. */
-async function holdBare(shape: Shape, answer: (request: { round: number }) => Promise<string>): Promise<void> {
-  const read = readInput(inputOf(shape), "bench", { needsDomains: true, maxProviders: 1 });
+async function runWithoutBridge(shape: Shape, answer: (request: { round: number }) => Promise<string>): Promise<void> {
+  const read = readInput(createInput(shape), "bench", { needsDomains: true, maxProviders: 1 });
   if ("faults" in read) throw new Error(JSON.stringify(read.faults));
   const report = await runBridge({
     bridge: "fixed",
@@ -139,7 +140,7 @@ async function holdBare(shape: Shape, answer: (request: { round: number }) => Pr
   check(report, shape);
 }
 
-async function holdThroughBridge({ address, token }: { address: string; token: string }, shape: Shape): Promise<void> {
+async function runThroughBridge({ address, token }: { address: string; token: string }, shape: Shape): Promise<void> {
   const call = async (
     target: string,
     init: RequestInit = {},
@@ -149,7 +150,7 @@ async function holdThroughBridge({ address, token }: { address: string; token: s
     if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
     return (await response.json()) as never;
   };
-  const body = { provider: "bridge-codex", agentId: "bench", bridgeInput: inputOf(shape) };
+  const body = { provider: "bridge-codex", agentId: "bench", bridgeInput: createInput(shape) };
   const { taskId } = await call("/api/v2/dispatch", { method: "POST", body: JSON.stringify(body) });
   for (;;) {
     const task = await call(`/api/v2/tasks/${taskId}`);
@@ -166,7 +167,7 @@ function check({ roles, debate_rounds, status }: BridgeReport, { phases }: Shape
     throw new Error(`not a whole council: ${status}, ${debate_rounds} debate rounds, ${roles.length} of ${planned} questions`);
 }
 
-async function timed(work: () => Promise<void>): Promise<number> {
+async function measureMs(work: () => Promise<void>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;
@@ -198,7 +199,7 @@ function createRuntime(latencyMs: number, calledFor: number) {
   return {
     adapter,
     answer,
-    forget() {
+    resetCounts() {
       asked = 0;
       mostAtOnce = 0;
     },

@@ -2,7 +2,7 @@ import { createHook } from "node:async_hooks";
 import { isMainThread } from "node:worker_threads";
 import SqliteDatabase from "better-sqlite3";
 
-/** What a server has done since its start. Loaded with `--import`; a server answers every IPC message with its counts. */
+/** Counts of a server since its start. This file is loaded with `--import`; the server answers every IPC message with its counts. */
 export interface Counts {
   promises: number;
   /** SQL statements executed through better-sqlite3. */

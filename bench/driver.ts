@@ -5,10 +5,10 @@ import { json } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { Pool } from "undici";
 import { openEventCounter } from "./event-counter.ts";
+import { measureSlice, type Slice, type SliceTimes, type TaskTimes } from "./measure-slice.ts";
 import { EVENTS_PER_TASK } from "./noop-agent.ts";
 import { readCpuTimeMs, sumWithChildren } from "./process-use.ts";
-import { quantile } from "./statistics.ts";
-import { createStreamReaders, type ReadersOption } from "./stream-readers.ts";
+import { createStreamReaders } from "./stream-readers.ts";
 
 /** A server under load. */
 export interface Target {
@@ -16,26 +16,11 @@ export interface Target {
   token: string;
   /** Processes whose CPU time counts, and that of their children. */
   pids: readonly number[];
-  /** `tasks`: each client dispatches, waits for the callback, and repeats. `requests`: each client only dispatches. */
+  /** `tasks`: a task is over when its callback has arrived. `requests`: when its dispatch is answered. */
   kind: "tasks" | "requests";
 }
 
-/** An uninterrupted measurement of one server. It ends when both minimums are reached. */
-export interface Slice {
-  inFlight: number;
-  leastTasks: number;
-  leastMs: number;
-  /** Streams that are opened for the slice, and closed by the next slice. Default: none. */
-  readers?: ReadersOption;
-}
-
-export interface SliceResult {
-  tasksPerSecond: number;
-  cpuMsPerTask: number;
-  acceptP50Ms: number;
-  acceptP99Ms: number;
-  endToEndP50Ms: number;
-  endToEndP99Ms: number;
+export interface SliceResult extends SliceTimes {
   /** Tasks dispatched in the slice, measured or not; all are complete. */
   dispatched: number;
   /** Empty if every event and every callback has arrived. */
@@ -45,7 +30,6 @@ export interface SliceResult {
 const BODY_BYTES = 1287;
 /** Bridge sends at most eight callbacks at once to one receiver, and real deployments have many receivers. */
 const RECEIVERS = 32;
-const SLICE_LIMIT_MS = 120_000;
 const COMPLETION_LIMIT_MS = 10_000;
 
 // Load, event streams and callback receivers are one process with one clock. It answers each message with the result of a slice.
@@ -91,13 +75,11 @@ async function openLoad({ address, token, pids, kind }: Target) {
     if (statusCode !== 202) throw new Error(`dispatch answered with ${statusCode} ${answer}`);
   }
 
-  /** Dispatches one task, and resolves after its callback; returns the times of both in ms. */
-  async function runTask() {
+  async function runTask(startedAt: number): Promise<TaskTimes> {
     totals.dispatched += 1;
     const taskId = `bench-${totals.dispatched}`;
     const { promise: arrived, resolve } = Promise.withResolvers<void>();
     if (kind === "tasks") arrivals.set(taskId, resolve);
-    const startedAt = performance.now();
     await dispatch(taskId);
     const acceptMs = performance.now() - startedAt;
     if (kind === "tasks") await arrived;
@@ -120,63 +102,13 @@ async function openLoad({ address, token, pids, kind }: Target) {
   }
 
   return {
-    async run({ inFlight, leastTasks, leastMs, readers: option = { count: 0 } }: Slice): Promise<SliceResult> {
+    async run(slice: Slice): Promise<SliceResult> {
       faults = [];
-      await readers.replace(option);
+      await readers.replace(slice.readers ?? { count: 0 });
       const dispatchedBefore = totals.dispatched;
-      const times: Awaited<ReturnType<typeof runTask>>[] = [];
-      const ended = Promise.withResolvers<void>();
-      let before = measureUse();
-      let after = before;
-      let phase: "lead-in" | "measure" | "over" = "lead-in";
-      let leadingIn = inFlight;
-
-      function end(): void {
-        if (phase === "over") return;
-        phase = "over";
-        after = measureUse();
-        ended.resolve();
-      }
-
-      // The lead-in ends when every client has completed a task: until then, clients may still be connecting.
-      async function client(): Promise<void> {
-        for (let first = true; phase !== "over"; first = false) {
-          const time = await runTask();
-          if (phase === "measure") times.push(time);
-          if (first) leadingIn -= 1;
-          if (phase === "lead-in" && leadingIn === 0) {
-            phase = "measure";
-            before = measureUse();
-          }
-          if (phase === "measure" && times.length >= leastTasks && performance.now() - before.atMs >= leastMs) end();
-        }
-      }
-
-      const clients = Array.from({ length: inFlight }, () =>
-        client().catch((error: Error) => {
-          faults.push(error.message);
-          end();
-        }),
-      );
-      const limit = setTimeout(() => {
-        faults.push(`the slice did not end within ${SLICE_LIMIT_MS} ms`);
-        end();
-      }, SLICE_LIMIT_MS);
-      await ended.promise;
-      clearTimeout(limit);
-      await Promise.race([Promise.all(clients), delay(COMPLETION_LIMIT_MS, undefined, { ref: false })]);
+      const result = await measureSlice(slice, { runTask, measureUse, reportFault: (fault) => void faults.push(fault) });
       await checkCompleteness();
-      const [acceptMs, endToEndMs] = [times.map((time) => time.acceptMs), times.map((time) => time.endToEndMs)];
-      return {
-        tasksPerSecond: (times.length / (after.atMs - before.atMs)) * 1000,
-        cpuMsPerTask: (after.cpuMs - before.cpuMs) / times.length,
-        acceptP50Ms: quantile(acceptMs, 0.5),
-        acceptP99Ms: quantile(acceptMs, 0.99),
-        endToEndP50Ms: quantile(endToEndMs, 0.5),
-        endToEndP99Ms: quantile(endToEndMs, 0.99),
-        dispatched: totals.dispatched - dispatchedBefore,
-        faults: [...faults],
-      };
+      return { ...result, dispatched: totals.dispatched - dispatchedBefore, faults: [...faults] };
     },
   };
 }

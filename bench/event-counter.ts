@@ -1,6 +1,6 @@
 import { type ClientRequest, get } from "node:http";
 
-/** Counts the agent's events in an event stream. It is cheap, because it shares its core with the load. */
+/** Counts the agent's events in an event stream. It does little work per event, because it shares its core with the load. */
 export interface EventCounter {
   readonly count: number;
   close(): void;

@@ -2,7 +2,8 @@ import { writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import type { Slice, SliceResult } from "./driver.ts";
+import type { SliceResult } from "./driver.ts";
+import type { Slice } from "./measure-slice.ts";
 import { EVENTS_PER_TASK } from "./noop-agent.ts";
 import { readMemoryKiB } from "./process-use.ts";
 import { type RunningServer, type ServerName, startDriver, startServer } from "./servers.ts";
@@ -10,8 +11,8 @@ import { median, quantile } from "./statistics.ts";
 
 const usage = `Usage: node bench/fan-out.ts [--turns n] [--against directory] [--no-file]
 
-What the readers of event streams cost Bridge and the floor: CPU time per delivered event, and memory per idle reader. Measures also the
-Bridge of another checkout with --against.
+Measures the cost of the readers of event streams for Bridge and for the floor: CPU time per delivered event, and memory per idle reader.
+With --against, also measures the Bridge of another checkout.
 `;
 const { values: options } = parseArgs({
   options: {
@@ -37,10 +38,11 @@ const WARM_UP_TASKS = 2000;
 const MEMORY_ROUNDS = 3;
 const MEMORY_WARM_UPS = 5;
 /** Bridge adds the start, the end and the delivery of the callback to the events of the agent. */
-const eventsPerTask = (name: ServerName): number => EVENTS_PER_TASK + (name === "floor" ? 0 : 3);
+const countEventsPerTask = (name: ServerName): number => EVENTS_PER_TASK + (name === "floor" ? 0 : 3);
 
-/** What one server needed in one turn: CPU time in µs, memory in KiB. */
+/** The costs of one server in one turn. */
 interface Costs {
+  /** CPU time per delivered event in µs, by the number of readers. */
   perDelivery: Map<number, number>;
   /** CPU time per task while many readers follow other tasks, compared with no readers. */
   others: number;
@@ -91,9 +93,7 @@ async function measureTimes(names: readonly ServerName[], run: Run): Promise<Res
         const costs = await measureTurn(name, server, run);
         results.get(name)?.push(costs);
         const deliveries = READERS.map((count) => `${costs.perDelivery.get(count)?.toFixed(3)} µs with ${count} readers`);
-        console.log(
-          `turn ${turn + 1}: ${name} ${deliveries.join(", ")}, ${costs.others.toFixed(2)} x CPU per task with readers of other tasks`,
-        );
+        console.log(`turn ${turn + 1}: ${name} ${deliveries.join(", ")}`);
       }
     }
     return results;
@@ -107,7 +107,7 @@ async function measureTurn(name: ServerName, server: RunningServer, run: Run): P
   const perDelivery = new Map<number, number>();
   for (const count of READERS) {
     const { cpuMsPerTask } = await run(server, { readers: { count } });
-    perDelivery.set(count, ((cpuMsPerTask - alone) * 1000) / (eventsPerTask(name) * count));
+    perDelivery.set(count, ((cpuMsPerTask - alone) * 1000) / (countEventsPerTask(name) * count));
   }
   // The floor has no filter.
   if (name === "floor") return { perDelivery, others: Number.NaN };
@@ -191,10 +191,10 @@ garbage collection and with a small young generation, from ${FEW} to ${MANY} rea
 
 | | server | floor | server | ratio | goal | |
 |---|---|--:|--:|---|---|---|
-${rows.map(({ what, name, unit, floor, own, goal }, index) => `| ${what} | ${name.split("/").at(-1)} | ${show(floor, unit)} | ${show(own, unit)} | ${describe(verdicts[index]?.ratios ?? [])} | ${goal === null ? "" : `at most ${goal}`} | ${goal === null ? "no goal" : verdicts[index]?.met ? "met" : "**missed**"} |`).join("\n")}
+${rows.map(({ what, name, unit, floor, own, goal }, index) => `| ${what} | ${name.split("/").at(-1)} | ${show(floor, unit)} | ${show(own, unit)} | ${describeRatios(verdicts[index]?.ratios ?? [])} | ${goal === null ? "" : `at most ${goal}`} | ${goal === null ? "no goal" : verdicts[index]?.met ? "met" : "**missed**"} |`).join("\n")}
 `;
   return { text, met: verdicts.every(({ met }, index) => met || rows[index]?.name !== "bridge") };
 }
 
-const describe = (ratios: readonly number[]): string =>
+const describeRatios = (ratios: readonly number[]): string =>
   `${median(ratios).toFixed(2)} (${quantile(ratios, 0.1).toFixed(2)} to ${quantile(ratios, 0.9).toFixed(2)})`;

@@ -19,7 +19,9 @@ export const filled = {
   parentTaskId: "parent-0",
 } as const;
 
-/** Creates a database of ended tasks by SQL. Every filter of every list matches the same share of them, so that only their number differs. */
+/**
+ * Creates a database of ended tasks by SQL. Every filter of every list matches the same share of them, so that only their number differs.
+ */
 export async function fillDatabase(file: string, tasks: number): Promise<void> {
   await openStore({ file }).close();
   const database = new SqliteDatabase(file);

@@ -20,6 +20,7 @@ const insertEvent = database.prepare("INSERT INTO event (number, task, type, at,
 const storeResult = database.prepare("UPDATE task SET result = ? WHERE id = ? AND result IS NULL");
 const markDelivered = database.prepare("UPDATE task SET delivered = 1 WHERE id = ?");
 
+const isAcceptOnly = process.env["BENCH_ACCEPT_ONLY"] === "1";
 const server = createTaskServer();
 
 // --- group commit ---------------------------------------------------------------------------------------------------------
@@ -70,7 +71,7 @@ async function run(dispatch: Dispatch): Promise<void> {
 
 await server.serve(async (dispatch) => {
   await write(() => insertTask.run(dispatch.taskId, JSON.stringify(dispatch)));
-  void run(dispatch);
+  if (!isAcceptOnly) void run(dispatch);
 });
 if (waiting.length > 0) flush();
 database.close();

@@ -78,17 +78,17 @@ function readPeakBytes(): number {
 }
 
 function toRow({ name, bytes, status }: HostileBody, tries: readonly Measured[]): string {
-  const least = (of: (measured: Measured) => number): number => Math.min(...tries.map(of));
+  const findMinimum = (select: (measured: Measured) => number): number => Math.min(...tries.map(select));
   const parseMs = measureCpuMs(() => JSON.parse(bytes.toString()));
   const cells = [
     name,
     (bytes.length / 1e6).toFixed(1),
     status,
-    least(({ longestMs }) => longestMs).toFixed(0),
+    findMinimum(({ longestMs }) => longestMs).toFixed(0),
     parseMs.toFixed(0),
     (measureCpuMs(() => readBody(bytes)) / parseMs).toFixed(1),
-    (least(({ cpuMs }) => cpuMs) / parseMs).toFixed(1),
-    (least(({ memoryBytes }) => memoryBytes) / bytes.length).toFixed(1),
+    (findMinimum(({ cpuMs }) => cpuMs) / parseMs).toFixed(1),
+    (findMinimum(({ memoryBytes }) => memoryBytes) / bytes.length).toFixed(1),
   ];
   return `| ${cells.join(" | ")} |`;
 }
@@ -96,15 +96,15 @@ function toRow({ name, bytes, status }: HostileBody, tries: readonly Measured[])
 function toPage(rows: readonly string[]): string {
   return `# Hostile bodies
 
-\`npm run bench:bodies\` sends each body to a separate Bridge and measures its event loop. The goals:
+\`npm run bench:bodies\` sends each body to a Bridge in a separate process and measures its event loop. The goals:
 
-- at most ${GOALS.longestMs} ms of the event loop at once. This is wall time, with the writes to the disk: on a busy machine it is much longer.
-- reading and checking takes at most ${GOALS.cpuRatio} times the CPU time of \`JSON.parse\` ("read"; \`test/http/hostile-bodies.test.ts\` asserts it). "All" is the CPU
-  time of the whole request, with receiving it, storing it and running its task.
-- at most ${GOALS.memoryRatio} times the body in memory. Two bodies of 0.15 MB need 1.6 MB: V8 represents each empty object or array of the
+- the event loop is blocked for at most ${GOALS.longestMs} ms at a time. This is wall time and includes writes to the disk, so it is much longer on a busy machine.
+- reading and checking a body takes at most ${GOALS.cpuRatio} times the CPU time of \`JSON.parse\` (column "read"; \`test/http/hostile-bodies.test.ts\` asserts it). Column "all" is the CPU
+  time of the whole request: receiving and storing it, and running its task.
+- the memory use grows by at most ${GOALS.memoryRatio} times the size of the body. Two bodies of 0.15 MB need 1.6 MB: V8 represents each empty object or array of the
   body, three bytes of JSON, by an object of at least 16 bytes.
 
-Least of ${TRIES}. Load of the machine: ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores. Node ${process.version}, ${platform()} ${arch()}.
+Minimum of ${TRIES} runs. Load average of the machine: ${loadavg()[0]?.toFixed(1)} on ${cpus().length} cores. Node ${process.version}, ${platform()} ${arch()}.
 
 | body | MB | answer | longest ms | JSON.parse ms | read | all | memory |
 |---|--:|--:|--:|--:|--:|--:|--:|

@@ -5,7 +5,7 @@ import { median } from "./statistics.ts";
 const WRITES = 300;
 const BLOCK_BYTES = 4096;
 
-/** Median time of appending 4 KiB and making it durable, in ms. */
+/** Measures the median time to append 4 KiB and make it durable, in ms. */
 export function measureFsyncMs(directory: string): number {
   const file = path.join(directory, "fsync.probe");
   const descriptor = openSync(file, "w");

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
-/** The Bridge of `bridge.ts` with a clock in its event loop. "start" resets the measurement, "stop" reports it. */
+/** A measurement of the event loop. */
 export interface LoopReport {
   /** The longest block of the event loop. */
   longestMs: number;
@@ -12,6 +12,7 @@ const RESOLUTION_MS = 1;
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 let before = process.threadCpuUsage();
 delay.enable();
+// Measures the event loop of the Bridge of `bridge.ts`. "start" resets the measurement, any other message reports it.
 process.on("message", (message) => {
   if (message === "start") {
     (globalThis as { gc?: () => void }).gc?.();

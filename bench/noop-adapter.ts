@@ -1,7 +1,7 @@
 import type { AdapterEvent, ExecutionAdapter, ExecutionEventListener } from "#contract";
 import { runNoopAgent } from "./noop-agent.ts";
 
-/** The agent that does nothing, as an adapter, so that only Bridge is measured. */
+/** Creates an adapter for the agent that does nothing, so that only Bridge is measured. */
 export function createAdapter(): ExecutionAdapter {
   const listeners = new Set<ExecutionEventListener>();
   return {

@@ -10,7 +10,10 @@ export type NoopEvent =
 
 const output = "The work is done, and this is what there is to say about it. ".repeat(13);
 
-/** Does nothing, in 20 events (no text, so that none is coalesced away) and a result of about 0.9 kB: the same work for every server. */
+/**
+ * Emits 20 events and returns a result of about 0.9 kB, so that every server has the same work. No event is a text, because Bridge combines
+ * texts.
+ */
 export async function runNoopAgent(emit: (event: NoopEvent) => void): Promise<ExecutionResult> {
   for (let call = 0; call < 6; call += 1) {
     const named = { toolCallId: `call-${call}`, toolName: "read_file" };

@@ -21,33 +21,33 @@ interface Output {
   name: string;
   line: Buffer;
   bytes: number;
-  /** As JSON encodes it; null for lines that are events. */
+  /** Size of the output as JSON encodes it; null for lines that are events. */
   encodedBytes: number | null;
 }
 
-const textOutput = (name: string, line: Buffer, bytes: number): Output => {
+const createTextOutput = (name: string, line: Buffer, bytes: number): Output => {
   const encoded = Buffer.byteLength(JSON.stringify(line.toString("utf8"))) - 2;
   return { name, line, bytes, encodedBytes: Math.floor(bytes / line.length) * encoded };
 };
-const eventOutput = (name: string, event: object): Output => ({
+const createEventOutput = (name: string, event: object): Output => ({
   name,
   line: Buffer.from(`${JSON.stringify(event)}\n`),
   bytes: 31 * MEBIBYTE,
   encodedBytes: null,
 });
-const longLine = (byte: number): Buffer => Buffer.concat([Buffer.alloc(1023, byte), Buffer.from("\n")]);
+const createLongLine = (byte: number): Buffer => Buffer.concat([Buffer.alloc(1023, byte), Buffer.from("\n")]);
 
 const outputs: readonly Output[] = [
-  textOutput("31 MiB of `x`", longLine(0x78), 31 * MEBIBYTE),
-  textOutput("31 MiB of `\\u0001`", longLine(1), 31 * MEBIBYTE),
-  textOutput("5 MiB of `\\u0001`", longLine(1), 5 * MEBIBYTE),
-  textOutput("31 MiB of `0xFF`", longLine(0xff), 31 * MEBIBYTE),
-  textOutput("10 MiB of `0xFF`", longLine(0xff), 10 * MEBIBYTE),
-  textOutput("31 MiB of `{` lines", Buffer.from("{\n"), 31 * MEBIBYTE),
-  textOutput("a million lines `{`", Buffer.from("{\n"), 2_000_000),
-  textOutput("a million lines `x`", Buffer.from("x\n"), 2_000_000),
-  eventOutput("31 MiB of `assistant.text` events", { type: "assistant.text", content: "word ".repeat(10) }),
-  eventOutput("31 MiB of `execution.progress` events", { type: "execution.progress", step: "word ".repeat(10) }),
+  createTextOutput("31 MiB of `x`", createLongLine(0x78), 31 * MEBIBYTE),
+  createTextOutput("31 MiB of `\\u0001`", createLongLine(1), 31 * MEBIBYTE),
+  createTextOutput("5 MiB of `\\u0001`", createLongLine(1), 5 * MEBIBYTE),
+  createTextOutput("31 MiB of `0xFF`", createLongLine(0xff), 31 * MEBIBYTE),
+  createTextOutput("10 MiB of `0xFF`", createLongLine(0xff), 10 * MEBIBYTE),
+  createTextOutput("31 MiB of `{` lines", Buffer.from("{\n"), 31 * MEBIBYTE),
+  createTextOutput("a million lines `{`", Buffer.from("{\n"), 2_000_000),
+  createTextOutput("a million lines `x`", Buffer.from("x\n"), 2_000_000),
+  createEventOutput("31 MiB of `assistant.text` events", { type: "assistant.text", content: "word ".repeat(10) }),
+  createEventOutput("31 MiB of `execution.progress` events", { type: "execution.progress", step: "word ".repeat(10) }),
 ];
 
 const [only] = process.argv.slice(2);
@@ -63,7 +63,7 @@ async function measure({ name, line, bytes, encodedBytes }: Output): Promise<voi
   const bridge = await startBridge(directory);
   try {
     await delay(500);
-    const sizeBefore = databaseBytes(directory);
+    const sizeBefore = readDatabaseBytes(directory);
     const cpuBefore = readCpuTimeMs(bridge.pid);
     const probe = startProbe(bridge.url);
     const message = JSON.stringify({ line: line.toString("base64"), bytes });
@@ -73,7 +73,7 @@ async function measure({ name, line, bytes, encodedBytes }: Output): Promise<voi
     const task = await bridge.call("GET", `/api/v2/tasks/${taskId}`);
     const { state, result } = JSON.parse(await task.text()) as { state: string; result: { errorCode?: string } };
     const latencies = await probe.stop();
-    const growth = databaseBytes(directory) - sizeBefore;
+    const growth = readDatabaseBytes(directory) - sizeBefore;
     const p99 = latencies[Math.floor(latencies.length * 0.99)] ?? 0;
     const ratio = encodedBytes === null ? null : growth / encodedBytes;
     if (p99 > GOAL_P99_MS) failures.push(`${name}: p99 ${p99.toFixed(0)} ms`);
@@ -87,7 +87,7 @@ async function measure({ name, line, bytes, encodedBytes }: Output): Promise<voi
       encodedBytes === null ? "-" : `${(encodedBytes / 1e6).toFixed(0)} MB`,
       `${(growth / 1e6).toFixed(0)} MB`,
       ratio === null ? (growth / bytes).toFixed(2) : ratio.toFixed(2),
-      `${(peakBytes(bridge.pid) / 1e6).toFixed(0)} MB`,
+      `${(readPeakBytes(bridge.pid) / 1e6).toFixed(0)} MB`,
       load,
     ];
     process.stdout.write(`| ${cells.join(" | ")} |\n`);
@@ -119,7 +119,7 @@ async function startBridge(directory: string) {
       const { address } = JSON.parse(line) as { address?: string };
       if (address !== undefined) resolve(address);
     });
-    void exited.then(() => reject(new Error("Bridge has ended.")));
+    void exited.then(() => reject(new Error("Bridge exited before it listened.")));
   });
   return {
     url,
@@ -153,10 +153,10 @@ async function startReceiver() {
 
 /** Requests `/healthz` at a constant rate, without waiting for the last response; returns the sorted times of all responses. */
 function startProbe(url: string) {
-  const asked: Promise<number>[] = [];
+  const probes: Promise<number>[] = [];
   const timer = setInterval(() => {
     const startedAt = performance.now();
-    asked.push(
+    probes.push(
       fetch(`${url}/healthz`)
         .then((answer) => answer.text())
         // A probe without a response counts with its waiting time.
@@ -167,19 +167,19 @@ function startProbe(url: string) {
   return {
     async stop(): Promise<number[]> {
       clearInterval(timer);
-      return (await Promise.all(asked)).sort((a, b) => a - b);
+      return (await Promise.all(probes)).sort((a, b) => a - b);
     },
   };
 }
 
-function databaseBytes(directory: string): number {
+function readDatabaseBytes(directory: string): number {
   return ["bridge.db", "bridge.db-wal"].reduce((sum, name) => {
     const stat = statSync(path.join(directory, name), { throwIfNoEntry: false });
     return sum + (stat?.size ?? 0);
   }, 0);
 }
 
-/** Peak memory of a process. Linux only. */
-function peakBytes(pid: number): number {
+/** Reads the peak memory of a process. Linux only. */
+function readPeakBytes(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
 }

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 10_000;
 
-/** An interrupted bench leaves no process behind. */
+/** Processes that are killed at the exit, also after an interruption. */
 const running = new Set<ChildProcess>();
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
 process.once("exit", () => {
@@ -69,7 +69,7 @@ export function startPinned(
 /** Rejects when the process exits; marked as handled, because most callers await it only in a race. */
 function failOnExit(child: ChildProcess): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
-  child.once("error", (error) => reject(new Error("The bench needs Linux with taskset.", { cause: error })));
+  child.once("error", (error) => reject(new Error("The benchmark requires Linux with taskset.", { cause: error })));
   child.once("exit", (code, signal) => reject(new Error(`${child.spawnargs.join(" ")} exited (${code ?? signal}).`)));
   promise.catch(() => {});
   return promise;

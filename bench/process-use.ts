@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from "node:fs";
 
 /** Sums a figure of a process and of its children, such as the connections of a PostgreSQL server. Linux only. */
 export function sumWithChildren(pid: number, read: (pid: number) => number): number {
-  const others = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  return others.reduce((sum, other) => sum + unlessEnded(() => (readParent(other) === pid ? read(Number(other)) : 0)), read(pid));
+  const processes = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return processes.reduce((sum, other) => sum + readUnlessEnded(() => (readParent(other) === pid ? read(Number(other)) : 0)), read(pid));
 }
 
 const readParent = (pid: string): number => Number(/^PPid:\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 
 /** Returns 0 if the process has ended, which removes its files in `/proc`. */
-function unlessEnded(read: () => number): number {
+function readUnlessEnded(read: () => number): number {
   try {
     return read();
   } catch (error) {
@@ -18,21 +18,24 @@ function unlessEnded(read: () => number): number {
   }
 }
 
-/** Time that all threads of a process have run, in ms, from the scheduler. Linux only. */
+/** Reads the time that all threads of a process have run, in ms, from the scheduler. Linux only. */
 export function readCpuTimeMs(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
   const nanoseconds = threads.map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ", 1)[0]));
   return nanoseconds.reduce((sum, time) => sum + time, 0) / 1e6;
 }
 
-/** What a process has passed to write calls (`all`: files, and sockets as far as it uses write) and what of it goes to the disk, in KiB. Linux only. */
+/**
+ * Reads how much a process has written, in KiB. `all`: all bytes that it passed to write calls, to files and sockets. `disk`: the part that
+ * goes to the disk. Linux only.
+ */
 export function readWrittenKiB(pid: number): { all: number; disk: number } {
   const counters = readFileSync(`/proc/${pid}/io`, "utf8");
   const read = (name: string): number => Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(counters)?.[1]) / 1024;
   return { all: read("wchar"), disk: read("write_bytes") };
 }
 
-/** Memory of a process in KiB; pages that it shares with other processes count in part. Linux only. */
+/** Reads the memory of a process in KiB; pages that it shares with other processes count in part. Linux only. */
 export function readMemoryKiB(pid: number): number {
   return Number(/^Pss: +(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1]);
 }

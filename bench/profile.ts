@@ -5,13 +5,18 @@ import { parseArgs } from "node:util";
 import type { SliceResult } from "./driver.ts";
 import { explainAbsence, type ServerName, serverNames, startDriver, startServer } from "./servers.ts";
 
-/** Where the time of a server under load goes: `node bench/profile.ts [--server floor] [--in-flight 32] [--seconds 6] [--top 40]`. */
+/**
+ * Shows on which functions a server under load spends its time: `node bench/profile.ts [--server floor] [--in-flight 32] [--seconds 6]
+ * [--top 40] [--accept-only]`.
+ */
 const { values } = parseArgs({
   options: {
     server: { type: "string", default: "bridge" },
     "in-flight": { type: "string", default: "256" },
     seconds: { type: "string", default: "6" },
     top: { type: "string", default: "40" },
+    /** The server stores tasks and runs none. */
+    "accept-only": { type: "boolean", default: false },
   },
 });
 const name = values.server as ServerName;
@@ -34,7 +39,7 @@ try {
   const nodeOptions = ["--cpu-prof", `--cpu-prof-dir=${directory}`, "--cpu-prof-interval=500"];
   const inFlight = Number(values["in-flight"]);
   const driver = startDriver();
-  const server = await startServer(name, { nodeOptions });
+  const server = await startServer(name, { nodeOptions, acceptOnly: values["accept-only"] });
   const run = (leastTasks: number, leastMs: number) =>
     driver.request<SliceResult>({ target: server.target, slice: { inFlight, leastTasks, leastMs } });
   await run(WARM_UP_TASKS, 0);
@@ -52,7 +57,7 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Functions by the time in themselves, or in themselves and all that they call. */
+/** Sorts functions by their own time, or by their own time and that of all functions that they call. */
 function rank({ nodes, samples, timeDeltas }: Profile, by: "self" | "total"): { name: string; part: number }[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map(nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node.id] as const)));

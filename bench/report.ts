@@ -91,23 +91,25 @@ export function renderReport(
 function listGoals(results: readonly ServerResults[], fsyncMs: readonly number[]): Goal[] {
   const bridge = results.find(({ name }) => name === "bridge");
   if (bridge === undefined) return [];
-  const bareAccept = slicesOf(results, "bare", 1).map((slice) => slice.acceptP50Ms);
+  const bareAccept = findSlices(results, "bare", 1).map((slice) => slice.acceptP50Ms);
   const goals: Goal[] = [
     ...GOAL_IN_FLIGHT.map((inFlight) => ({
       what: `CPU per task x floor, ${inFlight} in flight`,
       goal: `at most ${MAX_CPU_RATIO}`,
-      ratios: ratiosToFloor(bridge, results, inFlight, "cpuMsPerTask"),
+      ratios: computeRatiosToFloor(bridge, results, inFlight, "cpuMsPerTask"),
       isMet: (ratio: number) => ratio <= MAX_CPU_RATIO,
     })),
     ...GOAL_IN_FLIGHT.map((inFlight) => ({
       what: `tasks/s x floor, ${inFlight} in flight`,
       goal: `at least ${MIN_RATE_RATIO}`,
-      ratios: ratiosToFloor(bridge, results, inFlight, "tasksPerSecond"),
+      ratios: computeRatiosToFloor(bridge, results, inFlight, "tasksPerSecond"),
       isMet: (ratio: number) => ratio >= MIN_RATE_RATIO,
     })),
   ];
   if (bareAccept.length === 0) return goals;
-  const accept = (bridge.slices.get(1) ?? []).map((slice, index) => slice.acceptP50Ms / (at(fsyncMs, index) + at(bareAccept, index)));
+  const accept = (bridge.slices.get(1) ?? []).map(
+    (slice, index) => slice.acceptP50Ms / (valueAt(fsyncMs, index) + valueAt(bareAccept, index)),
+  );
   const isMet = (ratio: number) => ratio <= MAX_ACCEPT_RATIO;
   return [
     ...goals,
@@ -127,7 +129,7 @@ function renderComparisons(results: readonly ServerResults[]): string[] {
   if (bridge === undefined || others.length === 0) return [];
   const rows = others.flatMap((other) =>
     [...bridge.slices.keys()].map((inFlight) => {
-      const ratios = (kind: NumericKind) => describeRatios(ratiosTo(other, bridge, inFlight, kind));
+      const ratios = (kind: NumericKind) => describeRatios(computeRatios(other, bridge, inFlight, kind));
       return `| ${other.name} | ${inFlight} | ${ratios("cpuMsPerTask")} | ${ratios("tasksPerSecond")} |`;
     }),
   );
@@ -145,7 +147,8 @@ function renderSpeed(server: ServerResults, results: readonly ServerResults[]): 
   if (server.absence !== null) return [`| ${server.name} | absent: ${server.absence} | | | | | | |`];
   return [...server.slices].map(([inFlight, slices]) => {
     const middle = (kind: NumericKind, digits: number) => median(slices.map((slice) => slice[kind])).toFixed(digits);
-    const toFloor = (kind: NumericKind) => (server.name === "bare" ? "" : describeRatios(ratiosToFloor(server, results, inFlight, kind)));
+    const toFloor = (kind: NumericKind) =>
+      server.name === "bare" ? "" : describeRatios(computeRatiosToFloor(server, results, inFlight, kind));
     const cells = [
       server.name,
       inFlight,
@@ -167,7 +170,7 @@ function renderCounts({ name, absence, counts }: ServerResults): string {
 }
 
 function describeNoise(results: readonly ServerResults[], loadBefore: number): string[] {
-  const rates = GOAL_IN_FLIGHT.map((inFlight) => slicesOf(results, "floor", inFlight).map((slice) => slice.tasksPerSecond));
+  const rates = GOAL_IN_FLIGHT.map((inFlight) => findSlices(results, "floor", inFlight).map((slice) => slice.tasksPerSecond));
   const spread = Math.max(...rates.map((values) => quantile(values, 0.9) / quantile(values, 0.1)));
   if (loadBefore <= NOISY_LOAD && spread <= NOISY_SPREAD) return [];
   return [`**Noisy**: other work shared the machine. p90 of the floor's own tasks/s is ${spread.toFixed(2)} times its p10.`];
@@ -175,20 +178,20 @@ function describeNoise(results: readonly ServerResults[], loadBefore: number): s
 
 type NumericKind = Exclude<keyof SliceResult, "faults">;
 
-function ratiosToFloor(server: ServerResults, results: readonly ServerResults[], inFlight: number, kind: NumericKind): number[] {
+function computeRatiosToFloor(server: ServerResults, results: readonly ServerResults[], inFlight: number, kind: NumericKind): number[] {
   const floor = results.find(({ name }) => name === "floor") as ServerResults;
-  return ratiosTo(floor, server, inFlight, kind);
+  return computeRatios(floor, server, inFlight, kind);
 }
 
-function ratiosTo(base: ServerResults, server: ServerResults, inFlight: number, kind: NumericKind): number[] {
+function computeRatios(base: ServerResults, server: ServerResults, inFlight: number, kind: NumericKind): number[] {
   const values = (base.slices.get(inFlight) ?? []).map((slice) => slice[kind]);
-  return (server.slices.get(inFlight) ?? []).map((slice, index) => slice[kind] / at(values, index));
+  return (server.slices.get(inFlight) ?? []).map((slice, index) => slice[kind] / valueAt(values, index));
 }
 
-const slicesOf = (results: readonly ServerResults[], server: ServerName, inFlight: number): readonly SliceResult[] =>
+const findSlices = (results: readonly ServerResults[], server: ServerName, inFlight: number): readonly SliceResult[] =>
   results.find(({ name }) => name === server)?.slices.get(inFlight) ?? [];
 
 const describeRatios = (ratios: readonly number[]): string =>
   `${median(ratios).toFixed(2)} (${quantile(ratios, 0.1).toFixed(2)} to ${quantile(ratios, 0.9).toFixed(2)})`;
 
-const at = (values: readonly number[], index: number): number => values[index] ?? Number.NaN;
+const valueAt = (values: readonly number[], index: number): number => values[index] ?? Number.NaN;

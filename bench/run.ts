@@ -2,8 +2,9 @@ import { writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import type { Slice, SliceResult } from "./driver.ts";
+import type { SliceResult } from "./driver.ts";
 import { measureFsyncMs } from "./measure-fsync.ts";
+import type { Slice } from "./measure-slice.ts";
 import { readWrittenKiB, sumWithChildren } from "./process-use.ts";
 import { type CountsPerTask, renderReport, type ServerResults } from "./report.ts";
 import { explainAbsence, MAX_IN_FLIGHT, type RunningServer, type ServerName, serverNames, startDriver, startServer } from "./servers.ts";
@@ -20,7 +21,7 @@ const { values: options } = parseArgs({
     /** Fail if a goal is missed. */
     gate: { type: "boolean", default: false },
     "no-file": { type: "boolean", default: false },
-    /** Shows in about a minute that the bench works; its figures mean nothing. */
+    /** Checks in about a minute that the benchmark works; its figures are not valid. */
     quick: { type: "boolean", default: false },
   },
 });

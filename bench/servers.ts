@@ -20,7 +20,7 @@ const SERVER_CORE = 0;
 const DRIVER_CORE = 1;
 const START_LIMIT_MS = 30_000;
 
-/** An interrupted bench leaves no directory behind. Its processes end first. */
+/** Directories that are removed at the exit, also after an interruption. The processes of the benchmark end first. */
 const directories = new Set<string>();
 process.once("exit", () => {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
@@ -30,7 +30,7 @@ export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 
 export const startDriver = (): PinnedProcess => startPinned(DRIVER_CORE, [process.execPath, "driver.ts"]);
 
-/** Why a server cannot run on this machine, with the command that installs it; null if it can. */
+/** Returns why a server cannot run on this machine, with the command that installs it; null if it can. */
 export function explainAbsence(name: ServerName): string | null {
   if (!isPeer(name)) return null;
   if (name === "pg-boss" && findPostgres() === null) return "PostgreSQL is missing: apt-get install postgresql";
@@ -40,16 +40,24 @@ export function explainAbsence(name: ServerName): string | null {
   return isInstalled ? null : "The package is missing: npm ci --prefix bench/peers";
 }
 
+/** How a server is started. */
 interface StartOptions {
   nodeOptions?: readonly string[];
   /** The server counts its operations, and is slower. */
   counts?: boolean;
   /** Writes files into its directory before it starts. */
   prepare?: (directory: string) => Promise<void>;
+  /** The server stores tasks and runs none. */
+  acceptOnly?: boolean;
+  /** Starts Bridge as an operator does, with its own adapters. */
+  asOperator?: boolean;
 }
 
 /** Starts a server on an empty directory. */
-export async function startServer(name: ServerName, { nodeOptions = [], counts = false, prepare }: StartOptions = {}) {
+export async function startServer(
+  name: ServerName,
+  { nodeOptions = [], counts = false, prepare, acceptOnly = false, asOperator = false }: StartOptions = {},
+) {
   const directory = mkdtempSync(path.join(tmpdir(), "bridge-bench-"));
   directories.add(directory);
   const token = randomBytes(24).toString("hex");
@@ -65,16 +73,22 @@ export async function startServer(name: ServerName, { nodeOptions = [], counts =
     await prepare?.(directory);
     if (name === "pg-boss") processes.push(await startPostgres(directory, counts));
     else if (isPeer(name)) {
-      const redis = startPinned(SERVER_CORE, redisCommand(directory, redisSocket, name.replace("bullmq-", "")));
+      const redis = startPinned(SERVER_CORE, createRedisCommand(directory, redisSocket, name.replace("bullmq-", "")));
       processes.push(redis);
       await waitUntilReady("redis-server", () => accessSync(redisSocket));
     }
     const [kind = name, checkout] = name.split("@");
     const programs = checkout === undefined ? import.meta.dirname : path.join(checkout, "bench");
-    const program = path.join(programs, isPeer(name) ? `peers/${kind.replace(/^(bullmq)-.*/, "$1")}.ts` : `${kind}.ts`);
+    const bridge = asOperator ? "../src/start.js" : "bridge.ts";
+    const peer = `peers/${kind.replace(/^(bullmq)-.*/, "$1")}.ts`;
+    const program = path.join(programs, isPeer(name) ? peer : kind === "bridge" ? bridge : `${kind}.ts`);
     const preload = counts ? ["--import", path.join(programs, "count-preload.ts")] : [];
-    const environment =
-      kind === "bridge" ? bridgeEnvironment(directory, token) : { BENCH_DATA_DIR: directory, BENCH_REDIS_SOCKET: redisSocket };
+    const environment = {
+      ...(kind === "bridge" ? createBridgeEnvironment(directory, token) : { BENCH_DATA_DIR: directory, BENCH_REDIS_SOCKET: redisSocket }),
+      ...(acceptOnly && { BENCH_ACCEPT_ONLY: "1" }),
+      // The first line of the log contains the address.
+      ...(asOperator && { BRIDGE_LOG_LEVEL: "info" }),
+    };
     const server = startPinned(SERVER_CORE, [process.execPath, ...nodeOptions, ...preload, program], environment);
     processes.push(server);
     const { address } = await server.readFirstLine();
@@ -82,7 +96,7 @@ export async function startServer(name: ServerName, { nodeOptions = [], counts =
       address: String(address),
       token,
       pids: processes.map(({ pid }) => pid),
-      kind: name === "bare" ? "requests" : "tasks",
+      kind: name === "bare" || acceptOnly ? "requests" : "tasks",
     };
     return {
       target,
@@ -118,8 +132,12 @@ async function startPostgres(directory: string, counts: boolean): Promise<Pinned
   const uid = process.getuid?.() === 0 ? Number(execFileSync("id", ["-u", "postgres"], { encoding: "utf8" })) : undefined;
   if (uid !== undefined) chownSync(directory, uid, -1);
   const data = path.join(directory, "postgres");
-  const asUser = uid === undefined ? {} : { uid };
-  execFileSync(path.join(bin, "initdb"), ["-D", data, "-U", "bench", "--auth", "trust"], { cwd: directory, stdio: "ignore", ...asUser });
+  const userOption = uid === undefined ? {} : { uid };
+  execFileSync(path.join(bin, "initdb"), ["-D", data, "-U", "bench", "--auth", "trust"], {
+    cwd: directory,
+    stdio: "ignore",
+    ...userOption,
+  });
   const settings = {
     unix_socket_directories: directory,
     listen_addresses: "",
@@ -142,8 +160,11 @@ const queryPostgres = (directory: string, sql: string): string =>
 
 const readPostgresStatements = (directory: string): number => Number(queryPostgres(directory, "SELECT sum(calls) FROM pg_stat_statements"));
 
-/** Redis with an append-only file. Snapshots and rewrites are off: they would run in other processes, at any time. */
-function redisCommand(directory: string, socket: string, appendfsync: string): string[] {
+/**
+ * Returns the command that starts Redis with an append-only file. Snapshots and rewrites are off: they would run in other processes, at
+ * any time.
+ */
+function createRedisCommand(directory: string, socket: string, appendfsync: string): string[] {
   const settings = {
     port: "0",
     unixsocket: socket,
@@ -172,7 +193,7 @@ async function waitUntilReady(program: string, isReady: () => unknown): Promise<
   }
 }
 
-/** Commands that Redis has executed, including those of its scripts. */
+/** Reads the number of commands that Redis has executed, including those of its scripts. */
 async function readRedisCommands(socketPath: string): Promise<number> {
   const socket = connect(socketPath);
   socket.setEncoding("utf8").write("INFO stats\r\n");
@@ -187,12 +208,13 @@ async function readRedisCommands(socketPath: string): Promise<number> {
   return Number(count);
 }
 
-function bridgeEnvironment(directory: string, token: string): Record<string, string> {
+function createBridgeEnvironment(directory: string, token: string): Record<string, string> {
   return {
     BRIDGE_PORT: "0",
     BRIDGE_DATA_DIR: directory,
     BRIDGE_GATEWAY_TOKEN_HASH: createHash("sha256").update(token).digest("hex"),
     BRIDGE_MAX_CONCURRENT: String(MAX_IN_FLIGHT),
+    BRIDGE_QUEUE_LIMIT: "10000000",
     BRIDGE_CALLBACK_ALLOW: "127.0.0.1",
     BRIDGE_CALLBACK_SECRETS: `whsec_${randomBytes(32).toString("base64")}`,
     BRIDGE_LOG_LEVEL: "warn",

@@ -16,9 +16,9 @@ import { sdkDirectory } from "../test/runtimes/programs.ts";
 
 const usage = `Usage: node bench/soak.ts <subject> [--warm-up n] [--tasks n] [--at-once n]
 
-Runs many tasks through one adapter in this process, with a scripted model in another, and reports the growth of its memory over those after
-the warm-up, and what is still open after its shutdown. Subjects: vercel-ai, vercel-ai-anthropic, gloo-ai, claude-api, and
-claude-agent-sdk (needs node test/runtimes/install.ts).
+Runs many tasks through one adapter in this process, with a scripted model in another process. Reports the growth of the memory after the
+warm-up, and the handles that are open after the shutdown of the adapter. Subjects: vercel-ai, vercel-ai-anthropic, gloo-ai, claude-api, and
+claude-agent-sdk (requires: node test/runtimes/install.ts).
 `;
 /** The number of tasks between two reports of the memory. */
 const STRIDE = 100;
@@ -27,9 +27,9 @@ const GOAL = 1.1;
 
 interface Subject {
   load(): Promise<AdapterModule>;
-  /** How the adapter reaches the scripted model. */
+  /** Returns the configuration with which the adapter reaches the scripted model. */
   config(modelUrl: string, tokenUrl: string): Partial<AdapterConfig>;
-  /** What the model does in each task, in steps of the model server. */
+  /** The steps that the model server runs in each task. */
   steps: unknown[];
 }
 
@@ -93,7 +93,7 @@ async function soak({ load, config, steps }: Subject, warmUp: number, tasks: num
   const [workspace, home, dataDir] = ["workspace", "home", "data"].map((part) => path.join(root, part)) as [string, string, string];
   for (const directory of [workspace, home, dataDir]) mkdirSync(directory);
   const model = await startModel(path.join(root, "steps.json"), steps);
-  const tokens = await startTokens();
+  const tokens = await startTokenServer();
   const openBefore = process.getActiveResourcesInfo().toSorted();
 
   const adapter = (await load()).createAdapter();
@@ -125,7 +125,7 @@ async function soak({ load, config, steps }: Subject, warmUp: number, tasks: num
   for (const last = warmUp + tasks; started < last; ) {
     await workTo(Math.min(started + STRIDE, last));
     const { rss, heap, young } = await measure();
-    const parts = `${young.toFixed(1)} MB of it V8's young generation, ${heap.toFixed(1)} MB of heap in use`;
+    const parts = `of which ${young.toFixed(1)} MB V8's young generation; ${heap.toFixed(1)} MB of heap in use`;
     process.stderr.write(`${started} tasks: ${rss.toFixed(1)} MB resident, ${parts}\n`);
   }
   const end = await measure();
@@ -152,7 +152,7 @@ async function soak({ load, config, steps }: Subject, warmUp: number, tasks: num
   return ratios.every((ratio) => ratio < GOAL) && open.join() === openBefore.join() ? 0 : 1;
 }
 
-/** Memory in MB that is held after garbage collection. The young generation keeps its pages although they are empty. */
+/** Measures the memory in MB that remains after garbage collection. The young generation keeps its pages although they are empty. */
 async function measure(): Promise<{ rss: number; heap: number; young: number }> {
   for (let round = 0; round < 4; round += 1) {
     collectGarbage();
@@ -163,8 +163,8 @@ async function measure(): Promise<{ rss: number; heap: number; young: number }> 
   return { rss: rss / 1e6, heap: heapUsed / 1e6, young: young / 1e6 };
 }
 
-/** An endpoint that issues tokens. It receives so few requests that it can run in this process. */
-async function startTokens(): Promise<{ url: string; close(): Promise<unknown> }> {
+/** Starts an endpoint that issues tokens. It receives so few requests that it can run in this process. */
+async function startTokenServer(): Promise<{ url: string; close(): Promise<unknown> }> {
   const server = createServer((_, response) => void response.end(JSON.stringify({ access_token: "token", expires_in: 3600 })));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -174,7 +174,7 @@ async function startTokens(): Promise<{ url: string; close(): Promise<unknown> }
   };
 }
 
-/** A scripted model in a separate process, so that the requests that it records are not measured. */
+/** Starts a scripted model in a separate process, so that the requests that it records are not measured. */
 async function startModel(file: string, steps: unknown[]): Promise<{ url: string; marker: string; close(): Promise<void> }> {
   writeFileSync(file, JSON.stringify(steps));
   const main = path.join(import.meta.dirname, "../test/runtimes/model-server/main.ts");

@@ -1,4 +1,4 @@
-/** The quantile at `part` (0 to 1), interpolated linearly between the two nearest values; NaN without values. */
+/** Returns the quantile at `part` (0 to 1), interpolated linearly between the two nearest values; NaN without values. */
 export function quantile(values: readonly number[], part: number): number {
   const ascending = values.toSorted((a, b) => a - b);
   const position = part * (ascending.length - 1);

@@ -24,7 +24,7 @@ export interface StoredEvent {
   data: string;
 }
 
-/** The HTTP part that the reference servers share, so that they differ only in how they store and queue. */
+/** Creates the HTTP part that the reference servers share, so that they differ only in how they store and queue. */
 export function createTaskServer() {
   const readers = new Set<ServerResponse>();
   const callbacks = new Agent();

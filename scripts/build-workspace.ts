@@ -5,7 +5,7 @@ import { writePackage } from "./write-package.ts";
 
 const packages = path.resolve(import.meta.dirname, "../packages");
 
-/** Fields of a workspace's manifest that are published changed. */
+/** Fields of a workspace's manifest that have another value in the published manifest. */
 interface Manifest {
   name: string;
   bin?: Record<string, string>;
@@ -23,11 +23,11 @@ for (const workspace of positionals) {
   await writePackage(directory, {
     project: `packages/${workspace}`,
     files: { LICENSE: "LICENSE", "README.md": `packages/${workspace}/README.md` },
-    manifest: describe(JSON.parse(readFileSync(path.join(packages, workspace, "package.json"), "utf8"))),
+    manifest: createManifest(JSON.parse(readFileSync(path.join(packages, workspace, "package.json"), "utf8"))),
   });
 }
 
-function describe({ exports, bin, dependencies = {}, ...manifest }: Manifest & Record<string, unknown>): object {
+function createManifest({ exports, bin, dependencies = {}, ...manifest }: Manifest & Record<string, unknown>): object {
   const { name, version, description, license, type, sideEffects, engines } = manifest;
   return {
     name,
@@ -37,16 +37,16 @@ function describe({ exports, bin, dependencies = {}, ...manifest }: Manifest & R
     type,
     sideEffects,
     engines,
-    ...(bin !== undefined && { bin: mapValues(bin, built) }),
-    exports: exports === undefined ? {} : { ".": { types: built(exports).replace(/\.js$/, ".d.ts"), default: built(exports) } },
+    ...(bin !== undefined && { bin: mapValues(bin, toBuiltPath) }),
+    exports: exports === undefined ? {} : { ".": { types: toBuiltPath(exports).replace(/\.js$/, ".d.ts"), default: toBuiltPath(exports) } },
     // npm publishes a package with a scope as private by default.
     ...(name.startsWith("@") && { publishConfig: { access: "public" } }),
     dependencies: mapValues(dependencies, (exact) => `^${exact}`),
   };
 }
 
-/** The path of a compiled source file in the package. */
-function built(source: string): string {
+/** Returns the path that a compiled source file has in the package. */
+function toBuiltPath(source: string): string {
   return source.replace("./src/", "./").replace(/\.ts$/, ".js");
 }
 

@@ -8,7 +8,7 @@ import { layers } from "./layers.ts";
 
 const roots = ["src", "adapters", "packages", "scripts", "bench", "examples", "test"];
 
-teachUsing();
+supportUsing();
 const { positionals } = parseArgs({ allowPositionals: true });
 process.exitCode = await checkLayers(path.resolve(positionals[0] ?? "."));
 
@@ -17,7 +17,7 @@ async function checkLayers(directory: string): Promise<number> {
   const { modules, summary } = await followImports(directory);
   const read = modules.filter((module) => roots.some((root) => module.source.startsWith(`${root}/`)));
   const followed = read.reduce((count, module) => count + module.dependencies.length, 0);
-  // Without a TypeScript parser, the cruise finds no imports and therefore no violations.
+  // Without a TypeScript parser, dependency-cruiser finds no imports and therefore no violations.
   if (read.length === 0 || followed === 0) {
     console.error(`No import was followed in ${directory}: the check itself is broken.`);
     return 1;
@@ -38,7 +38,7 @@ async function followImports(directory: string): Promise<ICruiseResult> {
       validate: true,
       ruleSet: { forbidden: layers },
       doNotFollow: { path: "node_modules" },
-      // Convex, the generated clients and the peers of the bench have separate packages. A built package contains its sources again.
+      // Convex, the generated clients and the peers of the benchmarks have separate packages. A built package contains its sources again.
       exclude: { path: ["^examples/convex/", "^packages/[^/]+/dist/", "^test/openapi/clients/", "^bench/peers/"] },
       tsPreCompilationDeps: true,
       parser: "swc",
@@ -49,8 +49,8 @@ async function followImports(directory: string): Promise<ICruiseResult> {
   return typeof output === "string" ? (JSON.parse(output) as ICruiseResult) : output;
 }
 
-/** The visitor through which the cruise reads a file predates `using` and fails on the whole repository when it meets one. */
-function teachUsing(): void {
+/** Teaches the syntax visitor of dependency-cruiser the statement `using`. Without it, one such statement fails the whole check. */
+function supportUsing(): void {
   const { visitStatement } = Visitor.prototype;
   Visitor.prototype.visitStatement = function (statement) {
     const { type, decls } = statement as { type: string; decls?: VariableDeclarator[] };

@@ -2,45 +2,45 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
-/** Code and pages that ship, as paths from the root of the repository. What is generated from them is left out. */
+/** Code and pages that ship, as paths from the root of the repository, without generated files. */
 const SHIPPED = [
   /^(src|adapters|packages\/[^/]+\/src|scripts|examples)\/.+\.(ts|js)$/,
   /^(docs|examples)\/.+\.md$/,
   /^packages\/[^/]+\/README\.md$/,
   /^(README|CONTRIBUTING|SECURITY|AGENTS)\.md$/,
 ];
-const NOT_OURS = /(^|\/)(node_modules|dist|_generated)\//;
+const EXCLUDED = /(^|\/)(node_modules|dist|_generated)\//;
 
 interface Rule {
   /** Applied to one line, in which the words of identifiers are separate. */
   readonly pattern: RegExp;
-  readonly instead: string;
-  /** Checks prose alone: Markdown outside of code, and comments. Strings and identifiers may repeat a name that a wire fixes. */
+  readonly replacement: string;
+  /** Checks only prose: Markdown outside of code, and comments. Strings and identifiers may repeat a name that a wire fixes. */
   readonly proseOnly?: true;
 }
 
 const RULES: readonly Rule[] = [
-  { pattern: /\b(tell|tells|told|telling|teller)\b/i, instead: "report, return, pass, reject or document" },
-  { pattern: /\b(say|says|said|saying)\b/i, instead: "report, return, print, set or state" },
-  { pattern: /\b(speak|speaks|spoke|spoken|speaking)\b/i, instead: "implement, support or accept" },
-  { pattern: /\b(hear|hears|heard)\b/i, instead: "receive or observe" },
-  { pattern: /\b(story|stories)\b/i, instead: "event log or timeline" },
-  { pattern: /\b(nobody|whoever)\b/i, instead: "no client, any caller, or the passive voice" },
-  { pattern: /\b(go|goes|going) by\b/i, instead: "follow, match or depend on" },
-  { pattern: /\bin (its|their) place\b/i, instead: "instead, or name what happens" },
-  { pattern: /\bof (its|their) own\b/i, instead: "its own …, or separate" },
-  { pattern: /\b(let|lets|letting) go\b/i, instead: "release or close" },
-  { pattern: /\bput together\b/i, instead: "assemble or combine" },
-  { pattern: /\bbeside\b/i, instead: "next to, in addition to, or with" },
-  { pattern: /\b(the|whole) house\b/i, instead: "the repository" },
+  { pattern: /\b(tell|tells|told|telling|teller)\b/i, replacement: "report, return, pass, reject or document" },
+  { pattern: /\b(say|says|said|saying)\b/i, replacement: "report, return, print, set or state" },
+  { pattern: /\b(speak|speaks|spoke|spoken|speaking)\b/i, replacement: "implement, support or accept" },
+  { pattern: /\b(hear|hears|heard)\b/i, replacement: "receive or observe" },
+  { pattern: /\b(story|stories)\b/i, replacement: "event log or timeline" },
+  { pattern: /\b(nobody|whoever)\b/i, replacement: "no client, any caller, or the passive voice" },
+  { pattern: /\b(go|goes|going) by\b/i, replacement: "follow, match or depend on" },
+  { pattern: /\bin (its|their) place\b/i, replacement: "instead, or name what happens" },
+  { pattern: /\bof (its|their) own\b/i, replacement: "its own …, or separate" },
+  { pattern: /\b(let|lets|letting) go\b/i, replacement: "release or close" },
+  { pattern: /\bput together\b/i, replacement: "assemble or combine" },
+  { pattern: /\bbeside\b/i, replacement: "next to, in addition to, or with" },
+  { pattern: /\b(the|whole) house\b/i, replacement: "the repository" },
   {
     pattern:
       /\b(?:un|re|de)?(?:authori|canonicali|capitali|categori|customi|emphasi|finali|generali|initiali|locali|materiali|maximi|minimi|normali|optimi|organi|prioriti|reali|recogni|saniti|seriali|speciali|standardi|summari|synchroni|tokeni|utili|visuali)s(?:e|es|ed|er|ers|ing|ation|ations)\b|\b(?:behaviours?|catalogues?|centre[sd]?|colours?|coloured|defences?|favours?|favourites?|fulfils?|grey|honours?|honoured|labelled|labelling|licences?|modelled|modelling|neighbours?|neighbouring|signalled|signalling|travelled|analysed?|artefacts?|whilst|amongst)\b/i,
-    instead: "the American spelling",
+    replacement: "the American spelling",
   },
   {
     pattern: /\b(cancelled|cancelling)\b/i,
-    instead: "canceled, canceling; in backticks or quotes where it is the name on the wire",
+    replacement: "canceled, canceling; in backticks or quotes where it is the name on the wire",
     proseOnly: true,
   },
 ];
@@ -50,24 +50,24 @@ interface Exception {
   readonly file: string;
   /** What the line contains. */
   readonly text: RegExp;
-  readonly because: string;
+  readonly reason: string;
 }
 
 const EXCEPTIONS: readonly Exception[] = [
-  { file: "docs/", text: /`nobody`/, because: "the name of a user" },
-  { file: "docs/adapters.md", text: /\bspeak: /, because: "a field of the conformance kit" },
-  { file: "examples/adapter/", text: /\bspeak: /, because: "a field of the conformance kit" },
-  { file: "scripts/check-text.ts", text: /(pattern|text): |\?:un\|re|`tellStory`/, because: "the rules themselves" },
+  { file: "docs/", text: /`nobody`/, reason: "the name of a user" },
+  { file: "docs/adapters.md", text: /\bspeak: /, reason: "a field of the conformance kit" },
+  { file: "examples/adapter/", text: /\bspeak: /, reason: "a field of the conformance kit" },
+  { file: "scripts/check-text.ts", text: /(pattern|text): |\?:un\|re|`tellStory`/, reason: "the rules themselves" },
   {
     file: "packages/council/src/",
     text: /"[^"]*\b(say|speak|hears?)\b[^"]*"/i,
-    because: "instructions to a model, and descriptions of a role",
+    reason: "instructions to a model, and descriptions of a role",
   },
-  { file: "examples/adapter/echo-adapter.test.js", text: /speak: /, because: "a scenario of the conformance kit" },
+  { file: "examples/adapter/echo-adapter.test.js", text: /speak: /, reason: "a scenario of the conformance kit" },
   {
     file: "packages/council/src/",
     text: /"The house style"|"colour", "color"|"user story"|deserialisation"|"colour and contrast"|recognised practice|say the same and differ/,
-    because: "a term of editors; words to be found in a question; texts of roles and reports, which artifacts repeat",
+    reason: "a term of editors; words to be found in a question; texts of roles and reports, which artifacts repeat",
   },
 ];
 
@@ -89,7 +89,7 @@ function main(): number {
     allowPositionals: true,
   });
   const root = path.resolve(values.root);
-  const files = shippedFiles(root).filter((file) => positionals.length === 0 || positionals.some((start) => file.startsWith(start)));
+  const files = listShippedFiles(root).filter((file) => positionals.length === 0 || positionals.some((start) => file.startsWith(start)));
   if (files.length === 0) {
     console.error(`No shipped file was found in ${root}.`);
     return 1;
@@ -101,7 +101,7 @@ function main(): number {
   return hits.length === 0 ? 0 : 1;
 }
 
-function shippedFiles(root: string): string[] {
+function listShippedFiles(root: string): string[] {
   return readdirSync(root)
     .filter((name) => !name.startsWith(".") && name !== "node_modules")
     .flatMap((name) =>
@@ -109,7 +109,7 @@ function shippedFiles(root: string): string[] {
         ? readdirSync(path.join(root, name), { recursive: true, encoding: "utf8" }).map((below) => path.posix.join(name, below))
         : [name],
     )
-    .filter((file) => SHIPPED.some((pattern) => pattern.test(file)) && !NOT_OURS.test(file))
+    .filter((file) => SHIPPED.some((pattern) => pattern.test(file)) && !EXCLUDED.test(file))
     .sort();
 }
 
@@ -121,8 +121,8 @@ function readCodeWidth(root: string): number {
 function checkFile(file: string, content: string, codeWidth: number): Hit[] {
   const lines = content.split("\n");
   const hits = file.endsWith(".md") ? checkMarkdown(file, lines) : checkCode(file, lines, codeWidth);
-  const inName = checkWords(separateWords(file), false).map((message) => hit(file, 1, `${message} (file name)`, file));
-  return [...inName, ...hits].filter((hit) => !EXCEPTIONS.some((it) => file.startsWith(it.file) && it.text.test(hit.text)));
+  const nameHits = checkWords(separateWords(file), false).map((message) => createHit(file, 1, `${message} (file name)`, file));
+  return [...nameHits, ...hits].filter((hit) => !EXCEPTIONS.some((it) => file.startsWith(it.file) && it.text.test(hit.text)));
 }
 
 function checkMarkdown(file: string, lines: readonly string[]): Hit[] {
@@ -131,13 +131,13 @@ function checkMarkdown(file: string, lines: readonly string[]): Hit[] {
     if (/^\s*(```|~~~)/.test(text)) fenced = !fenced;
     const messages = checkWords(text, false);
     if (!fenced) {
-      messages.push(...checkWords(withoutCode(text), true));
+      messages.push(...checkWords(removeCode(text), true));
       const wrapped = !/^\s*(\||#|<!--|\[[^\]]+\]:)/.test(text);
       if (wrapped && text.length > MARKDOWN_WIDTH && hasBreak(text)) {
         messages.push(`wrap Markdown at ${MARKDOWN_WIDTH} characters; got ${text.length}`);
       }
     }
-    return messages.map((message) => hit(file, index + 1, message, text));
+    return messages.map((message) => createHit(file, index + 1, message, text));
   });
 }
 
@@ -155,21 +155,21 @@ function checkCode(file: string, lines: readonly string[], codeWidth: number): H
     const comment = /^\s*(?:\/\/|\/\*\*?|\*(?!\*))(.*)$|\s\/\/ (.*)$/.exec(text);
     const prose = comment?.[1] ?? comment?.[2];
     if (prose !== undefined) {
-      messages.push(...checkWords(withoutCode(prose), true));
+      messages.push(...checkWords(removeCode(prose), true));
       if (text.length > codeWidth) messages.push(`wrap comments at ${codeWidth} characters; got ${text.length}`);
     }
-    return messages.map((message) => hit(file, index + 1, message, text));
+    return messages.map((message) => createHit(file, index + 1, message, text));
   });
 }
 
 function checkWords(text: string, proseOnly: boolean): string[] {
-  return RULES.filter((rule) => (rule.proseOnly === true) === proseOnly).flatMap(({ pattern, instead }) => {
+  return RULES.filter((rule) => (rule.proseOnly === true) === proseOnly).flatMap(({ pattern, replacement }) => {
     const found = pattern.exec(text)?.[0];
-    return found === undefined ? [] : [`"${found}": use ${instead}`];
+    return found === undefined ? [] : [`"${found}": use ${replacement}`];
   });
 }
 
-function hit(file: string, line: number, message: string, text: string): Hit {
+function createHit(file: string, line: number, message: string, text: string): Hit {
   return { file, line, message, text: text.trim() };
 }
 
@@ -178,6 +178,6 @@ function separateWords(text: string): string {
   return text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, " ").replaceAll("_", " ");
 }
 
-function withoutCode(text: string): string {
+function removeCode(text: string): string {
   return text.replaceAll(/`[^`]*`|"[^"]*"/g, "");
 }

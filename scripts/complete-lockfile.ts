@@ -15,6 +15,6 @@ for (const name of [
   const added = completeLockfile(lockfile);
   if (added.length > 0) writeFileSync(file, `${JSON.stringify(lockfile, null, 2)}\n`);
   console.log(
-    added.length === 0 ? `${name} names every platform package.` : `Added to ${name}:\n${added.map((one) => `  ${one}`).join("\n")}`,
+    added.length === 0 ? `${name} lists every platform package.` : `Added to ${name}:\n${added.map((one) => `  ${one}`).join("\n")}`,
   );
 }

@@ -10,15 +10,18 @@ import { replaceSection } from "./replace-section.ts";
 
 const repository = path.resolve(import.meta.dirname, "..");
 
-/** Pages with generated sections: the text between `<!-- name -->` and `<!-- /name -->`, from the text of `openapi.yaml`. */
+/**
+ * Pages with generated sections. A section is the text between `<!-- name -->` and `<!-- /name -->`. Its function receives the text of
+ * `openapi.yaml`.
+ */
 const pages: Record<string, Record<string, (openapi: string) => string>> = {
   "docs/settings.md": { settings: () => renderSettingsTable(allSettings) },
   "docs/routes.md": { routes: renderRoutes },
   "docs/metrics.md": { metrics: renderMetricsTable },
-  "docs/adapters.md": { "echo-adapter-test": () => codeBlock("examples/adapter/echo-adapter.test.js") },
-  "docs/callbacks.md": { receiver: () => codeBlock("examples/receiver/receiver.js") },
-  "docs/events.md": { "follow-events": () => codeBlock("examples/browser/follow-events.js") },
-  "docs/websocket.md": { "open-bridge": () => codeBlock("examples/browser/open-bridge.js") },
+  "docs/adapters.md": { "echo-adapter-test": () => renderCodeBlock("examples/adapter/echo-adapter.test.js") },
+  "docs/callbacks.md": { receiver: () => renderCodeBlock("examples/receiver/receiver.js") },
+  "docs/events.md": { "follow-events": () => renderCodeBlock("examples/browser/follow-events.js") },
+  "docs/websocket.md": { "open-bridge": () => renderCodeBlock("examples/browser/open-bridge.js") },
 };
 
 const allSettings = listAllSettings();
@@ -27,7 +30,7 @@ const files = await generate();
 if (values.check) process.exitCode = reportStale(files);
 else for (const [name, text] of files) writeFileSync(path.join(repository, name), text);
 
-/** The expected text of every generated file, by its name. */
+/** Returns the expected text of every generated file, by its name. */
 async function generate(): Promise<Map<string, string>> {
   const openapi = await renderOpenapi();
   const generated = new Map([
@@ -57,6 +60,6 @@ function read(name: string): string | null {
   return existsSync(file) ? readFileSync(file, "utf8") : null;
 }
 
-function codeBlock(name: string): string {
+function renderCodeBlock(name: string): string {
   return `\`\`\`js\n${readFileSync(path.join(repository, name), "utf8")}\`\`\``;
 }

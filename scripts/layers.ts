@@ -1,12 +1,12 @@
 import type { IForbiddenRuleType } from "dependency-cruiser";
 
 const vocabulary = ["^src/contract/", "^src/task\\.ts$", "^src/errors\\.ts$"];
-const kits = "^packages/(async-kit|nofollow-fs)/";
+const sharedPackages = "^packages/(async-kit|nofollow-fs)/";
 const catalog = "^adapters/index\\.ts$";
 const config = "^src/config/";
 
 /**
- * What each room of the source may import besides itself, the kits and the vocabulary, from the bottom to the top. A name is a
+ * What each room of the source may import besides itself, the shared packages and the vocabulary, from the bottom to the top. A name is a
  * directory or a file in `src/`. A new kind of import needs a decision record.
  */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
@@ -56,11 +56,12 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     "queries",
     "http/wire",
   ],
-  app: ["(?!main\\.ts$)", catalog],
+  app: ["(?!(main\\.ts|start\\.js)$)", catalog],
   "main.ts": ["app", "config"],
+  "start.js": ["main.ts"],
 };
 
-const ours = "^(src|adapters|packages|scripts|bench|examples|test)/";
+const repository = "^(src|adapters|packages|scripts|bench|examples|test)/";
 const production = "^(src|adapters|packages)/";
 
 /** The layers of the code as rules: imports point down, adapters see only the contract and shared parts, `app/` alone sees everything. */
@@ -70,7 +71,7 @@ export const layers: IForbiddenRuleType[] = [
     comment: "The contract, task.ts and errors.ts import nothing above them.",
     severity: "error",
     from: { path: vocabulary },
-    to: { path: ours, pathNot: vocabulary },
+    to: { path: repository, pathNot: vocabulary },
   },
   ...Object.entries(rooms).map(([room, allowed]) => toRule(room, allowed)),
   {
@@ -99,7 +100,7 @@ export const layers: IForbiddenRuleType[] = [
     comment: "An adapter sees #contract, packages and adapters/shared/; never another adapter, never src/.",
     severity: "error",
     from: { path: "^adapters/([^/]+)/" },
-    to: { path: ours, pathNot: ["^adapters/$1/", "^adapters/shared/", "^src/contract/", "^packages/"] },
+    to: { path: repository, pathNot: ["^adapters/$1/", "^adapters/shared/", "^src/contract/", "^packages/"] },
   },
   {
     name: "adapters-name-the-contract",
@@ -113,13 +114,13 @@ export const layers: IForbiddenRuleType[] = [
     comment: "adapters/index.ts is a list, nothing more.",
     severity: "error",
     from: { path: catalog },
-    to: { path: ours, pathNot: ["^adapters/", "^src/contract/"] },
+    to: { path: repository, pathNot: ["^adapters/", "^src/contract/"] },
   },
   {
     name: "only-app-sees-the-catalog",
     comment: "Composition happens in one place.",
     severity: "error",
-    from: { path: ours, pathNot: ["^src/app/", "^test/"] },
+    from: { path: repository, pathNot: ["^src/app/", "^test/"] },
     to: { path: catalog },
   },
   {
@@ -134,7 +135,7 @@ export const layers: IForbiddenRuleType[] = [
     comment: "A package must be publishable as it is.",
     severity: "error",
     from: { path: "^packages/" },
-    to: { path: ours, pathNot: "^packages/" },
+    to: { path: repository, pathNot: "^packages/" },
   },
   {
     name: "packages-by-package-name",
@@ -169,7 +170,13 @@ export const layers: IForbiddenRuleType[] = [
     from: { path: production },
     to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["type-only"] },
   },
-  { name: "no-cycles", comment: "Files of a cycle have no order.", severity: "error", from: {}, to: { circular: true } },
+  {
+    name: "no-cycles",
+    comment: "Files that import each other cannot be read in order.",
+    severity: "error",
+    from: {},
+    to: { circular: true },
+  },
   {
     name: "no-unresolved",
     comment: "An import that cannot be followed cannot be checked.",
@@ -186,13 +193,13 @@ function toRule(room: string, allowed: readonly string[]): IForbiddenRuleType {
     comment: "Imports point down.",
     severity: "error",
     from: { path: own },
-    to: { path: ours, pathNot: [own, kits, ...vocabulary, ...allowed.map(toPath)] },
+    to: { path: repository, pathNot: [own, sharedPackages, ...vocabulary, ...allowed.map(toPath)] },
   };
 }
 
-/** A room as a pattern of paths; a pattern stays as it is. */
+/** Converts the name of a room to a pattern of paths. A pattern is returned unchanged. */
 function toPath(room: string): string {
   if (room.startsWith("^")) return room;
   if (room.startsWith("(")) return `^src/${room}`;
-  return room.endsWith(".ts") ? `^src/${room.replace(".", "\\.")}$` : `^src/${room}/`;
+  return /\.[jt]s$/.test(room) ? `^src/${room.replace(".", "\\.")}$` : `^src/${room}/`;
 }

@@ -28,10 +28,10 @@ const processors = ["arm", "arm64", "ia32", "loong64", "mips64el", "ppc64", "ris
  */
 export function completeLockfile(lockfile: Lockfile): string[] {
   const added: string[] = [];
-  for (const { dependent, name, version } of missingPlatformPackages(lockfile)) {
+  for (const { dependent, name, version } of listMissingPlatformPackages(lockfile)) {
     const key = `node_modules/${name}`;
     const dev = lockfile.packages[dependent]?.dev;
-    const { os, cpu, libc } = platformOf(name);
+    const { os, cpu, libc } = parsePlatform(name);
     // In npm's order, so that its next write changes nothing.
     lockfile.packages[key] = { version, cpu, ...(dev ? { dev } : {}), ...(libc === null ? {} : { libc }), optional: true, os };
     added.push(`${name}@${version}`);
@@ -41,16 +41,16 @@ export function completeLockfile(lockfile: Lockfile): string[] {
 }
 
 /** Lists optional dependencies of locked packages that have no entry in the lock file. */
-export function missingPlatformPackages({ packages }: Lockfile): { dependent: string; name: string; version: string }[] {
+export function listMissingPlatformPackages({ packages }: Lockfile): { dependent: string; name: string; version: string }[] {
   return Object.entries(packages).flatMap(([dependent, { optionalDependencies = {} }]) =>
     Object.entries(optionalDependencies)
-      .filter(([name]) => !keysSeenFrom(dependent, name).some((key) => key in packages))
+      .filter(([name]) => !listLookupKeys(dependent, name).some((key) => key in packages))
       .map(([name, version]) => ({ dependent, name, version })),
   );
 }
 
-/** The paths where Node looks for a package, innermost first. */
-function keysSeenFrom(dependent: string, name: string): string[] {
+/** Lists the keys of all directories where Node looks for a package. */
+function listLookupKeys(dependent: string, name: string): string[] {
   const keys = [`node_modules/${name}`];
   for (let at = dependent.length; at > 0; at = dependent.lastIndexOf("/node_modules/", at - 1)) {
     keys.push(`${dependent.slice(0, at)}/node_modules/${name}`);
@@ -59,7 +59,7 @@ function keysSeenFrom(dependent: string, name: string): string[] {
 }
 
 /** Reads the platform from a package's name, for example `cli-linux-x64-musl`. */
-function platformOf(name: string): { os: string[]; cpu: string[]; libc: string[] | null } {
+function parsePlatform(name: string): { os: string[]; cpu: string[]; libc: string[] | null } {
   const parts = name.split(/[/-]/);
   const os = systems.filter((system) => parts.includes(system) || (system === "win32" && parts.includes("windows")));
   const cpu = processors.filter((processor) => parts.includes(processor));

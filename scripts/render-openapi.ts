@@ -13,7 +13,7 @@ export async function renderOpenapi(): Promise<string> {
   const { config } = loadConfig({ BRIDGE_DATA_DIR: directory, BRIDGE_GATEWAY_TOKEN_HASH: "0".repeat(64) });
   const app = await createApp(config, pino({ level: "silent" }), { adapters: [] });
   try {
-    return writeOpenapiYaml(app.server.swagger());
+    return await writeOpenapiYaml(app.server.swagger());
   } finally {
     await app.close();
     await rm(directory, { recursive: true });

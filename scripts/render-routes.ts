@@ -5,7 +5,7 @@ interface Description {
   paths: Record<string, Record<string, { tags: string[]; summary: string; description?: string }>>;
 }
 
-/** All routes of `openapi.yaml` as Markdown: one section with one table for each tag. */
+/** Renders all routes of `openapi.yaml` as Markdown: one section with one table for each tag. */
 export function renderRoutes(openapi: string): string {
   const { tags, paths } = parse(openapi) as Description;
   const routes = Object.entries(paths).flatMap(([url, operations]) =>

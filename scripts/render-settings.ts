@@ -30,7 +30,7 @@ export function renderEnvironmentExample(settings: Settings): string {
 export function renderSettingsTable(settings: Settings): string {
   const rows = Object.entries(settings)
     .map(describeSetting)
-    .map(({ name, description, fallback }) => `| \`${name}\` | ${renderFallback(fallback)} | ${escapeCell(withoutDefault(description))} |`);
+    .map(({ name, description, fallback }) => `| \`${name}\` | ${renderFallback(fallback)} | ${escapeCell(removeDefault(description))} |`);
   return ["| setting | default | description |", "|---|---|---|", ...rows].join("\n");
 }
 
@@ -43,15 +43,15 @@ function renderFallback(fallback: string | null): string {
 
 function describeSetting([name, schema]: [string, z.ZodType]): Row {
   const { description = "", example } = (schema.meta() ?? {}) as { description?: string; example?: string };
-  const unset = schema.safeParse(undefined).data;
-  const fallback = /Default: (.+)$/.exec(description)?.[1] ?? textOf(unset) ?? null;
+  const defaultValue = schema.safeParse(undefined).data;
+  const fallback = /Default: (.+)$/.exec(description)?.[1] ?? textOf(defaultValue) ?? null;
   // A default in words, such as "<data dir>/…", is no value of the setting.
   const parsed = schema.safeParse(fallback);
-  const isValue = fallback !== null && parsed.success && isDeepStrictEqual(parsed.data, unset);
+  const isValue = fallback !== null && parsed.success && isDeepStrictEqual(parsed.data, defaultValue);
   return { name, description, fallback, value: example ?? (isValue ? fallback : "") };
 }
 
 const textOf = (value: unknown): string | undefined => (["string", "number", "boolean"].includes(typeof value) ? String(value) : undefined);
 
-const withoutDefault = (description: string): string => description.replace(/ Default: .+$/, "");
+const removeDefault = (description: string): string => description.replace(/ Default: .+$/, "");
 const escapeCell = (text: string): string => text.replaceAll("|", "\\|").replaceAll(/<([^>]+)>/g, "\\<$1\\>");

@@ -9,19 +9,20 @@ const REFERENCE =
 
 /**
  * Replaces the links to files that a package does not contain. Links to the README of another package refer to its page on npm, other
- * links become plain text, and mere references are removed. `source` is the absolute path of the page, `files` are those of the package.
+ * links become plain text, and links that only refer to another page are removed. `source` is the absolute path of the page, `files` are
+ * those of the package.
  */
 export function replaceLinks(markdown: string, source: string, files: readonly string[]): string {
   const resolve = (target: string): string => path.resolve(path.dirname(source), target);
   return markdown.replaceAll(REFERENCE, "").replaceAll(FILE_LINK, (link, text: string, target: string, anchor = "") => {
     if (files.includes(resolve(target))) return link;
-    const page = npmPage(resolve(target));
+    const page = findNpmPage(resolve(target));
     return page === null ? text : `[${text}](${page}${anchor})`;
   });
 }
 
-/** The page on npm for the README of a package in `packages/`; null for any other file. */
-function npmPage(file: string): string | null {
+/** Returns the page on npm for the README of a package in `packages/`; null for any other file. */
+function findNpmPage(file: string): string | null {
   const [directory, manifest] = [path.dirname(file), path.join(path.dirname(file), "package.json")];
   const isPackage = path.basename(file) === "README.md" && path.basename(path.dirname(directory)) === "packages" && existsSync(manifest);
   if (!isPackage) return null;

@@ -17,7 +17,7 @@ export interface CouncilKind {
 }
 
 /** The parameters of a council. */
-export interface CouncilStart {
+export interface CouncilParameters {
   request: ExecutionRequest;
   config: AdapterConfig;
   input: CouncilInput;
@@ -28,7 +28,7 @@ export interface CouncilStart {
 }
 
 /** A running council. */
-export interface CouncilTask extends Omit<CouncilStart, "signal"> {
+export interface CouncilTask extends Omit<CouncilParameters, "signal"> {
   settings: CouncilSettings;
   spending: Spending;
   /** The permissions of the roles. */

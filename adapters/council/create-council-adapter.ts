@@ -22,19 +22,19 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
   const running = createRunningTasks();
   let config: AdapterConfig | null = null;
 
-  async function run(request: ExecutionRequest, given: AdapterConfig, signal: AbortSignal): Promise<ExecutionResult> {
+  async function run(request: ExecutionRequest, adapterConfig: AdapterConfig, signal: AbortSignal): Promise<ExecutionResult> {
     const startedAt = performance.now();
-    const read = readInput(request.bridgeInput, request.taskId, kind);
-    if ("faults" in read) {
-      const faults = read.faults.map(({ path, message }) => `bridgeInput${path === "" ? "" : `.${path}`}: ${message}`).join("; ");
+    const parsed = readInput(request.bridgeInput, request.taskId, kind);
+    if ("faults" in parsed) {
+      const faults = parsed.faults.map(({ path, message }) => `bridgeInput${path === "" ? "" : `.${path}`}: ${message}`).join("; ");
       return createNotStartedResult("native-dispatch", "adapter_error", faults);
     }
     const margin = Math.min(MARGIN_SECONDS, request.timeoutSeconds / 10);
     const { total, result } = await runCouncilTask(kind, {
       request,
-      config: given,
-      input: read.input,
-      maxRuns: councilSettingsSchema.parse(given.settings).maxRuns,
+      config: adapterConfig,
+      input: parsed.input,
+      maxRuns: councilSettingsSchema.parse(adapterConfig.settings).maxRuns,
       signal,
       secondsLeft: () => request.timeoutSeconds - margin - (performance.now() - startedAt) / 1000,
       onProgress(data) {
@@ -47,29 +47,29 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
 
   return {
     provider: kind.provider,
-    async initialize(given) {
-      councilSettingsSchema.parse(given.settings);
-      config = given;
+    async initialize(adapterConfig) {
+      councilSettingsSchema.parse(adapterConfig.settings);
+      config = adapterConfig;
     },
     async shutdown() {
       config = null;
       await running.stopAll();
     },
-    checkHealth: async () => (config === null ? offline("The council is not running.") : checkRuntimes(kind, config)),
+    checkHealth: async () => (config === null ? createOfflineStatus("The council is not running.") : checkRuntimes(kind, config)),
     capabilities: () => capabilitiesOf(kind, config),
     async execute(request) {
-      const given = config;
-      if (given === null)
+      const adapterConfig = config;
+      if (adapterConfig === null)
         return createNotStartedResult("native-dispatch", "adapter_offline", `The ${kind.provider} adapter is not running.`);
-      return running.run(request.taskId, ({ signal }) => run(request, given, signal));
+      return running.run(request.taskId, ({ signal }) => run(request, adapterConfig, signal));
     },
     cancel: running.cancel,
     onEvent: running.onEvent,
     offEvent: running.offEvent,
     checkInput(request) {
-      const read = readInput(request.bridgeInput, "task", kind);
-      return "faults" in read
-        ? read.faults.map(({ path, message }) => ({ path: path === "" ? "bridgeInput" : `bridgeInput.${path}`, message }))
+      const parsed = readInput(request.bridgeInput, "task", kind);
+      return "faults" in parsed
+        ? parsed.faults.map(({ path, message }) => ({ path: path === "" ? "bridgeInput" : `bridgeInput.${path}`, message }))
         : [];
     },
   };
@@ -119,4 +119,10 @@ function checkRuntimes({ providers }: CouncilKind, config: AdapterConfig): Adapt
   };
 }
 
-const offline = (detail: string): AdapterHealthStatus => ({ status: "offline", connection: null, version: null, detail, preflight: [] });
+const createOfflineStatus = (detail: string): AdapterHealthStatus => ({
+  status: "offline",
+  connection: null,
+  version: null,
+  detail,
+  preflight: [],
+});

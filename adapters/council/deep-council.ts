@@ -16,7 +16,7 @@ import {
 import type { TaskErrorCode } from "#contract";
 import { failure } from "../shared/process/failure.ts";
 import type { CouncilKind, CouncilResult, CouncilTask } from "./council-kind.ts";
-import { chooseModels, createTooManyRunsFailure, findSkipReason, panelOptions, settingsNotes } from "./panel-council.ts";
+import { buildPanelOptions, chooseModels, createTooManyRunsFailure, findSkipReason, listSettingsNotes } from "./panel-council.ts";
 
 /** The runtimes of a council whose input names none. */
 const DEFAULT_RUNTIMES = ["claude", "gemini", "codex", "opencode"];
@@ -64,7 +64,7 @@ async function run(task: CouncilTask): Promise<CouncilResult> {
     async runMember(member, memberInput) {
       const share = shareOf.get(member.provider);
       const report = await recordBridge({
-        ...panelOptions(member.provider, task),
+        ...buildPanelOptions(member.provider, task),
         ...(share === undefined ? {} : { spending: share }),
         input: memberInput,
         ...(choices.get(member.provider) ?? { models: [], warnings: [] }),
@@ -79,7 +79,7 @@ async function run(task: CouncilTask): Promise<CouncilResult> {
     log: artifacts.log,
     onProgress: task.onProgress,
   });
-  const reportWithNotes: CouncilReport = { ...report, synthesis_notes: [...report.synthesis_notes, ...settingsNotes(task)] };
+  const reportWithNotes: CouncilReport = { ...report, synthesis_notes: [...report.synthesis_notes, ...listSettingsNotes(task)] };
   await artifacts.write("json", `${JSON.stringify(reportWithNotes, null, 2)}\n`);
   await artifacts.write("md", renderCouncil(reportWithNotes, { scope: input.scope }));
   await artifacts.close();

@@ -3,7 +3,7 @@ import { failure } from "../shared/process/failure.ts";
 import type { CouncilKind, CouncilResult, CouncilTask } from "./council-kind.ts";
 
 /** A panel: a council whose roles all run on one runtime. */
-export const panelCouncil = (runtime: string): CouncilKind => ({
+export const createPanelCouncil = (runtime: string): CouncilKind => ({
   provider: `bridge-${runtime}`,
   needsDomains: true,
   maxProviders: 1,
@@ -26,13 +26,13 @@ async function runPanel(runtime: string, task: CouncilTask): Promise<CouncilResu
   const planned = countPlannedRuns(input) * Math.max(1, models.length);
   if (planned > spending.left) return createTooManyRunsFailure(planned, spending.left);
   const report = await recordBridge({
-    ...panelOptions(runtime, task),
+    ...buildPanelOptions(runtime, task),
     input,
     models,
     warnings,
     ...(skipReason === null ? {} : { skipReason }),
   });
-  return toResult({ ...report, notes: [...report.notes, ...settingsNotes(task)] }, input.scope);
+  return toResult({ ...report, notes: [...report.notes, ...listSettingsNotes(task)] }, input.scope);
 }
 
 /** Returns the result of a panel. Any report is a success, even if it states that the runtime was skipped; only a canceled panel fails. */
@@ -53,7 +53,7 @@ export const createTooManyRunsFailure = (planned: number, allowed: number): Coun
 });
 
 /** Builds the options of one panel. */
-export function panelOptions(provider: string, task: CouncilTask) {
+export function buildPanelOptions(provider: string, task: CouncilTask) {
   const described = task.config.describeProvider(provider);
   return {
     bridge: provider,
@@ -100,7 +100,7 @@ export async function chooseModels(
 }
 
 /** Returns the notes about the workspace's settings for a report. */
-export const settingsNotes = ({ settings: { fault, isStale, reasoningLevel } }: Pick<CouncilTask, "settings">): string[] => [
+export const listSettingsNotes = ({ settings: { fault, isStale, reasoningLevel } }: Pick<CouncilTask, "settings">): string[] => [
   ...(fault === null ? [] : [fault]),
   ...(isStale
     ? [`${SETTINGS_FILE} is older than its ttl_hours. Models that a runtime lists were checked; all other settings were used as they are.`]

@@ -5,7 +5,7 @@ import { createTurns } from "@hak2i/async-kit";
 import { createSpending, readSettings, resolveProfile, SETTINGS_FILE } from "bridge-council";
 import { type ChildSpending, createChildSpending } from "../shared/agent-program/child-spending.ts";
 import { failure } from "../shared/process/failure.ts";
-import type { CouncilKind, CouncilResult, CouncilStart } from "./council-kind.ts";
+import type { CouncilKind, CouncilParameters, CouncilResult } from "./council-kind.ts";
 
 /** Maximum size of the settings file, in bytes. */
 const SETTINGS_LIMIT_BYTES = 256 * 1024;
@@ -13,17 +13,17 @@ const SETTINGS_LIMIT_BYTES = 256 * 1024;
 /** Runs a council and adds up the usage and cost of its child tasks. */
 export async function runCouncilTask(
   kind: CouncilKind,
-  { signal, ...start }: CouncilStart,
+  { signal, ...parameters }: CouncilParameters,
 ): Promise<{ total: ChildSpending["total"]; result: CouncilResult }> {
-  const { request, config, input } = start;
-  const spending = createSpending(start.maxRuns);
+  const { request, config, input } = parameters;
+  const spending = createSpending(parameters.maxRuns);
   const children = createChildSpending();
   const { content, fault } = await readSettingsFile(request.directories.workspace);
   const settings = { ...readSettings(content), ...(fault === null ? {} : { fault }) };
   const profile = resolveProfile(input.taskType, request.profile);
   const turns = createTurns();
   const result = await kind.run({
-    ...start,
+    ...parameters,
     settings,
     spending,
     profile,

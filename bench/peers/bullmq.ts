@@ -53,5 +53,5 @@ await queueEvents.waitUntilReady();
 await server.serve(async (dispatch) => {
   await queue.add(dispatch.agentId, dispatch, { jobId: dispatch.taskId });
 });
-// The bench stops an idle server, so no job needs to be awaited.
+// The benchmark stops an idle server, so no job needs to be awaited.
 process.exit();

@@ -3,8 +3,8 @@ import { runNoopAgent } from "../noop-agent.ts";
 import { createTaskServer, type Dispatch, type StoredEvent } from "../task-server.ts";
 
 /**
- * The work of `floor.ts` with pg-boss: a job per task, its result as the job's output, its events as rows of an own table, written with
- * one statement, and one POST after that. PostgreSQL listens on a UNIX socket.
+ * The work of `floor.ts` with pg-boss: a job per task, its result as the job's output, its events as rows of a separate table, written
+ * with one statement, and one POST after that. PostgreSQL listens on a UNIX socket.
  */
 const CONCURRENCY = 256;
 const QUEUE = "tasks";
@@ -69,5 +69,5 @@ await server.serve(async (dispatch) => {
   await boss.send(QUEUE, dispatch, { singletonKey: dispatch.taskId });
   void fetchJobs();
 });
-// The bench stops an idle server, so no job needs to be awaited.
+// The benchmark stops an idle server, so no job needs to be awaited.
 process.exit();

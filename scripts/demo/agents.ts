@@ -7,7 +7,7 @@ export interface DemoAgent {
   /** Fields of the dispatch that `--keep` suggests. */
   furtherTask: DemoAgent["task"];
   /** Its requirements, as a sentence for the screen. */
-  needs: string;
+  requirements: string;
   /** The demo fails if it takes longer. */
   deadlineMs: number;
 }
@@ -16,7 +16,7 @@ const example: DemoAgent = {
   provider: "command",
   task: { message: "Count BRIDGE in *.md" },
   furtherTask: { message: "Count POST in *.md" },
-  needs: "It needs no model and no key.",
+  requirements: "It needs no model and no key.",
   // The demo takes about two seconds; a busy machine may need longer to start a process.
   deadlineMs: 60_000,
 };
@@ -27,21 +27,21 @@ const greeting = {
   profile: "inspect",
   timeoutSeconds: 120,
 } as const;
-const real = (provider: string): DemoAgent => ({
+const createProgramAgent = (provider: string): DemoAgent => ({
   provider,
   task: greeting,
   furtherTask: greeting,
-  needs: "It asks its model with your key.",
+  requirements: "It calls its model with your key.",
   deadlineMs: 180_000,
 });
 
 /** The agents of the demo by provider. */
 export const demoAgents: ReadonlyMap<string, DemoAgent> = new Map(
-  [example, ...["claude", "codex", "gemini", "opencode"].map(real)].map((agent) => [agent.provider, agent]),
+  [example, ...["claude", "codex", "gemini", "opencode"].map(createProgramAgent)].map((agent) => [agent.provider, agent]),
 );
 
-/** The operator's settings for this adapter. The demo ignores all other settings in the environment. */
-export function settingsFor({ provider }: DemoAgent, environment: NodeJS.ProcessEnv): Record<string, string> {
-  const own = Object.entries(environment).filter(([name]) => name.startsWith(`BRIDGE_${provider.toUpperCase()}_`));
-  return { ...(Object.fromEntries(own) as Record<string, string>), BRIDGE_ADAPTERS: provider };
+/** Returns the operator's settings for this adapter. The demo ignores all other settings in the environment. */
+export function selectSettings({ provider }: DemoAgent, environment: NodeJS.ProcessEnv): Record<string, string> {
+  const adapterSettings = Object.entries(environment).filter(([name]) => name.startsWith(`BRIDGE_${provider.toUpperCase()}_`));
+  return { ...(Object.fromEntries(adapterSettings) as Record<string, string>), BRIDGE_ADAPTERS: provider };
 }

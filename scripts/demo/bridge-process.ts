@@ -34,10 +34,10 @@ const KEPT_LINES = 15;
 /** Starts Bridge as a child process on a free port; resolves when it listens. */
 export async function startBridge({ directory, secret, signal, settings }: BridgeOptions): Promise<BridgeProcess> {
   const token = `demo_${randomBytes(24).toString("base64url")}`;
-  const child = spawn(process.execPath, ["src/main.ts"], {
+  const child = spawn(process.execPath, ["src/start.js"], {
     cwd: repository,
     env: {
-      ...ownEnvironment(),
+      ...createEnvironment(),
       BRIDGE_PORT: "0",
       BRIDGE_DATA_DIR: directory,
       BRIDGE_GATEWAY_TOKEN_HASH: createHash("sha256").update(token).digest("hex"),
@@ -91,8 +91,8 @@ export async function startBridge({ directory, secret, signal, settings }: Bridg
   }
 }
 
-/** The environment without settings of another Bridge on this machine. */
-function ownEnvironment(): NodeJS.ProcessEnv {
+/** Returns the environment without settings of another Bridge on this machine. */
+function createEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(BRIDGE|GATEWAY)_/.test(name)));
 }
 

@@ -1,4 +1,4 @@
-/** The message of an error with that of its cause, where `fetch` puts the reason. */
+/** Returns the message of an error and the message of its cause, in which `fetch` reports the reason. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;

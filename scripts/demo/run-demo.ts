@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Adapter, type BridgeClient, type BridgeEvent, createBridgeClient } from "bridge-client";
-import { type DemoAgent, settingsFor } from "./agents.ts";
+import { type DemoAgent, selectSettings } from "./agents.ts";
 import { type BridgeProcess, startBridge } from "./bridge-process.ts";
 import { describeError } from "./describe-error.ts";
 import { type ReceivedCallback, type Receiver, startReceiver } from "./receiver.ts";
@@ -39,7 +39,7 @@ export async function runDemo(screen: Screen, { agent, keep, stop }: DemoOptions
   cleanup.defer(() => rm(directory, { recursive: true, force: true }));
   const secret = `whsec_${randomBytes(32).toString("base64")}`;
   const receiver = cleanup.adopt(await startReceiver({ secret, signal }), (started) => started.close());
-  const bridge = cleanup.adopt(await startBridge({ directory, secret, signal, settings: settingsFor(agent, process.env) }), (started) =>
+  const bridge = cleanup.adopt(await startBridge({ directory, secret, signal, settings: selectSettings(agent, process.env) }), (started) =>
     started.close(),
   );
   void bridge.ended.then(() => failure.abort(new Error("Bridge exited unexpectedly.")));
@@ -50,8 +50,8 @@ export async function runDemo(screen: Screen, { agent, keep, stop }: DemoOptions
     if (agent.provider !== "command") await showPreflight(stage, agent);
     const workspace = path.join(directory, "workspaces", "default", agentId);
     for (const folder of folders)
-      await cp(path.join(repository, folder), path.join(workspace, folder), { recursive: true, filter: isOurs });
-    screen.line(`The agent works on a copy of this repository's ${folders.join("/ and ")}/. ${agent.needs}`);
+      await cp(path.join(repository, folder), path.join(workspace, folder), { recursive: true, filter: isSource });
+    screen.line(`The agent works on a copy of this repository's ${folders.join("/ and ")}/. ${agent.requirements}`);
     await showTask(stage, receiver, agent);
     clearTimeout(timer);
     if (keep) await stayOpen(screen, { agent, bridge, receiver, signal });
@@ -102,7 +102,7 @@ async function showTask(stage: Stage, receiver: Receiver, agent: DemoAgent): Pro
   screen.line(`  202  Idempotent-Replayed: true, state ${state}: nothing runs twice`);
 }
 
-/** Prints Bridge's checks of the agent's program. Rejects with what to do when the program is not ready. */
+/** Prints Bridge's checks of the agent's program. Rejects with NotReadyError, which names the remedies, if the program is not ready. */
 async function showPreflight(stage: Stage, { provider }: DemoAgent): Promise<void> {
   const { screen } = stage;
   screen.heading(`Preflight of ${provider}: GET /api/v2/adapters`);
@@ -115,7 +115,7 @@ async function showPreflight(stage: Stage, { provider }: DemoAgent): Promise<voi
   throw new NotReadyError(`${provider} is not ready:\n${reasons.map((reason) => `  ${reason}\n`).join("")}`);
 }
 
-/** The health of an adapter after its first check. */
+/** Waits for the first check of an adapter, and returns its health. */
 async function findHealth({ client, signal }: Stage, provider: string): Promise<Adapter["health"]> {
   for (;;) {
     for await (const { provider: name, health } of client.listAdapters({ signal }))
@@ -193,8 +193,8 @@ async function stayOpen(screen: Screen, { agent, bridge, receiver, signal }: Run
   ]);
   screen.line(`All routes: ${bridge.url}/docs`);
   while (!signal.aborted) {
-    const news = await receiver.next().then(describeCallback, (error) => `rejected: ${describeError(error)}`);
-    if (!signal.aborted) screen.line(`Callback ${news}`);
+    const description = await receiver.next().then(describeCallback, (error) => `rejected: ${describeError(error)}`);
+    if (!signal.aborted) screen.line(`Callback ${description}`);
   }
 }
 
@@ -202,4 +202,4 @@ const describeCallback = ({ attempt, body }: ReceivedCallback): string =>
   `of ${body.taskId}: attempt ${attempt}, signature ok, status ${body.status}`;
 
 /** Excludes packages that are installed in an example. */
-const isOurs = (file: string): boolean => path.basename(file) !== "node_modules";
+const isSource = (file: string): boolean => path.basename(file) !== "node_modules";

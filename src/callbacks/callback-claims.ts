@@ -111,7 +111,7 @@ export function createCallbackClaims({
   }
 
   return {
-    /** Starts with the callbacks that are due. */
+    /** Starts to claim callbacks, first those that are due. */
     start(): void {
       open = true;
       void findDueQueues();

@@ -23,7 +23,7 @@ interface Options {
   onReleased(): void;
 }
 
-/** Posts callbacks, and tracks which are in progress. Callers keep to the room that it reports. */
+/** Posts callbacks, and tracks which are in progress. Callers start no more callbacks than `roomOfOrigin` and `roomOfTenant` report. */
 export function createCallbackPosts({ deliver, onEnded, onSettled, onReleased }: Options) {
   const slots = createOriginSlots();
   const limits = createCallbackLimits();

@@ -124,13 +124,13 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
   }
 
   return {
-    /** Starts with the callbacks that are due. */
+    /** Starts to post callbacks, first those that are due. */
     start(): void {
       if (config.secrets.length === 0)
         logger.warn({}, "callbacks are not signed, set BRIDGE_CALLBACK_SECRETS so that receivers can verify them");
       claims.start();
     },
-    /** A callback of this queue has a new round of attempts. */
+    /** Call it when a callback of this queue has a new round of attempts. */
     notify: claims.notify,
     /** Stops claiming, gives POSTs in progress a short grace time, then aborts them without counting them. */
     close: (): Promise<void> => (closing ??= close()),
@@ -156,7 +156,7 @@ function toSettlement(
 
 const newEvent = (type: NewEvent["type"], data: object): NewEvent => ({ type, data: JSON.stringify(data) });
 
-/** The log fields of a callback. Only the origin of its URL, because the rest may contain secrets. */
+/** Returns the log fields of a callback, with only the origin of its URL, because the rest may contain secrets. */
 function identify({ task, origin }: DueCallback): object {
   return { taskId: task.taskId, tenant: task.tenant, agentId: task.agentId, provider: task.provider, origin };
 }

@@ -90,7 +90,7 @@ export function createAdmission(options: AdmissionOptions) {
     throw new BridgeError("queue_full", queueFullText[queue], { queue });
   }
 
-  /** The dispatch's own provider, else the one in the agent's agent.json, else the only loaded one. */
+  /** Returns the provider of the dispatch, else that of the agent's agent.json, else the only loaded one. */
   function chooseProvider(dispatch: ParsedDispatch, tenant: string): string {
     const names = registry.list().map((entry) => entry.provider);
     const only = names.length === 1 ? names[0] : undefined;
@@ -149,7 +149,7 @@ export function createAdmission(options: AdmissionOptions) {
   return { admitTask, checkRequest };
 }
 
-/** The message for clients. The reason is only in GET /api/v2/adapters, for operators, because it may contain paths. */
+/** Returns the message for clients. Only GET /api/v2/adapters reports the reason, for operators, because it may contain paths. */
 export const describeOfflineAdapter = (provider: string, isLoaded = true): string =>
   isLoaded
     ? `The adapter ${provider} is offline. GET /api/v2/adapters reports the reason.`

@@ -48,7 +48,7 @@ export function createRunChildTask({ store, running, admission, waiters, enqueue
   };
 }
 
-/** The request of a child: it may do no more than its parent, and has no more time than its parent has left. */
+/** Builds the request of a child. It has no more permissions than its parent, and no more time than its parent has left. */
 function toTaskRequest(child: ChildRequest, parent: TaskRequest, remainingMs: number): TaskRequest {
   const { message, systemPrompt, model, resumeToken, reasoningLevel, metadata, outputStrategy = { type: "stream" } } = child;
   const secondsLeft = Math.max(1, Math.ceil(remainingMs / 1000));
@@ -68,7 +68,7 @@ function toTaskRequest(child: ChildRequest, parent: TaskRequest, remainingMs: nu
   };
 }
 
-/** A result has no field for the faults of single fields, so they are part of its error text. */
+/** Returns the error text with the faults of single fields, because a result has no separate field for them. */
 const toText = ({ message, errors }: BridgeError): string =>
   [message, ...errors.map((fault) => `${fault.path} ${fault.message}.`)].join(" ");
 

@@ -49,7 +49,7 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     onTimeout: (seconds) => stop("timeout", `The task took longer than ${seconds} s.`),
     onIdle: (seconds) => stop("idle_timeout", `The runtime emitted no event for ${seconds} s.`),
   });
-  /** Undefined in place of a result: the task was stopped. */
+  /** Resolves to the result of the runtime, or to undefined when the task is stopped first. */
   const first = Promise.withResolvers<ExecutionResult | undefined>();
   const outcomeController = new AbortController();
   const runtimeEnded = Promise.withResolvers<void>();
@@ -226,8 +226,8 @@ function withRoundNumbers({ durationMs, costUsd, ...result }: ExecutionResult): 
 }
 
 /**
- * The text of the assistant's last message: not the content of a requested file. An object that the runtime reports separately is its JSON
- * text.
+ * Returns the text of the assistant's last message, not the content of a requested file. An object that the runtime reports separately is
+ * its JSON text.
  */
 function answerOf({ request }: Task, reported: ExecutionResult, final: ExecutionResult): string {
   const isSeparate = request.outputStrategy.type === "structured" && reported.outputs !== undefined;

@@ -27,7 +27,7 @@ export function createRunningTasks({ approvals, metrics }: { approvals: Approval
     return run?.task.provider === provider ? run : undefined;
   }
 
-  /** The run of the parent task; undefined if the task has no parent or the parent does not run. */
+  /** Finds the run of the parent task; undefined if the task has no parent or the parent does not run. */
   function findParent({ tenant, parentTaskId }: Pick<Task, "tenant" | "parentTaskId">): Run | undefined {
     return parentTaskId === null ? undefined : runs.get(taskHandle({ tenant, taskId: parentTaskId }));
   }

@@ -99,7 +99,7 @@ export function createScheduler({ maxConcurrent, queueLimit, quotaOf }: Schedule
 
   // --- the queue ------------------------------------------------------------------------------------------------------
 
-  /** The queue that has no room for one more dispatched task; null if all have. */
+  /** Finds a queue that has no room for one more dispatched task; null if all have room. */
   function findFullQueue({ tenant: name, agentId }: Pick<LaneTask, "tenant" | "agentId">): QueueOwner | null {
     const tenant = tenants.get(name);
     const quota = tenant?.quota ?? quotaOf(name);
@@ -108,7 +108,7 @@ export function createScheduler({ maxConcurrent, queueLimit, quotaOf }: Schedule
     return (tenant === undefined ? 0 : waitingOf(tenant)) >= fairShare(name, quota.weight) ? "bridge" : null;
   }
 
-  /** The tenant's part of the queue, by weight, among the tenants that have a task in it. */
+  /** Returns the tenant's share of the queue, by weight, among the tenants that have a task in it. */
   function fairShare(name: string, weight: number): number {
     let weights = weight;
     for (const tenant of tenants.values()) if (tenant.name !== name && waitingOf(tenant) > 0) weights += tenant.quota.weight;

@@ -41,7 +41,7 @@ async function cancel(adapter: Pick<ExecutionAdapter, "cancel">, handle: string,
   }
 }
 
-/** The result of a stopped task: its failure, and the usage, output and session that the runtime reported until then. */
+/** Builds the result of a stopped task: its failure, and the usage, output and session that the runtime reported until then. */
 export function toStoppedResult(failure: ExecutionResult, partial: ExecutionResult | undefined): ExecutionResult {
   const { usage, costUsd, model, resumeToken, conversationMessages, connection } = partial ?? {};
   const output = partial?.status === "error" ? partial.output : undefined;

@@ -17,7 +17,7 @@ export function createDataDirectory(setting: string, directory: string): void {
   }
 }
 
-/** The path of the database file with all links followed; the file may not exist yet. Creates its directory. */
+/** Returns the path of the database file with all links resolved; the file may not exist yet. Creates its directory. */
 export function locateDatabase(file: string): string {
   const setting = "BRIDGE_DATABASE_URL";
   createDataDirectory(setting, path.dirname(file));

@@ -27,7 +27,7 @@ export function cutGaps(json: string, texts: ReadonlyMap<string, LongText>): Gap
   return { json: result + json.slice(copied), gaps };
 }
 
-/** The inverse for parsing: puts a marker into each gap, made by `markerFor`. */
+/** The inverse of `cutGaps`, for parsing. Inserts the marker that `markerFor` returns into each gap. */
 export function fillGaps({ json, gaps }: GappedJson, markerFor: (text: LongText) => string): string {
   let result = "";
   let copied = 0;
@@ -38,10 +38,10 @@ export function fillGaps({ json, gaps }: GappedJson, markerFor: (text: LongText)
   return result + json.slice(copied);
 }
 
-/** Gaps as a column holds them: NULL when there are none, as in nearly all rows. */
+/** Encodes gaps for a column: NULL if there are none, as in nearly all rows. */
 export const encodeGaps = (gaps: readonly Gap[]): string | null => (gaps.length === 0 ? null : JSON.stringify(gaps));
 
-/** Reads the column. */
+/** Decodes gaps from a column. */
 export const decodeGaps = (column: unknown): readonly Gap[] => (typeof column === "string" ? (JSON.parse(column) as Gap[]) : []);
 
 function positionsOf(json: string, marker: string): number[] {

@@ -46,7 +46,7 @@ const refusal = (reason: string, { name, setting }: LockedResource, cause?: unkn
     cause,
   });
 
-/** Refuses links, because two lock files could lead to one file, and everything else that cannot be locked. */
+/** Rejects links, because two lock files could refer to one file, and all other files that are not regular. */
 function requireRegularFile(file: string): void {
   const found = lstatSync(file, { throwIfNoEntry: false });
   if (found === undefined || found.isFile()) return;
@@ -64,7 +64,7 @@ function findOwnerOfDeleted(file: string): string | null {
   return orEmpty(() => readdirSync("/proc")).find((name) => /^\d+$/.test(name) && isHolder(name)) ?? null;
 }
 
-/** Empty where /proc cannot be read: the process has ended or belongs to another user, or the system is not Linux. */
+/** Returns an empty list if /proc cannot be read: the process has ended or belongs to another user, or the system is not Linux. */
 function orEmpty(read: () => string[]): string[] {
   try {
     return read();

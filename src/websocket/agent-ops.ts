@@ -34,7 +34,7 @@ export function createAgentOps({ receiveDispatch, dispatcher, tasks, phases, fol
         checkCanStart();
         const { tenant } = meta;
         const dispatch = toDispatch(payload);
-        if (typeof events !== "boolean") throw invalidField("events", "must be a boolean");
+        if (typeof events !== "boolean") throw createFieldError("events", "must be a boolean");
         const channel = events ? requireChannel(meta, "events") : null;
         if (channel !== null) follower.checkCanFollow(tenant);
         try {
@@ -95,11 +95,11 @@ export function createAgentOps({ receiveDispatch, dispatcher, tasks, phases, fol
 function requireChannel({ channel, principal }: BridgeMeta, field: string): BridgeChannel {
   if (!principal.scopes.has("read"))
     throw new BridgeError("scope_missing", 'The token lacks the scope "read", which is required for events.');
-  if (channel === undefined) throw invalidField(field, "cannot be followed over this transport, which does not support events");
+  if (channel === undefined) throw createFieldError(field, "cannot be followed over this transport, which does not support events");
   return channel;
 }
 
-const invalidField = (path: string, message: string): BridgeError =>
+const createFieldError = (path: string, message: string): BridgeError =>
   new BridgeError("invalid_request", "The payload is not valid.", { errors: [{ path, message }] });
 
 function toDispatch(payload: Record<string, unknown>): Record<string, unknown> {
@@ -113,7 +113,7 @@ function toDispatch(payload: Record<string, unknown>): Record<string, unknown> {
 
 /** Renames the fields of a dispatch error to the names in the payload. */
 function renameFields({ code, message, errors, retryAfterSeconds, queue, cause }: BridgeError): BridgeError {
-  const names = new Map<string | undefined, string>(Object.entries(DISPATCH_NAMES).map(([name, dispatched]) => [dispatched, name]));
+  const names = new Map<string | undefined, string>(Object.entries(DISPATCH_NAMES).map(([name, dispatchName]) => [dispatchName, name]));
   const renamed = errors.map(({ path, message }) => {
     const [field, ...rest] = path.split(".");
     return { path: [names.get(field) ?? field, ...rest].join("."), message };

@@ -29,9 +29,9 @@ export function createResultOp({ dispatcher, tasks, phases }: ResultOpOptions): 
   const waiting = new WeakMap<BridgeChannel, number>();
 
   async function waitForEnd(run: Parameters<Dispatcher["waitForEnd"]>[0], seconds: number, channel: BridgeChannel | undefined) {
-    const others = channel === undefined ? 0 : (waiting.get(channel) ?? 0);
-    if (others >= MAX_WAITING) return;
-    if (channel !== undefined) waiting.set(channel, others + 1);
+    const waitingCount = channel === undefined ? 0 : (waiting.get(channel) ?? 0);
+    if (waitingCount >= MAX_WAITING) return;
+    if (channel !== undefined) waiting.set(channel, waitingCount + 1);
     try {
       await dispatcher.waitForEnd(run, Math.min(seconds, MAX_WAIT_SECONDS) * 1000, channel?.signal);
     } finally {
@@ -47,7 +47,7 @@ export function createResultOp({ dispatcher, tasks, phases }: ResultOpOptions): 
       const run = await tasks.findProgress(tenant, runId);
       if (run === null) return runNotFound(runId);
       if (waitSeconds > 0 && !isFinal(run.state)) await waitForEnd(run, waitSeconds, channel);
-      if ((await tasks.resultBytes(tenant, runId)) > MAX_RESULT_BYTES) throw tooLarge(runId);
+      if ((await tasks.resultBytes(tenant, runId)) > MAX_RESULT_BYTES) throw createTooLargeError(runId);
       const snapshot = await tasks.find(tenant, runId);
       if (snapshot === null) return runNotFound(runId);
       const { state } = snapshot.task;
@@ -62,10 +62,10 @@ async function readResult({ task, readResult: readParts }: TaskSnapshot): Promis
   let json = "";
   for await (const part of readParts()) {
     json += part;
-    if (json.length > MAX_RESULT_BYTES) throw tooLarge(task.taskId);
+    if (json.length > MAX_RESULT_BYTES) throw createTooLargeError(task.taskId);
   }
   return JSON.parse(json);
 }
 
-const tooLarge = (runId: string): BridgeError =>
+const createTooLargeError = (runId: string): BridgeError =>
   new BridgeError("too_large", `The result is larger than ${MAX_RESULT_BYTES} bytes. Read it over HTTP: GET /api/v2/tasks/${runId}.`);

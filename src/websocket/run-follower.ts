@@ -33,7 +33,7 @@ export interface RunFollowerOptions {
  */
 export function createRunFollower({ store, eventLog, logger }: RunFollowerOptions) {
   const listeners = new Map<number, Set<() => void>>();
-  const perTenant = new Map<string, number>();
+  const countByTenant = new Map<string, number>();
   const controllers = new WeakMap<BridgeChannel, Map<number, AbortController>>();
   eventLog.subscribe((events) => {
     for (const { task } of events) for (const wake of listeners.get(task.seq) ?? []) wake();
@@ -41,18 +41,18 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
 
   /** Calls `wake` at each event of the run; the returned function stops this. */
   function listen(seq: number, wake: () => void): () => void {
-    const ofRun = listeners.get(seq) ?? new Set();
-    listeners.set(seq, ofRun.add(wake));
+    const runListeners = listeners.get(seq) ?? new Set();
+    listeners.set(seq, runListeners.add(wake));
     return () => {
-      ofRun.delete(wake);
-      if (ofRun.size === 0 && listeners.get(seq) === ofRun) listeners.delete(seq);
+      runListeners.delete(wake);
+      if (runListeners.size === 0 && listeners.get(seq) === runListeners) listeners.delete(seq);
     };
   }
 
   async function pushEvents(run: TaskProgress, after: number, { channel, signal }: { channel: BridgeChannel; signal: AbortSignal }) {
     const { seq, tenant, taskId } = run;
-    let more = Promise.withResolvers<void>();
-    const wake = (): void => more.resolve();
+    let nextEvent = Promise.withResolvers<void>();
+    const wake = (): void => nextEvent.resolve();
     const stopListening = listen(seq, wake);
     signal.addEventListener("abort", wake, { once: true });
     const push = (eventJson: string, rest = "") =>
@@ -60,7 +60,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
     try {
       for (let position = after; !signal.aborted; ) {
         // Created before the read, so that an event that arrives during the read is not missed.
-        more = Promise.withResolvers<void>();
+        nextEvent = Promise.withResolvers<void>();
         const events = await store.readTaskEvents(seq, position, PAGE_SIZE, { callbacks: false });
         for (const event of events) {
           if (signal.aborted) return;
@@ -69,10 +69,10 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
           if (isTerminal(event)) return;
         }
         if (events.length > 0) continue;
-        const now = await store.findTaskProgress(tenant, taskId);
-        if (now?.seq !== seq) return await push("null", ',"error":"run-not-found"');
-        if (isFinal(now.state) && !(await store.hasEventsAfter(seq, position))) return;
-        if (!signal.aborted) await more.promise;
+        const current = await store.findTaskProgress(tenant, taskId);
+        if (current?.seq !== seq) return await push("null", ',"error":"run-not-found"');
+        if (isFinal(current.state) && !(await store.hasEventsAfter(seq, position))) return;
+        if (!signal.aborted) await nextEvent.promise;
       }
     } finally {
       stopListening();
@@ -84,7 +84,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
 
   /** Throws BridgeError `overloaded` if the tenant already follows the maximum number of runs. */
   function checkCanFollow(tenant: string): void {
-    if ((perTenant.get(tenant) ?? 0) >= MAX_FOLLOWED_PER_TENANT)
+    if ((countByTenant.get(tenant) ?? 0) >= MAX_FOLLOWED_PER_TENANT)
       throw new BridgeError(
         "overloaded",
         `This tenant follows the maximum of ${MAX_FOLLOWED_PER_TENANT} runs over WebSockets. Try again when one of them has ended.`,
@@ -100,22 +100,22 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
      */
     follow(run: TaskProgress, { channel, after }: { channel: BridgeChannel; after: number }): void {
       const { tenant, seq } = run;
-      const ofChannel = controllers.get(channel) ?? new Map<number, AbortController>();
-      controllers.set(channel, ofChannel);
-      ofChannel.get(seq)?.abort();
+      const followedRuns = controllers.get(channel) ?? new Map<number, AbortController>();
+      controllers.set(channel, followedRuns);
+      followedRuns.get(seq)?.abort();
       const controller = new AbortController();
-      ofChannel.set(seq, controller);
-      perTenant.set(tenant, (perTenant.get(tenant) ?? 0) + 1);
+      followedRuns.set(seq, controller);
+      countByTenant.set(tenant, (countByTenant.get(tenant) ?? 0) + 1);
       const signal = AbortSignal.any([controller.signal, channel.signal]);
       // The response to the request is sent first.
       void nextTurn()
         .then(() => pushEvents(run, after, { channel, signal }))
         .catch((error: unknown) => logger.error({ err: error, taskId: run.taskId, tenant }, "failed to push the events of a run"))
         .finally(() => {
-          if (ofChannel.get(seq) === controller) ofChannel.delete(seq);
-          const count = (perTenant.get(tenant) ?? 1) - 1;
-          if (count === 0) perTenant.delete(tenant);
-          else perTenant.set(tenant, count);
+          if (followedRuns.get(seq) === controller) followedRuns.delete(seq);
+          const count = (countByTenant.get(tenant) ?? 1) - 1;
+          if (count === 0) countByTenant.delete(tenant);
+          else countByTenant.set(tenant, count);
         });
     },
     /** Parses the id of the last event that the client received into its number. Throws BridgeError `invalid_request`. */

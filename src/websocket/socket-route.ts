@@ -30,9 +30,9 @@ export function createSocketRoute({
 }: SocketRouteOptions): FastifyPluginAsyncZodOpenApi {
   return async (app) => {
     // The types of the plugin do not include this option.
-    const closing = { closeTimeout: closeGraceMs };
+    const closeOptions = { closeTimeout: closeGraceMs };
     await app.register(fastifyWebsocket, {
-      options: { maxPayload: frameLimitBytes, perMessageDeflate: false, clientTracking: false, ...closing },
+      options: { maxPayload: frameLimitBytes, perMessageDeflate: false, clientTracking: false, ...closeOptions },
       // The socket closes itself with the reason, such as a frame that is too long.
       errorHandler: (error, _socket, request) => request.log.debug({ err: error }, "WebSocket failed"),
       preClose: stop,

@@ -34,33 +34,33 @@ export function createWorkspaceList({
   store: Pick<Store, "listAgents" | "listAgentsByName">;
   workspacesDir: string;
 }) {
-  // Requests of one tenant at the same time count its tasks once.
+  // Serializes the requests of one tenant, because each of them counts the tasks of the tenant.
   const turns = createTurns();
 
-  /** The tenant's workspaces, newest first. At most `MAX_WORKSPACES`. */
+  /** Lists the tenant's workspaces, newest first, at most `MAX_WORKSPACES`. */
   async function listWorkspaces(tenant: string): Promise<Workspace[]> {
     const agents = await store.listAgents(tenant, MAX_WORKSPACES);
     // If the list is full, agents with tasks may be missing in it, so a directory does not mean that its agent has no tasks.
     const directories = agents.length === MAX_WORKSPACES ? [] : await listDirectories(path.join(workspacesDir, tenant));
-    const busy = new Set(agents.map(({ agentId }) => agentId));
-    return [...agents, ...directories.filter(({ agentId }) => !busy.has(agentId))]
+    const agentIds = new Set(agents.map(({ agentId }) => agentId));
+    return [...agents, ...directories.filter(({ agentId }) => !agentIds.has(agentId))]
       .toSorted((one, other) => other.updatedAt - one.updatedAt)
       .slice(0, MAX_WORKSPACES)
       .map(toWorkspace);
   }
 
-  /** One page of all workspaces, ordered by `agentId`. `next` is the `after` of the following page, null at the end. */
+  /** Returns one page of all workspaces, ordered by `agentId`. `next` is the `after` of the following page, null at the end. */
   async function pageWorkspaces(
     tenant: string,
     { after, limit }: { after: string; limit: number },
   ): Promise<{ workspaces: Workspace[]; next: string | null }> {
     // Reads one more than requested, to see whether another page follows.
     const agents = await store.listAgentsByName(tenant, { after, limit: limit + 1 });
-    const busy = new Set(agents.map(({ agentId }) => agentId));
+    const agentIds = new Set(agents.map(({ agentId }) => agentId));
     // The agent of a directory after a full page may have tasks, so the directory belongs to a later page.
     const last = agents.length > limit ? agents.at(-1)?.agentId : undefined;
     const directories = (await listDirectories(path.join(workspacesDir, tenant))).filter(
-      ({ agentId }) => agentId > after && !busy.has(agentId) && (last === undefined || agentId < last),
+      ({ agentId }) => agentId > after && !agentIds.has(agentId) && (last === undefined || agentId < last),
     );
     const found = [...agents, ...directories].toSorted((one, other) => (one.agentId < other.agentId ? -1 : 1));
     const workspaces = found.slice(0, limit).map(toWorkspace);

@@ -25,12 +25,12 @@ export type AgentFile = Omit<z.infer<typeof agentFileSchema>, "tools"> & { tools
 
 /** Reads the prompt files that exist, in order. */
 export function readPromptFiles(workspace: string): string[] {
-  return promptFileNames.map((name) => readInside(workspace, name)).filter((text) => text !== null);
+  return promptFileNames.map((name) => readOptionalFile(workspace, name)).filter((text) => text !== null);
 }
 
 /** Reads `agent.json`; an empty object if there is none. Throws an error for clients if it is invalid. */
 export function readAgentFile(workspace: string): AgentFile {
-  const text = readInside(workspace, "agent.json");
+  const text = readOptionalFile(workspace, "agent.json");
   if (text === null) return {};
   let json: unknown;
   try {
@@ -47,10 +47,10 @@ export function readAgentFile(workspace: string): AgentFile {
   return tools === undefined ? agent : { ...agent, tools: normalizeTools(tools) };
 }
 
-function readInside(workspace: string, name: string): string | null {
-  const reading = readFileInside(workspace, path.join(workspace, name), FILE_LIMIT_BYTES);
-  if ("content" in reading) return reading.content.toString("utf8");
-  if (reading.fault === "missing") return null;
-  if (reading.fault === "outside") throw new Error(`${name} is outside the workspace, through a link`);
+function readOptionalFile(workspace: string, name: string): string | null {
+  const file = readFileInside(workspace, path.join(workspace, name), FILE_LIMIT_BYTES);
+  if ("content" in file) return file.content.toString("utf8");
+  if (file.fault === "missing") return null;
+  if (file.fault === "outside") throw new Error(`${name} is outside the workspace, through a link`);
   throw new Error(`${name} of the workspace must be a file of at most 1 MiB`);
 }

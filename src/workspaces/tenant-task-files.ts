@@ -47,28 +47,28 @@ export function createTaskFiles({
   }
 
   return {
-    /** Throws BridgeError: not_found. */
+    /** Lists the files of a task. Throws BridgeError: not_found. */
     async list(tenant: string, taskId: string, { after, limit }: { after: string | null; limit: number }): Promise<WalkedFiles> {
       const task = await find(tenant, taskId);
       return turns.take(tenant, async () => {
         const workspace = task.startedAt === null ? null : await nullIfAbsent(realpath(workspaces.workspaceOf(tenant, task.agentId)));
         const root = workspace === null ? null : holdDirectory(workspace);
         if (root === null) return { files: [], next: null, truncated: false };
-        const wanted = ({ changedAt }: { changedAt: number }) => compareToRun(task, changedAt) === "during";
-        return walkFiles(root, { after, limit, skip: skippedDirectories, wanted }).finally(root.close);
+        const isWanted = ({ changedAt }: { changedAt: number }) => compareToRun(task, changedAt) === "during";
+        return walkFiles(root, { after, limit, skip: skippedDirectories, isWanted }).finally(root.close);
       });
     },
 
-    /** Throws BridgeError: not_found, with the reason. */
+    /** Opens a file of a task. Throws BridgeError: not_found, with the reason. */
     async open(tenant: string, taskId: string, path: string): Promise<OpenTaskFile> {
       const task = await find(tenant, taskId);
       const names = readListedPath(path);
       const handle = names === null ? null : await openFileInside(workspaces.workspaceOf(tenant, task.agentId), names);
-      if (names === null || handle === null) throw fileNotFound();
+      if (names === null || handle === null) throw createFileNotFound();
       try {
         const stats = await handle.stat({ bigint: true });
         const time = compareToRun(task, Number(stats.ctimeMs));
-        if (time === "before") throw fileNotFound();
+        if (time === "before") throw createFileNotFound();
         if (time === "after") throw new BridgeError("not_found", "The file was changed after the end of the task.");
         return { handle, stats, name: names.at(-1) ?? "", isFinal: task.finishedAt !== null };
       } catch (error) {
@@ -79,7 +79,7 @@ export function createTaskFiles({
   };
 }
 
-const fileNotFound = () => new BridgeError("not_found", "The task has no file at this path.");
+const createFileNotFound = () => new BridgeError("not_found", "The task has no file at this path.");
 
 function compareToRun({ startedAt, finishedAt }: TaskProgress, changedAt: number): "before" | "during" | "after" {
   if (startedAt === null || changedAt < startedAt - FILE_CLOCK_TICK_MS) return "before";

@@ -33,14 +33,14 @@ export interface WalkOptions {
   limit: number;
   /** Names of directories to skip. */
   skip: ReadonlySet<string>;
-  wanted(file: FoundFile): boolean;
+  isWanted(file: FoundFile): boolean;
   limits?: { [Name in keyof typeof walkLimits]?: number };
 }
 
 /**
  * Lists the regular files below a directory, in the order of their names, directory by directory. Links are neither followed nor listed.
  */
-export async function walkFiles(root: HeldDirectory, { after, limit, skip, wanted, ...options }: WalkOptions): Promise<WalkedFiles> {
+export async function walkFiles(root: HeldDirectory, { after, limit, skip, isWanted, ...options }: WalkOptions): Promise<WalkedFiles> {
   const limits = { ...walkLimits, ...options.limits };
   const deadline = performance.now() + limits.ms;
   const files: FoundFile[] = [];
@@ -111,7 +111,7 @@ export async function walkFiles(root: HeldDirectory, { after, limit, skip, wante
   }
 
   function collect(file: FoundFile): void {
-    if (!wanted(file)) return;
+    if (!isWanted(file)) return;
     if (files.length < limit) files.push(file);
     else isPageFull = true;
   }

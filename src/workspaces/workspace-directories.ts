@@ -47,8 +47,8 @@ export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; 
      * can take minutes, and resolves with the errors of those that it could not remove.
      */
     async setAsideLeftovers(): Promise<() => Promise<unknown[]>> {
-      const left = existsSync(tmpRoot) ? await readdir(tmpRoot) : [];
-      const renamed = await Promise.all(left.map((name) => renameEntry(tmpRoot, name)));
+      const leftovers = existsSync(tmpRoot) ? await readdir(tmpRoot) : [];
+      const renamed = await Promise.all(leftovers.map((name) => renameEntry(tmpRoot, name)));
       return async () => {
         const faults: unknown[] = [];
         for (const name of renamed) await removeInside(tmpRoot, name).catch((error: unknown) => faults.push(error));
@@ -58,12 +58,12 @@ export function createWorkspaces({ dataDir, workspacesDir }: { dataDir: string; 
   };
 }
 
-/** Renames an entry of a directory to a unique name; returns its name afterwards. */
+/** Renames an entry of a directory to a unique name. Returns its new name, or its old one if it cannot be renamed. */
 async function renameEntry(directory: string, name: string): Promise<string> {
-  const aside = `earlier-${randomUUID()}`;
+  const newName = `earlier-${randomUUID()}`;
   try {
-    await rename(path.join(directory, name), path.join(directory, aside));
-    return aside;
+    await rename(path.join(directory, name), path.join(directory, newName));
+    return newName;
   } catch {
     // An entry that cannot be renamed cannot be removed either, and the removal reports the reason.
     return name;
@@ -76,10 +76,10 @@ export function resolveDirectoryInside(workspace: string, relative: string): str
     throw new BridgeError("invalid_request", `metadata.cwd ${message}.`, { errors: [{ path: "metadata.cwd", message }] });
   };
   if (path.isAbsolute(relative) || relative.includes("\0")) reject("must be a path relative to the workspace");
-  const wanted = path.resolve(workspace, relative);
-  if (!isInside(workspace, wanted)) reject("must be inside the workspace");
-  if (statSync(wanted, { throwIfNoEntry: false })?.isDirectory() !== true) reject("must be an existing directory of the workspace");
-  const real = realpathSync(wanted);
+  const resolved = path.resolve(workspace, relative);
+  if (!isInside(workspace, resolved)) reject("must be inside the workspace");
+  if (statSync(resolved, { throwIfNoEntry: false })?.isDirectory() !== true) reject("must be an existing directory of the workspace");
+  const real = realpathSync(resolved);
   if (!isInside(realpathSync(workspace), real)) reject("is outside the workspace, through a link");
   return real;
 }
@@ -93,12 +93,12 @@ export function resolveFileInside(workspace: string, relative: string): string {
     throw new BridgeError("invalid_request", `outputStrategy.path ${message}.`, { errors: [{ path: "outputStrategy.path", message }] });
   };
   if (path.isAbsolute(relative) || relative.includes("\0")) reject("must be a path relative to the workspace");
-  const wanted = path.resolve(workspace, relative);
-  if (wanted === workspace || !isInside(workspace, wanted)) reject("must name a file inside the workspace");
+  const resolved = path.resolve(workspace, relative);
+  if (resolved === workspace || !isInside(workspace, resolved)) reject("must name a file inside the workspace");
   if (existsSync(workspace)) {
-    let existing = wanted;
+    let existing = resolved;
     while (!existsSync(existing)) existing = path.dirname(existing);
     if (!isInside(realpathSync(workspace), realpathSync(existing))) reject("is outside the workspace, through a link");
   }
-  return wanted;
+  return resolved;
 }

@@ -26,7 +26,7 @@ export interface WorkspaceFile {
 export type WorkspaceFiles = ReturnType<typeof createWorkspaceFiles>;
 
 /**
- * Creates the writer of workspace files on behalf of callers. Throws BridgeError: invalid_request, invalid_state, stale_write, not_found.
+ * Creates the writer of workspace files for callers. Its methods throw BridgeError: invalid_request, invalid_state, stale_write, not_found.
  */
 export function createWorkspaceFiles({ workspaces }: { workspaces: Workspaces }) {
   // Serializes requests, so that no other request changes the workspace between the check of a condition and the write.
@@ -35,28 +35,28 @@ export function createWorkspaceFiles({ workspaces }: { workspaces: Workspaces })
   return {
     /** Creates or replaces a file, also while a task runs in the workspace. The task reads either the old or the new content. */
     put(file: WorkspaceFile, content: Uint8Array, condition: FileCondition): Promise<{ isNew: boolean; tag: string }> {
-      const names = namesOf(file);
+      const names = parsePath(file);
       const workspace = workspaces.workspaceOf(file.tenant, file.agentId);
       return turns.take(workspace, async () => {
         makeWorkspace(workspace, file.agentId);
-        const before = await findEntry(workspace, names);
-        check(condition, before);
+        const previous = await findEntry(workspace, names);
+        checkCondition(condition, previous);
         await writeWorkspaceFile(workspace, names, content);
-        const after = await findEntry(workspace, names);
+        const written = await findEntry(workspace, names);
         // A task has removed or replaced the file since the write.
-        if (after?.tag == null)
+        if (written?.tag == null)
           throw new BridgeError("invalid_state", `${file.path} was replaced by another program while Bridge wrote it. Write it again.`);
-        return { isNew: before?.tag == null, tag: after.tag };
+        return { isNew: previous?.tag == null, tag: written.tag };
       });
     },
 
     delete(file: WorkspaceFile, condition: FileCondition): Promise<void> {
-      const names = namesOf(file);
+      const names = parsePath(file);
       const workspace = workspaces.workspaceOf(file.tenant, file.agentId);
       return turns.take(workspace, async () => {
         const entry = await findEntry(workspace, names);
-        check(condition, entry);
-        if (entry?.tag == null || !(await remove(workspace, names)))
+        checkCondition(condition, entry);
+        if (entry?.tag == null || !(await removeFile(workspace, names)))
           throw new BridgeError("not_found", `The workspace has no file ${file.path}.`);
       });
     },
@@ -77,7 +77,7 @@ function makeWorkspace(workspace: string, agentId: string): void {
   }
 }
 
-function namesOf({ path: text }: WorkspaceFile): string[] {
+function parsePath({ path: text }: WorkspaceFile): string[] {
   const read = readWritablePath(text);
   if ("names" in read) return read.names;
   throw new BridgeError("invalid_request", `The path ${read.fault}.`, { errors: [{ path: "path", message: read.fault }] });
@@ -94,7 +94,7 @@ async function findEntry(workspace: string, names: readonly string[]): Promise<{
   return stats && { tag: stats.isFile() ? fileTag(stats) : null };
 }
 
-async function remove(workspace: string, names: readonly string[]): Promise<boolean> {
+async function removeFile(workspace: string, names: readonly string[]): Promise<boolean> {
   try {
     using directory = holdInside(workspace, names.slice(0, -1));
     return directory !== null && (await removeFileInside(directory, names.at(-1) ?? ""));
@@ -103,7 +103,7 @@ async function remove(workspace: string, names: readonly string[]): Promise<bool
   }
 }
 
-function check({ ifMatch, mustBeNew }: FileCondition, entry: { tag: string | null } | null): void {
+function checkCondition({ ifMatch, mustBeNew }: FileCondition, entry: { tag: string | null } | null): void {
   if (mustBeNew && entry !== null)
     throw new BridgeError("stale_write", "The file already exists. To replace it, send If-Match with its ETag instead of If-None-Match.");
   if (ifMatch === null) return;

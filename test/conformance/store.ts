@@ -230,6 +230,20 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(published.map(({ type }) => type)).toEqual(["execution.started", "execution.failed"]);
       });
 
+      test("rejects the pending approvals of the task, also after an end that failed and after a restart", async () => {
+        const { store, reopen } = await open();
+        const task = await started(store);
+        const approval = { approvalId: "apr", toolCallId: "call", toolName: "shell", shownInput: "{}", expiresInMs: 60_000 };
+        await store.insertApprovalIfRunning(task, { ...approval, event: () => ({ type: "tool.approval_requested", data: "{}" }) });
+        await expect(store.finishTaskIfRunning(task, { ...newFinish(), state: "none" as "failed" })).rejects.toThrow(/CHECK/);
+        expect(await store.hasPendingApproval(task.seq)).toBe(true);
+        const again = await reopen();
+        await again.finishTaskIfRunning(task, newFinish());
+        expect(await again.findApproval("default", "apr")).toMatchObject({ state: "rejected", decidedBy: "bridge" });
+        const types = (await again.readTaskEvents(task.seq, 0, 10, { callbacks: false })).map(({ type }) => type);
+        expect(types).toEqual(["execution.started", "tool.approval_requested", "tool.approval_resolved", "execution.completed"]);
+      });
+
       test("never changes the state of an ended task", async () => {
         const { store } = await open();
         const task = await started(store);

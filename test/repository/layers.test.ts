@@ -16,10 +16,11 @@ const planted: readonly { rule: string; file: string; imports: string; code?: st
   { rule: "vocabulary-imports-only-zod", file: "src/contract/network.ts", imports: "undici" },
   { rule: "room metrics.ts", file: "src/metrics.ts", imports: "./store/store.ts" },
   ...Object.keys(rooms)
-    .filter((room) => room !== "app" && !room.endsWith(".ts"))
+    .filter((room) => room !== "app" && !/\.[jt]s$/.test(room))
     .map((room) => ({ rule: `room ${room}`, file: `src/${room}/upward.ts`, imports: `${"../".repeat(room.split("/").length)}main.ts` })),
   { rule: "room app", file: "src/app/upward.ts", imports: "../main.ts" },
   { rule: "room main.ts", file: "src/main.ts", imports: "./store/store.ts" },
+  { rule: "room start.js", file: "src/start.js", imports: "./app/create-app.ts" },
   {
     rule: "room store",
     file: "src/store/disposing.ts",

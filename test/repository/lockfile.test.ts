@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { completeLockfile, type Lockfile, missingPlatformPackages } from "../../scripts/lockfile.ts";
+import { completeLockfile, type Lockfile, listMissingPlatformPackages } from "../../scripts/lockfile.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 const readText = (file: string) => readFileSync(path.join(repository, file), "utf8");
@@ -24,7 +24,7 @@ describe.each([
   });
 
   test("names every platform package, so that npm ci accepts it as complete", () => {
-    expect(missingPlatformPackages(locked)).toEqual([]);
+    expect(listMissingPlatformPackages(locked)).toEqual([]);
   });
 });
 

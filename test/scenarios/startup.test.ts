@@ -29,6 +29,13 @@ describe("the start", () => {
     expect(second.stderr()).toBe("");
   });
 
+  test("enables the compile cache next to the code before it loads the code", async () => {
+    const bridge = await startBridgeProgram(await temporaryDirectory(), { NODE_COMPILE_CACHE: "", NODE_DEBUG_NATIVE: "COMPILE_CACHE" });
+    const repository = path.resolve(import.meta.dirname, "../..");
+    expect(bridge.stderr()).toContain(` -> ${repository}/node_modules/.cache/node-compile-cache/`);
+    expect(bridge.stderr()).toContain(`retrieving transpile cache for StrippedTypeScript file://${repository}/src/main.ts`);
+  });
+
   test("reports all configuration errors together, without secrets", async () => {
     const dataDir = await temporaryDirectory();
     const start = startBridgeProgram(dataDir, {

@@ -11,7 +11,7 @@ const repository = path.resolve(import.meta.dirname, "../..");
 /** Time limit on an idle machine. */
 const OVERLOAD_LIMIT_MS = 15_000;
 
-/** The program `node src/main.ts`, started as by an operator. */
+/** The program `node src/start.js`, started as by an operator. */
 export interface BridgeProgram {
   url: string;
   pid: number;
@@ -42,7 +42,7 @@ export async function startBridgeProgram(
   atEnd: (act: () => void) => void = onTestFinished,
   { openFiles }: { openFiles?: number } = {},
 ): Promise<BridgeProgram> {
-  const command = [process.execPath, path.join(repository, "src/main.ts")];
+  const command = [process.execPath, path.join(repository, "src/start.js")];
   const limited = openFiles === undefined ? command : ["/bin/sh", "-c", 'ulimit -n "$0" && exec "$@"', String(openFiles), ...command];
   const child = spawn(limited[0] as string, limited.slice(1), {
     cwd: dataDir,

@@ -26,7 +26,7 @@ async function walkAll(root: string, options: Partial<WalkOptions> = {}) {
   let truncated = false;
   let stretches = 0;
   do {
-    const walked = await walkFiles(held, { limit: 1000, skip: new Set(["node_modules"]), wanted: () => true, ...options, after });
+    const walked = await walkFiles(held, { limit: 1000, skip: new Set(["node_modules"]), isWanted: () => true, ...options, after });
     files.push(...walked.files);
     truncated ||= walked.truncated;
     after = walked.next;
@@ -61,7 +61,7 @@ test("a walk continues when the entry at its position is deleted or replaced", a
   const root = await plant(names);
   const held = holdDirectory(root) as HeldDirectory;
   const from = async (after: string) =>
-    (await walkFiles(held, { after, limit: 100, skip: new Set(), wanted: () => true })).files.map((file) => file.path).slice(0, 2);
+    (await walkFiles(held, { after, limit: 100, skip: new Set(), isWanted: () => true })).files.map((file) => file.path).slice(0, 2);
   expect(await from("a/11")).toEqual(["a/2/x", "a/2/y"]);
   expect(await from("a/2/x/deeper")).toEqual(["a/2/x", "a/2/y"]);
   expect(await from("a/")).toEqual(["a/1", "a/10"]);

@@ -157,12 +157,12 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
       async putFile(agentId, path, content, { ifMatch, mustBeNew = false, signal } = {}) {
         const headers = { ...(ifMatch !== undefined && { "if-match": ifMatch }), ...(mustBeNew && { "if-none-match": "*" }) };
         const isRepeatable = ifMatch === undefined && !mustBeNew;
-        const response = await sendForStatus({ path: filePath(agentId, path), method: "PUT", headers, content, signal }, isRepeatable);
+        const response = await sendForStatus({ path: filePathOf(agentId, path), method: "PUT", headers, content, signal }, isRepeatable);
         return { isNew: response.status === 201, etag: response.headers.get("etag") ?? "" };
       },
       async deleteFile(agentId, path, { ifMatch, signal } = {}) {
         const headers = ifMatch === undefined ? {} : { "if-match": ifMatch };
-        await sendForStatus({ path: filePath(agentId, path), method: "DELETE", headers, signal }, false);
+        await sendForStatus({ path: filePathOf(agentId, path), method: "DELETE", headers, signal }, false);
       },
     },
 
@@ -204,7 +204,7 @@ function readBaseUrl(address: string | URL): string {
 }
 
 const encodePath = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
-const filePath = (agentId: string, path: string): string => `/api/v2/workspaces/${encodeURIComponent(agentId)}/files/${encodePath(path)}`;
+const filePathOf = (agentId: string, path: string): string => `/api/v2/workspaces/${encodeURIComponent(agentId)}/files/${encodePath(path)}`;
 const pathOf = (taskId: string): string => `/api/v2/tasks/${encodeURIComponent(taskId)}`;
 const isFinal = (state: TaskState): boolean => state !== "queued" && state !== "running";
 

@@ -72,11 +72,11 @@ export interface InputFault {
 
 /** Parses the input, including deprecated field names. `fallbackId` is the session id if the input has none. */
 export function readInput(
-  given: unknown,
+  json: unknown,
   fallbackId: string,
   { needsDomains, maxProviders }: { needsDomains: boolean; maxProviders: number },
 ): { input: CouncilInput } | { faults: InputFault[] } {
-  const parsed = schema.safeParse(given);
+  const parsed = schema.safeParse(json);
   if (!parsed.success) {
     return {
       faults: parsed.error.issues.flatMap(({ path, message, ...issue }) => {

@@ -3,7 +3,13 @@ import { createDebate, hasEnded } from "./debate/debate.ts";
 import { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 import type { CouncilInput } from "./input.ts";
 import { createRoles, createSeat, type Runtime, type Seat } from "./panel/ask-roles.ts";
-import { advocatePrompt, type CrossRound, coordinatorPrompt, crossIntegrationPrompt, crossRoles } from "./prompts/cross-prompts.ts";
+import {
+  type CrossRound,
+  composeAdvocatePrompt,
+  composeCoordinatorPrompt,
+  composeCrossIntegrationPrompt,
+  crossRoles,
+} from "./prompts/cross-prompts.ts";
 import type { Answer } from "./prompts/read-answer.ts";
 import { type MergedOutput, toOutput } from "./reports/merge-sources.ts";
 import type { RoleRecord } from "./reports/report.ts";
@@ -80,8 +86,8 @@ export async function runCrossDebate(options: CrossDebateOptions): Promise<Cross
     const round = rounds + 1;
     debate.beginRound(round + 1, []);
     const [doubts, findings] = await Promise.all([
-      ask(advocate, advocatePrompt(input, describe(round)), round),
-      ask(integration, crossIntegrationPrompt(input, describe(round)), round),
+      ask(advocate, composeAdvocatePrompt(input, describe(round)), round),
+      ask(integration, composeCrossIntegrationPrompt(input, describe(round)), round),
     ]);
     if (doubts !== null) {
       const { raised, found } = debate.applyChallenges(advocate.speaker, doubts);
@@ -89,7 +95,7 @@ export async function runCrossDebate(options: CrossDebateOptions): Promise<Cross
       logFindings(found, round);
     }
     if (findings !== null) logFindings(debate.applyAnswer(integration.speaker, findings), round);
-    const decision = await ask(coordinator, coordinatorPrompt(input, describe(round)), round);
+    const decision = await ask(coordinator, composeCoordinatorPrompt(input, describe(round)), round);
     if (decision !== null) logFindings(debate.applyAnswer(coordinator.speaker, decision), round);
     for (const merge of debate.mergeDuplicates()) log({ event: "merge", kept: merge.keptId, dropped: merge.droppedId, round });
     // A round without answers does not count, and the next one would have no answers either.

@@ -3,7 +3,13 @@ import { domainsOf } from "./domains/find-expert.ts";
 import { createIds } from "./ids.ts";
 import type { CouncilInput } from "./input.ts";
 import type { CouncilReport, SkippedBridge } from "./reports/council-report.ts";
-import { abortedReport, type CouncilRun, completedReport, type MemberReport, selectReports } from "./reports/deep-council-report.ts";
+import {
+  type CouncilRun,
+  createAbortedReport,
+  createCompletedReport,
+  type MemberReport,
+  selectReports,
+} from "./reports/deep-council-report.ts";
 import { type MergedOutput, mergeSources } from "./reports/merge-sources.ts";
 import type { BridgeReport } from "./reports/report.ts";
 import { runCrossDebate } from "./run-cross-debate.ts";
@@ -55,9 +61,9 @@ export async function runDeepCouncil(options: DeepCouncilOptions): Promise<Counc
     log({ event: "halted_to_skipped", bridge, halt_reason: report.halt_reason });
   }
   const run: CouncilRun = { input, endedAt: options.now(), reports, skippedRuntimes };
-  if (selectReports("ABORTED", reports).length > 0) return abortedReport(run, "The council was stopped.");
+  if (selectReports("ABORTED", reports).length > 0) return createAbortedReport(run, "The council was stopped.");
   const completed = selectReports("COMPLETED", reports);
-  if (completed.length === 0) return abortedReport(run, "No runtime completed its part of the council.");
+  if (completed.length === 0) return createAbortedReport(run, "No runtime completed its part of the council.");
 
   const merged = mergeReports(completed, log);
   const debated = await runCrossDebate({
@@ -70,7 +76,7 @@ export async function runDeepCouncil(options: DeepCouncilOptions): Promise<Counc
     log,
     onProgress: options.onProgress,
   });
-  return completedReport(run, merged, debated);
+  return createCompletedReport(run, merged, debated);
 }
 
 /** Runs the bridges concurrently, and returns their reports in the order of the members. */

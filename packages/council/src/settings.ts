@@ -40,9 +40,9 @@ const fields = {
 export function readSettings(content: string | null, now = Date.now()): CouncilSettings {
   const none: CouncilSettings = { of: () => ({ enabled: true, models: [] }), reasoningLevel: null, isStale: false, fault: null };
   if (content === null) return none;
-  const given = parseJson(content);
-  if (given === undefined) return { ...none, fault: `${SETTINGS_FILE} is not used. It is not valid JSON.` };
-  if (!isRecord(given)) return { ...none, fault: `${SETTINGS_FILE} is not used. It must be a JSON object.` };
+  const json = parseJson(content);
+  if (json === undefined) return { ...none, fault: `${SETTINGS_FILE} is not used. It is not valid JSON.` };
+  if (!isRecord(json)) return { ...none, fault: `${SETTINGS_FILE} is not used. It must be a JSON object.` };
   const faults: string[] = [];
   function read<Name extends keyof typeof fields>(
     from: Record<string, unknown>,
@@ -69,10 +69,10 @@ export function readSettings(content: string | null, now = Date.now()): CouncilS
     const models = read(value, "models", `${path}.`) ?? [];
     return { enabled: enabled === true, models: models.length > 0 ? [...new Set(models)] : model === null ? [] : [model] };
   };
-  const bridges = new Map(Object.entries(read(given, "bridges") ?? {}).map(([name, value]) => [name, readBridge(name, value)]));
-  const updatedAt = Date.parse(read(given, "updated") ?? "");
-  const ttlHours = read(given, "ttl_hours");
-  const reasoningLevel = read(given, "reasoning_level");
+  const bridges = new Map(Object.entries(read(json, "bridges") ?? {}).map(([name, value]) => [name, readBridge(name, value)]));
+  const updatedAt = Date.parse(read(json, "updated") ?? "");
+  const ttlHours = read(json, "ttl_hours");
+  const reasoningLevel = read(json, "reasoning_level");
   const left = faults.length - REPORTED_FAULTS;
   return {
     of: (bridge) => bridges.get(bridge) ?? { enabled: true, models: [] },

@@ -40,10 +40,10 @@ export function shareEvenly(spending: Spending, planned: readonly number[]): Spe
 function createShare(runs: number, total: Total, rest?: Pool): SpendingShare & Pool {
   let own = runs;
   const share: SpendingShare & Pool = {
-    draw(wanted) {
-      const drawn = Math.min(wanted, own);
+    draw(count) {
+      const drawn = Math.min(count, own);
       own -= drawn;
-      return drawn === wanted ? drawn : drawn + (rest?.draw(wanted - drawn) ?? 0);
+      return drawn === count ? drawn : drawn + (rest?.draw(count - drawn) ?? 0);
     },
     give(count) {
       own += count;
@@ -53,7 +53,7 @@ function createShare(runs: number, total: Total, rest?: Pool): SpendingShare & P
       total.runs += 1;
       return true;
     },
-    share: (wanted) => createShare(share.draw(wanted), total, share),
+    share: (count) => createShare(share.draw(count), total, share),
     release() {
       rest?.give(own);
       own = 0;
@@ -82,7 +82,7 @@ function createShare(runs: number, total: Total, rest?: Pool): SpendingShare & P
 /** A pool of prompts. */
 interface Pool {
   /** Takes this many prompts, or all that remain. */
-  draw(wanted: number): number;
+  draw(count: number): number;
   give(count: number): void;
   readonly left: number;
 }

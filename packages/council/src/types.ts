@@ -81,4 +81,4 @@ export interface Challenge {
 }
 
 /** Returns the sort key of a severity: the most severe first, null last. */
-export const severityRank = (severity: Severity | null): number => (severity === null ? severities.length : severities.indexOf(severity));
+export const rankSeverity = (severity: Severity | null): number => (severity === null ? severities.length : severities.indexOf(severity));

@@ -41,18 +41,18 @@ export async function makeDirectoryInside(
 async function makeEntry(parent: HeldDirectory, name: string, mode: number, obstacles: Replacement): Promise<HeldDirectory> {
   const pathname = entryPath(parent, name);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    await mkdir(pathname, { mode }).catch(unlessCode("EEXIST"));
+    await mkdir(pathname, { mode }).catch(rethrowUnlessCode("EEXIST"));
     const directory = holdDirectory(pathname);
     if (directory !== null) return directory;
     if (obstacles === "refuse") break;
     // The removal fails if the name has become a directory; the next try opens it.
-    await unlink(pathname).catch(unlessCode("ENOENT", "EISDIR", "EPERM"));
+    await unlink(pathname).catch(rethrowUnlessCode("ENOENT", "EISDIR", "EPERM"));
   }
   throw new NotADirectory(name);
 }
 
 /** Returns a handler that throws an error again unless it has one of these codes. */
-export const unlessCode =
+export const rethrowUnlessCode =
   (...codes: readonly string[]) =>
   (error: unknown): void => {
     if (!codes.includes(String(codeOf(error)))) throw error;

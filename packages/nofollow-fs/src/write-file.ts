@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { codeOf, entryPath, type HeldDirectory, holdRoot } from "./held-directory.ts";
-import { type Replacement, unlessCode } from "./make-directory.ts";
+import { type Replacement, rethrowUnlessCode } from "./make-directory.ts";
 import { removeInside } from "./remove.ts";
 
 /**
@@ -29,7 +29,7 @@ export async function writeFileInside(
       await replaceTarget();
     });
   } catch (error) {
-    await unlink(entryPath(held, temporaryName)).catch(unlessCode("ENOENT"));
+    await unlink(entryPath(held, temporaryName)).catch(rethrowUnlessCode("ENOENT"));
     throw error;
   }
 }

@@ -30,16 +30,16 @@ const systemPrompt = [
 export function composePrompt(inputs: PromptInputs): Message[] {
   return [
     { role: "system", content: systemPrompt },
-    { role: "user", content: [...sections(inputs), "Write the document."].join("\n\n") },
+    { role: "user", content: [...renderSections(inputs), "Write the document."].join("\n\n") },
   ];
 }
 
 /** Returns the messages of a later iteration: those of the first one, the rejected draft and the log of the validator. */
 export function composeFixPrompt(inputs: PromptInputs, { draft, logText }: Attempt): Message[] {
   const parts = [
-    ...sections(inputs),
-    section("Previous draft, which the validator refused", draft),
-    section("Log of the validator", logText),
+    ...renderSections(inputs),
+    renderSection("Previous draft, which the validator refused", draft),
+    renderSection("Log of the validator", logText),
     FIX_INSTRUCTION,
     "Answer with the whole document.",
   ];
@@ -49,12 +49,12 @@ export function composeFixPrompt(inputs: PromptInputs, { draft, logText }: Attem
   ];
 }
 
-function sections({ describe, params, materials }: PromptInputs): string[] {
+function renderSections({ describe, params, materials }: PromptInputs): string[] {
   return [
-    section("Description of the format", describe),
-    ...(params === null ? [] : [section("Parameters", params)]),
-    ...(materials === "" ? [] : [section("Materials", materials)]),
+    renderSection("Description of the format", describe),
+    ...(params === null ? [] : [renderSection("Parameters", params)]),
+    ...(materials === "" ? [] : [renderSection("Materials", materials)]),
   ];
 }
 
-const section = (title: string, text: string): string => `# ${title}\n\n${text}`;
+const renderSection = (title: string, text: string): string => `# ${title}\n\n${text}`;

@@ -2,7 +2,6 @@ import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from "fastify-zod-openapi";
-import { stringify } from "yaml";
 import type { z } from "zod";
 import { describeApi } from "./api-description.ts";
 import { callbackBodySchema } from "./callback-webhook.ts";
@@ -45,7 +44,7 @@ export async function registerApiDocs(app: FastifyInstance, version: string): Pr
   // Cached, because the document does not change after the start.
   let yaml: string | undefined;
   app.get("/openapi.yaml", { config: { public: true }, schema: { hide: true } }, async (_request, reply) => {
-    yaml ??= writeOpenapiYaml(app.swagger());
+    yaml ??= await writeOpenapiYaml(app.swagger());
     return reply.type("application/yaml; charset=utf-8").send(yaml);
   });
 }
@@ -61,4 +60,8 @@ function simplify({ jsonSchema, io }: { jsonSchema: z.core.JSONSchema.BaseSchema
 }
 
 /** Formats the OpenAPI document as YAML, for `/openapi.yaml` and the file `openapi.yaml`. */
-export const writeOpenapiYaml = (document: object): string => stringify(document, { aliasDuplicateObjects: false, lineWidth: 140 });
+export async function writeOpenapiYaml(document: object): Promise<string> {
+  // Loaded when it is needed, because most Bridges never write YAML.
+  const { stringify } = await import("yaml");
+  return stringify(document, { aliasDuplicateObjects: false, lineWidth: 140 });
+}

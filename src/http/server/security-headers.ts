@@ -1,5 +1,4 @@
-import { IncomingMessage, ServerResponse } from "node:http";
-import { Socket } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import helmet from "helmet";
 
 /**
@@ -7,7 +6,13 @@ import helmet from "helmet";
  * `/docs` adds its own content security policy.
  */
 export function createSecurityHeaders(): Readonly<Record<string, string>> {
-  const response = new ServerResponse(new IncomingMessage(new Socket()));
-  helmet({ contentSecurityPolicy: false })(response.req, response, () => {});
-  return Object.fromEntries(Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)]));
+  const headers: Record<string, string> = {};
+  const response = {
+    setHeader: (name: string, value: unknown) => {
+      headers[name.toLowerCase()] = String(value);
+    },
+    removeHeader: (name: string) => delete headers[name.toLowerCase()],
+  };
+  helmet({ contentSecurityPolicy: false })({} as IncomingMessage, response as unknown as ServerResponse, () => {});
+  return headers;
 }

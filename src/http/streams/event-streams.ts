@@ -167,8 +167,8 @@ export function createEventStreams({
 }
 
 /**
- * Sends the headers of the stream. Node keeps headers that are set one by one, and the parts of a text that was not sent alone, which
- * together would occupy 4 KiB while the stream is open.
+ * Sets the headers of the stream in one call, and sends them before any data. Otherwise Node would keep the single headers and the combined
+ * text of headers and data in memory, about 4 KiB while the stream is open.
  */
 function sendHeaders(reply: FastifyReply): void {
   const { raw } = reply;

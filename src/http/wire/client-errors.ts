@@ -1,9 +1,12 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { BridgeError } from "../../errors.ts";
 import { PROBLEM_TYPE, toProblem } from "./problem.ts";
 import { chooseRequestId } from "./request-id.ts";
+
+// An import of a value would read every property of the module, which loads Node's own copy of undici.
+const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
 /** Responds to errors that Node reports before Fastify has a request: malformed, oversized or too slow HTTP. */
 export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {

@@ -67,7 +67,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
 
   /** Waits until the client has read enough; Bridge does not push to a client that does not read. */
   async function push(json: string): Promise<void> {
-    while (outgoing.isFull() && !closedSignal.signal.aborted) await outgoing.sent();
+    while (outgoing.isFull() && !closedSignal.signal.aborted) await outgoing.waitUntilSent();
     if (!isClosing && socket.readyState === socket.OPEN) await outgoing.send(Buffer.from(json));
   }
 
@@ -95,7 +95,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
   return {
     /** Start of the incomplete message, in ms of the monotonic clock; null if there is none or it is too small to count. */
     get incompleteSince() {
-      return incoming.since();
+      return incoming.startedAt();
     },
     close,
     /** Closes the socket and stops reading, so that the client does not have to complete its message. */
@@ -108,7 +108,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
     },
     /** Closes the socket when all received frames have responses, or after the grace period. Resolves when the socket is closed. */
     async drain(code: number, reason: string, graceMs: number): Promise<void> {
-      if (!frames.isIdle()) await withTimeout(frames.becomeIdle(), graceMs, () => {});
+      if (!frames.isIdle()) await withTimeout(frames.waitUntilIdle(), graceMs, () => {});
       close(code, reason);
       await closed;
     },

@@ -60,7 +60,7 @@ export function createFrameQueue({ handleFrame, outgoing, setPaused }: FrameQueu
   return {
     /** Total size of the frames that have no response yet. */
     unansweredBytes: () => unansweredBytes,
-    /** True if no frame is in flight. */
+    /** Returns whether no frame is in flight. */
     isIdle: () => inFlight === 0,
     add(frame: Frame): void {
       unansweredBytes += frame.bytes.length;
@@ -72,7 +72,7 @@ export function createFrameQueue({ handleFrame, outgoing, setPaused }: FrameQueu
       waiting.length = 0;
     },
     /** Resolves when all frames in flight have been answered. */
-    becomeIdle(): Promise<void> {
+    waitUntilIdle(): Promise<void> {
       return new Promise((resolve) => {
         onIdle = resolve;
       });

@@ -8,22 +8,22 @@ import type { SendQueue } from "./send-queue.ts";
 interface HeartbeatOptions {
   /** The TCP connection of the socket. */
   stream: Pick<Socket, "bytesRead">;
-  incoming: Pick<IncompleteMessage, "since">;
-  outgoing: Pick<SendQueue, "current">;
+  incoming: Pick<IncompleteMessage, "startedAt">;
+  outgoing: Pick<SendQueue, "currentMessage">;
   intervalMs: number;
   /** Called instead of a ping if the client does not keep up or respond. */
   onFailure(): void;
 }
 
 /**
- * Pings the client regularly. It fails if since the last ping it sent nothing, read nothing of the current response, or
- * did not complete the current message.
+ * Pings the client regularly. Calls `onFailure` if, since the last ping, the client sent nothing, read nothing of the
+ * current response, or did not complete its current message.
  */
 export function startHeartbeat(socket: WebSocket, { stream, incoming, outgoing, intervalMs, onFailure }: HeartbeatOptions) {
   let isPinged = false;
   let wasPaused = false;
   let bytesAtPing = stream.bytesRead;
-  let sendingAtPing: object | null = null;
+  let messageAtPing: object | null = null;
   let incompleteAtPing: number | null = null;
   let dueAt = performance.now() + intervalMs;
   const timer = setInterval(beat, intervalMs).unref();
@@ -35,16 +35,16 @@ export function startHeartbeat(socket: WebSocket, { stream, incoming, outgoing, 
     const isSilent = isPinged && stream.bytesRead === bytesAtPing;
     // While reading was paused, Bridge could not receive anything from the client.
     const isUnresponsive = isSilent && !wasPaused;
-    const isStuck = isPinged && outgoing.current() !== null && outgoing.current() === sendingAtPing;
-    const isTrickling = incoming.since() !== null && incoming.since() === incompleteAtPing && !wasPaused;
+    const isStuck = isPinged && outgoing.currentMessage() !== null && outgoing.currentMessage() === messageAtPing;
+    const isTrickling = incoming.startedAt() !== null && incoming.startedAt() === incompleteAtPing && !wasPaused;
     wasPaused = socket.isPaused;
-    incompleteAtPing = incoming.since();
+    incompleteAtPing = incoming.startedAt();
     if (isUnresponsive || isStuck || isTrickling) {
       onFailure();
       return;
     }
     bytesAtPing = stream.bytesRead;
-    sendingAtPing = outgoing.current();
+    messageAtPing = outgoing.currentMessage();
     isPinged = true;
     socket.ping();
   }

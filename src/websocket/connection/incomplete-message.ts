@@ -8,26 +8,26 @@ const CONTROL_FRAME_BYTES = 6;
 /** The message of which a client has sent only a part. */
 export type IncompleteMessage = ReturnType<typeof trackIncompleteMessage>;
 
-/** Measures the incomplete message of a socket. Calls back when the next part of a message that counts arrives. */
+/** Measures the incomplete message of a socket. Calls `onPart` for each arriving part of a message that is large enough to count. */
 export function trackIncompleteMessage(socket: WebSocket, stream: Pick<Socket, "bytesRead" | "on">, onPart: () => void) {
   /** Position in the stream at which the message starts. */
-  let start = stream.bytesRead;
+  let startPosition = stream.bytesRead;
   let bytes = 0;
-  let since: number | null = null;
+  let startedAt: number | null = null;
   let isStopped = false;
 
   // Control frames can interrupt a message but are not part of it.
   const skipControlFrame = (payload: Buffer): void => {
-    start += CONTROL_FRAME_BYTES + payload.length;
+    startPosition += CONTROL_FRAME_BYTES + payload.length;
   };
   socket.on("ping", skipControlFrame);
   socket.on("pong", skipControlFrame);
   // Runs after the socket has processed the same bytes, so the remaining bytes belong to an incomplete message.
   stream.on("data", () => {
-    const received = stream.bytesRead - start;
+    const received = stream.bytesRead - startPosition;
     if (received < UNCOUNTED_BYTES || isStopped) return;
     bytes = received;
-    since ??= performance.now();
+    startedAt ??= performance.now();
     onPart();
   });
 
@@ -35,17 +35,17 @@ export function trackIncompleteMessage(socket: WebSocket, stream: Pick<Socket, "
     /** Size of the message; 0 if it is too small to count. */
     bytes: () => bytes,
     /** Start of the message, in ms of the monotonic clock; null if there is none or it is too small to count. */
-    since: () => since,
+    startedAt: () => startedAt,
     /** Must be called when a message is complete. */
     complete(): void {
-      start = stream.bytesRead;
+      startPosition = stream.bytesRead;
       bytes = 0;
-      since = null;
+      startedAt = null;
     },
     /** Ignores the rest of the message. */
     stop(): void {
       isStopped = true;
-      since = null;
+      startedAt = null;
     },
   };
 }

@@ -10,24 +10,24 @@ export type SendQueue = ReturnType<typeof createSendQueue>;
 export function createSendQueue(socket: WebSocket, onChange: () => void) {
   let sent: Promise<void> = Promise.resolve();
   let unreadBytes = 0;
-  let current: object | null = null;
+  let currentMessage: object | null = null;
 
   return {
     /** Total size of the messages that the client has not read. */
     unreadBytes: () => unreadBytes,
     isFull: () => unreadBytes > MAX_UNREAD_BYTES,
     /** Identity of the message that is being sent; null if all are sent. */
-    current: () => current,
+    currentMessage: () => currentMessage,
     /** Resolves when the messages so far are sent. */
-    sent: () => sent,
+    waitUntilSent: () => sent,
     /** Sends a message. Resolves when it is sent. */
     send(bytes: Buffer): Promise<void> {
       unreadBytes += bytes.length;
       onChange();
       sent = sent.then(async () => {
-        current = {};
+        currentMessage = {};
         await new Promise<void>((resolve) => socket.send(bytes, { binary: false }, () => resolve()));
-        current = null;
+        currentMessage = null;
         unreadBytes -= bytes.length;
         onChange();
       });

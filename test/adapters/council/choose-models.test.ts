@@ -1,7 +1,7 @@
 import { readSettings } from "bridge-council";
 import { expect, test } from "vitest";
 import type { CouncilTask } from "../../../adapters/council/council-kind.ts";
-import { chooseModels, settingsNotes } from "../../../adapters/council/panel-council.ts";
+import { chooseModels, listSettingsNotes } from "../../../adapters/council/panel-council.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 
 const gone = { model: "a/gone", reason: "not found in provider model list" };
@@ -32,11 +32,11 @@ test.each([
   const settings = readSettings(JSON.stringify({ bridges: { opencode: { model: "a/one" } }, ...old }));
   const config = createAdapterConfig("/nowhere", { listModels: async () => known });
   expect(await chooseModels("opencode", { request: {} as CouncilTask["request"], settings, config })).toEqual({ models, warnings });
-  expect(settingsNotes({ settings })).toEqual([expect.stringContaining(".bridge-settings.json is older than its ttl_hours.")]);
+  expect(listSettingsNotes({ settings })).toEqual([expect.stringContaining(".bridge-settings.json is older than its ttl_hours.")]);
 });
 
 test("a note reports which runtimes use the reasoning level", () => {
   const settings = readSettings(JSON.stringify({ reasoning_level: "xhigh" }));
-  expect(settingsNotes({ settings })).toEqual([expect.stringContaining('reasoning_level "xhigh" is passed to Codex.')]);
-  expect(settingsNotes({ settings: readSettings(null) })).toEqual([]);
+  expect(listSettingsNotes({ settings })).toEqual([expect.stringContaining('reasoning_level "xhigh" is passed to Codex.')]);
+  expect(listSettingsNotes({ settings: readSettings(null) })).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { createSpending, readSettings } from "bridge-council";
 import { expect, test } from "vitest";
 import type { ProviderDescription } from "#contract";
 import type { CouncilTask } from "../../../adapters/council/council-kind.ts";
-import { panelOptions } from "../../../adapters/council/panel-council.ts";
+import { buildPanelOptions } from "../../../adapters/council/panel-council.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 import { createInMemoryAdapter } from "../in-memory-adapter.ts";
 
@@ -21,7 +21,7 @@ const member = (description: ProviderDescription | null) => {
     settings: readSettings(null),
     spending: createSpending(1),
   };
-  return panelOptions("any", task as CouncilTask);
+  return buildPanelOptions("any", task as CouncilTask);
 };
 
 test.each([

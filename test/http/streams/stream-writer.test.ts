@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, get, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect as connectSocket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createSharing, type SharedEvents } from "../../../src/http/streams/shared-events.ts";
@@ -159,5 +159,31 @@ test("live events that wait for a client count towards the tenant's limit until 
   expect(client.writer.writeLive(frames(1, FULL, clientMemory))).toBe(true);
   expect(clientMemory.isFull("default")).toBe(true);
   client.raw.destroy();
+  await expect.poll(() => clientMemory.isFull("default")).toBe(false);
+});
+
+test("events of a stream that waits for an earlier response on its connection no longer count when the client disconnects", async () => {
+  const clientMemory = createClientMemory({ perTenantBytes: 10 * MIB });
+  const server = createServer();
+  const responses: ServerResponse[] = [];
+  const arrived = new Promise<void>((resolve) => {
+    server.on("request", (_request, response) => responses.push(response) === 2 && resolve());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const client = connectSocket((server.address() as AddressInfo).port, "127.0.0.1");
+  onTestFinished(() => {
+    client.destroy();
+    server.close();
+  });
+  client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(2));
+  await arrived;
+  const raw = responses[1] as ServerResponse;
+  raw.writeHead(200);
+  const reservation = clientMemory.open("default");
+  const writer = createStreamWriter(raw, { heartbeatMs: 60_000, reservation, isFull: () => clientMemory.isFull("default") });
+  expect(writer.writeLive(frames(1, FULL, clientMemory))).toBe(true);
+  expect(clientMemory.isFull("default")).toBe(true);
+  client.destroy();
   await expect.poll(() => clientMemory.isFull("default")).toBe(false);
 });

@@ -62,7 +62,9 @@ describe("the input", () => {
     ["a runtime and a list of them", { ...whole, provider: "a", providers: ["a"] }, "provider"],
     ["nothing", null, ""],
   ])("with %s is rejected with the name of the field and the required format", (_what, given, path_) => {
-    expect(read(given)).toMatchObject({ faults: [{ path: path_, message: expect.stringMatching(/^(must be|must have|must name|must not be|is) /) }] });
+    expect(read(given)).toMatchObject({
+      faults: [{ path: path_, message: expect.stringMatching(/^(must be|must have|must name|must not be|is) /) }],
+    });
   });
 
   test("may name the runtime", () => {

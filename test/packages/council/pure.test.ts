@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { areAlike, deduplicate, findAlike } from "../../../packages/council/src/debate/deduplicate.ts";
-import { overlap } from "../../../packages/council/src/debate/overlap.ts";
+import { measureOverlap } from "../../../packages/council/src/debate/overlap.ts";
 import { domainsOf, findExpert } from "../../../packages/council/src/domains/find-expert.ts";
 import { domains } from "../../../packages/council/src/domains/index.ts";
 import { estimateTimeoutSeconds, intensityMultipliers, measureScope, type Size } from "../../../packages/council/src/estimate-timeout.ts";
@@ -137,8 +137,8 @@ describe("a repeated finding", () => {
     ["a", "a b c d e f", 1],
     ["größe zählt", "Größe zählt nicht", 1],
   ])("%j and %j share %d of the shorter one's words", (left, right, share) => {
-    expect(overlap(left, right)).toBeCloseTo(share);
-    expect(overlap(right, left)).toBeCloseTo(share);
+    expect(measureOverlap(left, right)).toBeCloseTo(share);
+    expect(measureOverlap(right, left)).toBeCloseTo(share);
   });
 
   test.each([

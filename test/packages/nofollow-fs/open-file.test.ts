@@ -69,7 +69,7 @@ test.runIf(existsSync("/proc/self/fd"))("never leads out while a directory and a
   for (let round = 0; round < 3000 || seen.size < 2; round += 1) {
     seen.add(await read(root, "sub", "file"));
     if (round % 10 > 0) continue;
-    const { files } = await walkFiles(held, { after: null, limit: 10, skip: new Set(), wanted: () => true });
+    const { files } = await walkFiles(held, { after: null, limit: 10, skip: new Set(), isWanted: () => true });
     for (const file of files) listed.add(file.path);
   }
   held.close();

@@ -12,7 +12,7 @@ const toolSchema = z.discriminatedUnion("kind", [
     input: z.record(z.string(), z.unknown()),
     id: z.string().optional(),
   }),
-  /** A tool by the runtime's own name; a text as input makes a free-form call where the protocol has them. */
+  /** A tool by its name in the runtime. A text as input creates a free-form call if the protocol supports it. */
   z.strictObject({
     kind: z.literal("raw"),
     name: z.string(),
@@ -21,7 +21,7 @@ const toolSchema = z.discriminatedUnion("kind", [
   }),
 ]);
 
-/** One step of a scenario: what the model does when its turn comes. */
+/** One step of a scenario: the behavior of the model in one turn. */
 export const stepSchema = z.union([
   z.strictObject({
     think: z.string().optional(),
@@ -29,28 +29,28 @@ export const stepSchema = z.union([
     chunks: z.int().positive().optional(),
     cutShort: z.literal(true).optional(),
   }),
-  /** The vendor's way to refuse a task. */
+  /** Refuses in the format of the vendor. */
   z.strictObject({ refuse: z.string() }),
   /** With `think`, a thought precedes the answer. */
   z.strictObject({ think: z.string().optional(), say: z.string().optional(), tools: z.array(toolSchema).nonempty() }),
-  /** The first text whose `when` occurs in a user message: one scenario for several roles. */
+  /** Answers with the first text whose `when` occurs in a user message, so one scenario can serve several roles. */
   z.strictObject({ cases: z.array(z.strictObject({ when: z.string(), text: z.string() })).nonempty() }),
-  /** The vendor's own error; with `times` only for the first requests that come to it, then the next step follows. */
+  /** Returns an error in the format of the vendor. With `times`, only for this number of requests; then the next step follows. */
   z.strictObject({ error: z.int().min(400).max(599), body: z.unknown().optional(), times: z.int().positive().optional() }),
-  /** The connection breaks after the text, or in the middle of the first call behind it; once, then the next step follows. */
+  /** Closes the connection once, after the text or in the middle of the first call after it. Then the next step follows. */
   z.strictObject({ breakIn: z.enum(["text", "call"]), say: z.string(), tools: z.array(toolSchema).optional() }),
-  /** Nothing more, until the client goes away. */
+  /** Sends nothing more until the client disconnects. */
   z.strictObject({ hang: z.literal(true), say: z.string().optional() }),
-  /** The last message of the user, as it arrived. */
+  /** Repeats the last message of the user as it arrived. */
   z.strictObject({ echo: z.literal(true) }),
-  /** All earlier messages of the user. */
+  /** Repeats all earlier messages of the user. */
   z.strictObject({ recall: z.literal(true) }),
 ]);
 
 export type Step = z.input<typeof stepSchema>;
 export type Tool = z.input<typeof toolSchema>;
 
-/** A registered scenario; how often its failures were given is all that it remembers. */
+/** A registered scenario. Its only state is how often each failure was returned. */
 export interface Scenario {
   steps: readonly Step[];
   failuresGiven: Map<Step, number>;
@@ -58,15 +58,18 @@ export interface Scenario {
 
 type Failure = Extract<Step, { error: number } | { breakIn: string }>;
 
-/** A step that gives no answer. */
+/** Returns whether a step returns no answer. */
 export const isFailure = (step: Step): step is Failure => "error" in step || "breakIn" in step;
 
-/** The text that calls up a scenario, to be put into a message or a system prompt. */
+/** Returns the text that selects a scenario, for a message or a system prompt. */
 export function scenarioMarker(id: string): string {
   return `[[scenario ${id}]]`;
 }
 
-/** The scenario that a conversation asks for, and the assistant's turns since: the newest marker counts, the system prompt's last. */
+/**
+ * Returns the scenario of a conversation and the number of assistant turns since its marker. The newest marker in a message takes
+ * precedence, and the system prompt's marker applies only if no message has one.
+ */
 export function findMarker({ turns, system }: Conversation): { id: string; turnsSince: number } | null {
   for (let at = turns.length - 1; at >= 0; at -= 1) {
     const turn = turns[at];
@@ -77,7 +80,7 @@ export function findMarker({ turns, system }: Conversation): { id: string; turns
   return id === undefined ? null : { id, turnsSince: assistantTurnsAfter(turns, lastUserIndex(turns)) };
 }
 
-/** The step that comes after so many turns of the assistant; failures are no turns. */
+/** Returns the step after this number of assistant turns. Failures do not count as turns. */
 export function chooseStep({ steps, failuresGiven }: Scenario, turnsSince: number): Step | null {
   let passed = 0;
   for (const step of steps) {
@@ -96,7 +99,7 @@ function lastMarker(text: string): string | undefined {
   return [...text.matchAll(/\[\[scenario (\w+)\]\]/g)].at(-1)?.[1];
 }
 
-/** Runtimes split one turn of the model into several messages: those in a row are one. */
+/** Counts assistant messages in a row as one turn, because runtimes split one turn of the model into several messages. */
 function assistantTurnsAfter(turns: Conversation["turns"], index: number): number {
   return turns.filter((turn, at) => at > index && turn.role === "assistant" && turns[at - 1]?.role !== "assistant").length;
 }

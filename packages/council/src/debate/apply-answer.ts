@@ -1,5 +1,5 @@
-import { type Answer, type AnsweredOutput, defaultSeverity } from "../prompts/read-answer.ts";
-import { type Output, severityRank } from "../types.ts";
+import { type Answer, type AnsweredOutput, defaultSeverityOf } from "../prompts/read-answer.ts";
+import { type Output, rankSeverity } from "../types.ts";
 import { UNDECIDED } from "./challenges.ts";
 import type { DebateState } from "./debate-state.ts";
 import { areAlike } from "./deduplicate.ts";
@@ -55,7 +55,7 @@ function addOutputs(
 /** Applies the decision of a role about an earlier finding, also to the challenges to it. */
 function decide({ challenges, changes }: DebateState, finding: Finding, answered: AnsweredOutput, isJudge: boolean): void {
   const { decision } = answered;
-  const response = responseTo(finding, answered);
+  const response = extractResponse(finding, answered);
   const isRevision = revise(finding, answered);
   if (isRevision) changes.revised += 1;
   if (decision === "withdrawn") {
@@ -81,7 +81,7 @@ function decide({ challenges, changes }: DebateState, finding: Finding, answered
 }
 
 /** Returns the parts of an answer that differ from the finding. */
-const responseTo = (finding: Finding, { description, evidence }: AnsweredOutput): string =>
+const extractResponse = (finding: Finding, { description, evidence }: AnsweredOutput): string =>
   [(description || finding.description) === finding.description ? null : description, evidence === finding.evidence ? null : evidence]
     .filter((text) => text !== null)
     .join("\n");
@@ -93,7 +93,7 @@ function revise(finding: Finding, { decision, evidence, action, ...answered }: A
   const severity = answered.severity ?? finding.severity;
   const differs = title !== finding.title || description !== finding.description || severity !== finding.severity;
   // Without a revision only a higher severity is a change; different words may be a repetition.
-  const isMoreSevere = (decision === null || decision === "confirmed") && severityRank(severity) < severityRank(finding.severity);
+  const isMoreSevere = (decision === null || decision === "confirmed") && rankSeverity(severity) < rankSeverity(finding.severity);
   const isRevision = isMoreSevere || (decision === "revised" && differs);
   if (isRevision)
     Object.assign(finding, {
@@ -114,4 +114,4 @@ function revise(finding: Finding, { decision, evidence, action, ...answered }: A
 const repeats = (output: AnsweredOutput, known: Finding, speaker: Speaker): boolean =>
   (known.domain === speaker.domain || known.owner === null) &&
   areAlike(known, output) &&
-  severityRank(known.severity) <= severityRank(output.severity ?? defaultSeverity(output.type));
+  rankSeverity(known.severity) <= rankSeverity(output.severity ?? defaultSeverityOf(output.type));

@@ -17,7 +17,7 @@ export function findConflicts(outputs: readonly Output[]): { finding_ids: [strin
 /** Maximum number of gaps that a packet lists individually. */
 const MAX_GAPS = 10;
 
-/** Describes findings that belong to no domain, and requested domains without an expert. */
+/** Returns descriptions of findings that belong to no domain, and requested domains without an expert. */
 export function findGaps(outputs: readonly Output[], wanted: readonly AddedDomain[]): string[] {
   const uncovered = outputs
     .filter(({ domain }) => domain === CROSS_DOMAIN)
@@ -28,7 +28,7 @@ export function findGaps(outputs: readonly Output[], wanted: readonly AddedDomai
 
 /** Creates observations about conflicting severities and about requested domains without an expert. */
 export function consolidate(outputs: readonly Output[], wanted: readonly AddedDomain[]): AnsweredOutput[] {
-  const observation = (title: string, description: string): AnsweredOutput => ({
+  const createObservation = (title: string, description: string): AnsweredOutput => ({
     ref: null,
     type: "observation",
     severity: null,
@@ -40,10 +40,10 @@ export function consolidate(outputs: readonly Output[], wanted: readonly AddedDo
   });
   return [
     ...findConflicts(outputs).map(({ finding_ids: [left, right], about }) =>
-      observation(`Domains weigh it differently: ${about}`, `${left} and ${right} say the same and differ in severity.`),
+      createObservation(`Domains weigh it differently: ${about}`, `${left} and ${right} say the same and differ in severity.`),
     ),
     ...wanted.map(({ domain, reason }) =>
-      observation(`Not examined: ${domain}`, `The domain ${domain} was called for and no expert has looked: ${reason}`),
+      createObservation(`Not examined: ${domain}`, `The domain ${domain} was called for and no expert has looked: ${reason}`),
     ),
   ];
 }

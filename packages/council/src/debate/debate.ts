@@ -35,7 +35,7 @@ export function createDebate(initialDomains: readonly string[], prefix: string, 
   const findings = createFindings(prefix);
   const challenges = createChallenges(findings);
   const domains = createDebateDomains(initialDomains);
-  const state: DebateState = { findings, challenges, domains, judge: judge ?? null, round: 1, changes: noChanges() };
+  const state: DebateState = { findings, challenges, domains, judge: judge ?? null, round: 1, changes: createRoundChanges() };
 
   return {
     /** Domains with an expert, in the order in which they joined. */
@@ -83,7 +83,7 @@ export function createDebate(initialDomains: readonly string[], prefix: string, 
     /** Starts a round. The added domains become active. */
     beginRound(round: number, added: readonly AddedDomain[]): void {
       state.round = round;
-      state.changes = noChanges();
+      state.changes = createRoundChanges();
       domains.activate(added);
     },
     /** Returns the packet of the round without its findings. */
@@ -108,7 +108,7 @@ export function hasEnded({
   return !hasChanged || (!hasUnsettled && changes.discovered === 0);
 }
 
-const noChanges = (): RoundChanges => ({ discovered: 0, revised: 0, withdrawn: 0, challenged: 0, defended: 0 });
+const createRoundChanges = (): RoundChanges => ({ discovered: 0, revised: 0, withdrawn: 0, challenged: 0, defended: 0 });
 
 function importOutputs({ findings, challenges, round }: DebateState, outputs: readonly ImportedOutput[]): void {
   for (const { output, unresolved_challenge } of outputs) {

@@ -1,4 +1,4 @@
-import { type Output, severityRank } from "../types.ts";
+import { type Output, rankSeverity } from "../types.ts";
 import { SIMILARITY_THRESHOLD, shareOf, wordsOf } from "./overlap.ts";
 
 /** One output that was merged into a similar one. */
@@ -57,7 +57,7 @@ export function deduplicate<T extends Output>(outputs: readonly T[]): { kept: T[
   const kept = new Set<T>();
   const merges: Merge[] = [];
   // Most severe first, so that a kept output is never dropped later.
-  const mostSevereFirst = outputs.toSorted((left, right) => severityRank(left.severity) - severityRank(right.severity));
+  const mostSevereFirst = outputs.toSorted((left, right) => rankSeverity(left.severity) - rankSeverity(right.severity));
   for (const [output, alike] of findAlike(mostSevereFirst)) {
     const known = alike.find((candidate) => kept.has(candidate) && candidate.domain === output.domain);
     if (known === undefined) kept.add(output);

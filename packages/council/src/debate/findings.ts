@@ -1,5 +1,5 @@
 import { createIds } from "../ids.ts";
-import { type AnsweredOutput, defaultSeverity } from "../prompts/read-answer.ts";
+import { type AnsweredOutput, defaultSeverityOf } from "../prompts/read-answer.ts";
 import type { Output } from "../types.ts";
 
 /** A role in a debate: its domain and its name. */
@@ -37,7 +37,7 @@ export function createFindings(prefix: string) {
       const finding: Finding = {
         id: nextId(),
         type,
-        severity: answered.severity ?? defaultSeverity(type),
+        severity: answered.severity ?? defaultSeverityOf(type),
         status: round === 1 ? "confirmed" : "discovered",
         title,
         description: answered.description || title,

@@ -5,17 +5,17 @@ export const SIMILARITY_THRESHOLD = 0.7;
 const MAX_COMPARED_WORDS = 500;
 
 /** Returns the share of the shorter text's words that the other text contains, from 0 to 1. Case and punctuation are ignored. */
-export const overlap = (left: string, right: string): number => shareOf(wordsOf(left), wordsOf(right), 0);
+export const measureOverlap = (left: string, right: string): number => shareOf(wordsOf(left), wordsOf(right), 0);
 
-/** Like `overlap`, for sets of words. Stops counting once the share cannot exceed `enough`. */
-export function shareOf(a: ReadonlySet<string>, b: ReadonlySet<string>, enough: number): number {
+/** Like `measureOverlap`, for sets of words. Stops counting as soon as the share is at most `threshold`. */
+export function shareOf(a: ReadonlySet<string>, b: ReadonlySet<string>, threshold: number): number {
   const [shorter, longer] = a.size <= b.size ? [a, b] : [b, a];
   if (shorter.size === 0) return 0;
   let shared = shorter.size;
   for (const word of shorter) {
     if (longer.has(word)) continue;
     shared -= 1;
-    if (shared / shorter.size <= enough) break;
+    if (shared / shorter.size <= threshold) break;
   }
   return shared / shorter.size;
 }

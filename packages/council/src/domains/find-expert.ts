@@ -26,7 +26,7 @@ export function findExpert(name: string): Expert {
   if (first !== undefined && others.length === 0) return adaptExpert(name, first);
   return {
     domain: name,
-    title: `${titleCase(name)} Specialist`,
+    title: `${toTitleCase(name)} Specialist`,
     focusAreas:
       related.length > 0
         ? related.flatMap(({ focus_areas }) => focus_areas.slice(0, 2))
@@ -68,8 +68,8 @@ const createExpert = (domain: string, { name, expert_role, focus_areas, standard
 
 function adaptExpert(domain: string, base: Domain): Expert {
   const expert = createExpert(domain, base, "adapted");
-  return { ...expert, title: `${expert.title} (${titleCase(domain)})`, focusAreas: [domain, ...expert.focusAreas] };
+  return { ...expert, title: `${expert.title} (${toTitleCase(domain)})`, focusAreas: [domain, ...expert.focusAreas] };
 }
 
-const titleCase = (name: string): string =>
+const toTitleCase = (name: string): string =>
   name.replaceAll(/(^|[\s_/+.-]+)([a-z0-9])/g, (_, gap: string, letter: string) => (gap === "" ? "" : " ") + letter.toUpperCase());

@@ -1,6 +1,6 @@
 import type { BridgeOptions, RoleResult } from "../bridge-options.ts";
 import type { Speaker } from "../debate/findings.ts";
-import { type Role, repairPrompt } from "../prompts/prompts.ts";
+import { composeRepairPrompt, type Role } from "../prompts/prompts.ts";
 import { type Answer, readAnswer } from "../prompts/read-answer.ts";
 import type { RoleRecord } from "../reports/report.ts";
 import type { Confidence } from "../types.ts";
@@ -99,7 +99,7 @@ export function createRoles(options: RolesOptions, callSeconds: number): Roles {
     }
     let answer = readAnswer(first.result.output ?? "", input.taskType);
     if (answer === null) {
-      const repaired = await sendPrompt(seat, repairPrompt(seat.session === undefined ? (first.result.output ?? "") : null), turn);
+      const repaired = await sendPrompt(seat, composeRepairPrompt(seat.session === undefined ? (first.result.output ?? "") : null), turn);
       if ("refused" in repaired) return recordUnreadable(`unreadable answer; ${repaired.refused}`);
       answer = repaired.result.status === "ok" ? readAnswer(repaired.result.output ?? "", input.taskType) : null;
       if (answer === null) return recordUnreadable("unreadable answer, twice");

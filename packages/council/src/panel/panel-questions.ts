@@ -7,7 +7,14 @@ import {
   type FittedPacket,
   fitPacket,
 } from "../prompts/packet.ts";
-import { challengerPrompt, expertPrompt, integrationPrompt, integrationRole, newcomerPrompt, openingPrompt } from "../prompts/prompts.ts";
+import {
+  composeChallengerPrompt,
+  composeExpertPrompt,
+  composeIntegrationPrompt,
+  composeNewcomerPrompt,
+  composeOpeningPrompt,
+  integrationRole,
+} from "../prompts/prompts.ts";
 import type { Answer } from "../prompts/read-answer.ts";
 import type { Output } from "../types.ts";
 import type { Seat } from "./ask-roles.ts";
@@ -22,17 +29,17 @@ export interface Question {
 }
 
 /** Returns the questions of the first round, in which every role works independently. */
-export function openingQuestions(panel: Panel): Question[] {
+export function createOpeningQuestions(panel: Panel): Question[] {
   const { debate, options } = panel;
   return seatsOf(panel).map((seat) => ({
     seat,
-    prompt: openingPrompt(seat.role, options.input),
+    prompt: composeOpeningPrompt(seat.role, options.input),
     apply: (answer) => debate.applyOpeningAnswer(seat.speaker, answer),
   }));
 }
 
 /** Returns the questions to the Challenger and the Integration Checker, which start a debate round. */
-export function challengeQuestions({ debate, challenger, integration, options }: Panel, round: number): Question[] {
+export function createChallengeQuestions({ debate, challenger, integration, options }: Panel, round: number): Question[] {
   const { input, log } = options;
   const history = describeHistory(debate.challenges);
   const fitToPrompt = preparePacket(debate);
@@ -41,7 +48,7 @@ export function challengeQuestions({ debate, challenger, integration, options }:
   return [
     {
       seat: challenger,
-      prompt: challengerPrompt(input, {
+      prompt: composeChallengerPrompt(input, {
         packet: fitToPrompt(JSON.stringify(history).length),
         history,
         hasSession: challenger.session !== undefined,
@@ -54,14 +61,14 @@ export function challengeQuestions({ debate, challenger, integration, options }:
     },
     {
       seat: integration,
-      prompt: integrationPrompt(input, { packet: fitToPrompt(0), own, challenges, hasSession: integration.session !== undefined }),
+      prompt: composeIntegrationPrompt(input, { packet: fitToPrompt(0), own, challenges, hasSession: integration.session !== undefined }),
       apply: (answer) => debate.applyAnswer(integration.speaker, answer),
     },
   ];
 }
 
 /** Returns the questions to the experts, which end a debate round. */
-export function responseQuestions({ debate, experts, options }: Panel, added: readonly AddedDomain[]): Question[] {
+export function createResponseQuestions({ debate, experts, options }: Panel, added: readonly AddedDomain[]): Question[] {
   const { input } = options;
   const fitToPrompt = preparePacket(debate);
   return [...experts.values()].map((seat) => {
@@ -71,14 +78,14 @@ export function responseQuestions({ debate, experts, options }: Panel, added: re
     const joined = added.find((entry) => entry.domain === domain);
     const prompt =
       joined === undefined
-        ? expertPrompt(seat.role, input, {
+        ? composeExpertPrompt(seat.role, input, {
             packet,
             own: debate.listOutputs(domain),
             challenges: debate.listOpenChallenges(domain),
             requests,
             hasSession: seat.session !== undefined,
           })
-        : newcomerPrompt(seat.role, input, { added: joined, trigger: findTrigger(debate, joined), requests, packet });
+        : composeNewcomerPrompt(seat.role, input, { added: joined, trigger: findTrigger(debate, joined), requests, packet });
     return { seat, prompt, apply: (answer) => debate.applyAnswer(seat.speaker, answer) };
   });
 }

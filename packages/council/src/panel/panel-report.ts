@@ -8,17 +8,17 @@ import { hasAnswers, isCanceled, type Panel, seatsOf } from "./panel.ts";
 /** Returns the report of a panel that has ended, or that `options.skipReason` prevents from starting. */
 export function createPanelReport(panel: Panel): BridgeReport {
   const { skipReason } = panel.options;
-  if (skipReason !== undefined) return { ...emptyReport(panel), skip_reason: skipReason };
-  return hasAnswers(panel) && !isCanceled(panel) ? completedReport(panel) : failedReport(panel);
+  if (skipReason !== undefined) return { ...createEmptyReport(panel), skip_reason: skipReason };
+  return hasAnswers(panel) && !isCanceled(panel) ? createCompletedReport(panel) : createFailedReport(panel);
 }
 
-function completedReport(panel: Panel): BridgeReport {
+function createCompletedReport(panel: Panel): BridgeReport {
   const { debate, debateRounds, roles, options } = panel;
   const { outputs, withdrawn, disputed } = debate.conclude();
   const covered = new Set(roles.records.filter(({ answered }) => answered).map(({ domain }) => domain));
   const isIncomplete = roles.records.some(({ answered }) => !answered);
   return {
-    ...emptyReport(panel),
+    ...createEmptyReport(panel),
     status: "COMPLETED",
     domains_covered: debate.activeDomains.filter((domain) => covered.has(domain)),
     debate_rounds: debateRounds,
@@ -31,14 +31,14 @@ function completedReport(panel: Panel): BridgeReport {
   };
 }
 
-function failedReport(panel: Panel): BridgeReport {
+function createFailedReport(panel: Panel): BridgeReport {
   const { failures, records } = panel.roles;
   const failureWith = (status: ReportStatus) => failures.find(({ errorCode }) => statusOf(errorCode) === status);
   const decisive = failureWith("ABORTED") ?? failureWith("HALTED") ?? failures[0];
   const status = statusOf(decisive?.errorCode);
   const reason = decisive?.reason ?? records.find(({ answered }) => !answered)?.reason ?? "no role answered";
   return {
-    ...emptyReport(panel),
+    ...createEmptyReport(panel),
     status,
     skip_reason: status === "SKIPPED" ? reason : null,
     halt_reason: status === "HALTED" ? (decisive?.errorCode ?? null) : null,
@@ -46,7 +46,7 @@ function failedReport(panel: Panel): BridgeReport {
   };
 }
 
-function emptyReport(panel: Panel): BridgeReport {
+function createEmptyReport(panel: Panel): BridgeReport {
   const { options, roles } = panel;
   const { bridge, input } = options;
   const sizes = Object.fromEntries(roles.promptSizes.map((size, index) => [`prompt_size_chars_r${index + 1}`, size]));

@@ -6,7 +6,7 @@ import type { AddedDomain } from "../prompts/packet.ts";
 import type { BridgeReport } from "../reports/report.ts";
 import { createSeat } from "./ask-roles.ts";
 import { createPanel, hasAnswers, isCanceled, MAX_DEBATE_ROUNDS, type Panel } from "./panel.ts";
-import { challengeQuestions, openingQuestions, type Question, responseQuestions } from "./panel-questions.ts";
+import { createChallengeQuestions, createOpeningQuestions, createResponseQuestions, type Question } from "./panel-questions.ts";
 import { createPanelReport } from "./panel-report.ts";
 
 /** Returns the number of prompts of a council on one runtime if no domain is added and every answer is valid. */
@@ -19,7 +19,7 @@ export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
   if (options.skipReason === undefined) {
     options.log({ event: "preflight", step: "timeout_estimate", value_seconds: panel.callSeconds });
     options.log({ event: "dispatch", mode: "multi-agent", domains: options.input.domains });
-    await ask(panel, { round: 1, phase: "analysis", isLast: panel.maxDebateRounds === 0 }, openingQuestions(panel));
+    await ask(panel, { round: 1, phase: "analysis", isLast: panel.maxDebateRounds === 0 }, createOpeningQuestions(panel));
     if (panel.debate.listStanding().length > 0) await holdDebate(panel);
   }
   return createPanelReport(panel);
@@ -38,9 +38,9 @@ async function holdDebate(panel: Panel): Promise<void> {
 
 async function holdRound(panel: Panel, round: number): Promise<void> {
   const added = beginRound(panel, round);
-  await ask(panel, { round, phase: "challenge", isLast: false }, challengeQuestions(panel, round));
+  await ask(panel, { round, phase: "challenge", isLast: false }, createChallengeQuestions(panel, round));
   const isLast = panel.debateRounds + 1 === panel.maxDebateRounds;
-  await ask(panel, { round, phase: "response", isLast }, responseQuestions(panel, added));
+  await ask(panel, { round, phase: "response", isLast }, createResponseQuestions(panel, added));
 }
 
 /** Starts a round with experts for the requested domains, as far as the limits permit. Returns the added domains. */

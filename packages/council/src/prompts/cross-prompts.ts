@@ -20,7 +20,7 @@ export interface CrossRound {
 }
 
 /** Returns the prompt of the Devil's Advocate, who questions whether agreement is a shared bias. */
-export const advocatePrompt = (input: CouncilInput, round: CrossRound): string =>
+export const composeAdvocatePrompt = (input: CouncilInput, round: CrossRound): string =>
   composePrompt(input, round, [
     `You are the ${crossRoles.advocate.agent} of a council of several agents.`,
     "The agents may agree because they are right, or because they were asked in the same words and share the same habits. Doubt first what several of them report, then what only one of them reports.",
@@ -29,7 +29,7 @@ export const advocatePrompt = (input: CouncilInput, round: CrossRound): string =
   ]);
 
 /** Returns the prompt of the Integration Checker, who looks for problems between the findings. */
-export const crossIntegrationPrompt = (input: CouncilInput, round: CrossRound): string =>
+export const composeCrossIntegrationPrompt = (input: CouncilInput, round: CrossRound): string =>
   composePrompt(input, round, [
     `You are the ${crossRoles.integration.agent} of a council of several agents.`,
     "Which findings of different agents mean more together than each by itself? Which problem between two components has none of them reported?",
@@ -37,7 +37,7 @@ export const crossIntegrationPrompt = (input: CouncilInput, round: CrossRound): 
   ]);
 
 /** Returns the prompt of the Coordinator, who decides each challenged finding. */
-export const coordinatorPrompt = (input: CouncilInput, round: CrossRound): string =>
+export const composeCoordinatorPrompt = (input: CouncilInput, round: CrossRound): string =>
   composePrompt(input, round, [
     `You are the ${crossRoles.coordinator.agent} of a council of several agents. You weigh each open challenge against the evidence of the finding.`,
     "For each challenged finding give one output with its id and a status: confirmed (the challenge fails), downgraded (with its new, lower severity), withdrawn (the challenge holds) or disputed (neither side has shown it).",

@@ -1,4 +1,4 @@
-import { type Challenge, type Output, severityRank } from "../types.ts";
+import { type Challenge, type Output, rankSeverity } from "../types.ts";
 
 /** Maximum size of the context for a role without a session, in characters. */
 export const CONTEXT_LIMIT_CHARACTERS = 32_000;
@@ -52,40 +52,40 @@ export function fitPacket(
   findings: readonly Output[],
   limit = CONTEXT_LIMIT_CHARACTERS,
 ): FittedPacket {
-  const withFindings = (previous_findings: unknown[]): ContextPacket => {
+  const buildPacket = (previous_findings: unknown[]): ContextPacket => {
     const { round, active_domains, newly_added_domains, ...rest } = packet;
     return { round, active_domains, newly_added_domains, previous_findings, ...rest };
   };
   const fits = (candidate: ContextPacket): boolean => JSON.stringify(candidate).length <= limit;
-  const whole = withFindings([...findings]);
+  const whole = buildPacket([...findings]);
   if (fits(whole)) return { packet: whole, note: null };
 
   const omitDetails = ({ id, title, severity, description }: Output) => ({ id, title, severity, description });
   const toLine = ({ id, title, severity }: Output): string => `${id}: ${title} (${severity ?? "no severity"})`;
-  const isSevere = ({ severity }: Output): boolean => severity !== null && severityRank(severity) <= severityRank("HIGH");
+  const isSevere = ({ severity }: Output): boolean => severity !== null && rankSeverity(severity) <= rankSeverity("HIGH");
 
-  const withoutDetails = withFindings(findings.map(omitDetails));
+  const withoutDetails = buildPacket(findings.map(omitDetails));
   if (fits(withoutDetails)) return { packet: withoutDetails, note: SUMMARIZED_NOTE };
-  const withLines = withFindings(findings.map((finding) => (isSevere(finding) ? omitDetails(finding) : toLine(finding))));
+  const withLines = buildPacket(findings.map((finding) => (isSevere(finding) ? omitDetails(finding) : toLine(finding))));
   if (fits(withLines)) return { packet: withLines, note: SUMMARIZED_NOTE };
 
   const severe = findings.filter(isSevere);
   const left = findings.length - severe.length;
   // The oldest first, because the debate is about the latest findings.
-  const shortened = (byId: number) => withFindings(severe.map((finding, index) => (index < byId ? finding.id : omitDetails(finding))));
-  const byId = findSmallest(severe.length, (count) => fits(shortened(count)));
-  const short = shortened(byId);
+  const shorten = (count: number) => buildPacket(severe.map((finding, index) => (index < count ? finding.id : omitDetails(finding))));
+  const idOnlyCount = findSmallest(severe.length, (count) => fits(shorten(count)));
+  const shortPacket = shorten(idOnlyCount);
   const words = [
     ...(left > 0 ? [`${left} findings of MEDIUM or lower are left out.`] : []),
-    ...(byId > 0 ? [`${byId} findings are listed by their id only.`] : []),
+    ...(idOnlyCount > 0 ? [`${idOnlyCount} findings are listed by their id only.`] : []),
   ];
-  if (fits(short)) return { packet: short, note: [SUMMARIZED_NOTE, ...words].join(" ") };
-  const withTexts = (length: number): ContextPacket => ({
-    ...short,
+  if (fits(shortPacket)) return { packet: shortPacket, note: [SUMMARIZED_NOTE, ...words].join(" ") };
+  const cutTexts = (length: number): ContextPacket => ({
+    ...shortPacket,
     open_challenges: packet.open_challenges.map((challenge) => ({ ...challenge, challenge_text: cut(challenge.challenge_text, length) })),
   });
-  const halvings = findSmallest(16, (count) => fits(withTexts(limit >> count)));
-  return { packet: withTexts(limit >> halvings), note: [SUMMARIZED_NOTE, ...words, "Texts of challenges are cut."].join(" ") };
+  const halvings = findSmallest(16, (count) => fits(cutTexts(limit >> count)));
+  return { packet: cutTexts(limit >> halvings), note: [SUMMARIZED_NOTE, ...words, "Texts of challenges are cut."].join(" ") };
 }
 
 /** Binary search: returns the smallest sufficient count up to `limit`; `limit` if none is sufficient. */

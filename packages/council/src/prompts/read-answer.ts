@@ -78,7 +78,7 @@ function readObject(object: Record<string, unknown>, taskType: TaskType): Answer
 
 function readOutput(item: Record<string, unknown>, taskType: TaskType, notes: string[]): AnsweredOutput | null {
   const ref = textOf(item["id"], 40);
-  const status = oneOf(["confirmed", "revised", "downgraded", "withdrawn", "disputed"] as const, item["status"]);
+  const status = matchWord(["confirmed", "revised", "downgraded", "withdrawn", "disputed"] as const, item["status"]);
   const decision = status === "downgraded" ? "revised" : status;
   // A decision about an existing output needs no text.
   const isDecision = ref !== null && decision !== null;
@@ -101,27 +101,27 @@ function readOutput(item: Record<string, unknown>, taskType: TaskType, notes: st
   };
 }
 
-function readType(given: unknown, taskType: TaskType): OutputType {
-  const type = oneOf(outputTypes, given) ?? taskTypeProperties[taskType].outputTypes[0] ?? "finding";
+function readType(value: unknown, taskType: TaskType): OutputType {
+  const type = matchWord(outputTypes, value) ?? taskTypeProperties[taskType].outputTypes[0] ?? "finding";
   return type === "compliance-gap" && taskType !== "audit" ? "finding" : type;
 }
 
 /** Default severity of types that need one. Without it the output would not count for the verdict. */
-export const defaultSeverity = (type: OutputType): Severity | null =>
+export const defaultSeverityOf = (type: OutputType): Severity | null =>
   type === "plan-item" || type === "implementation-note" || type === "observation" ? null : "MEDIUM";
 
 /** `notes` is null for an item about an earlier output, which keeps its severity if none is given. */
-function readSeverity(given: unknown, type: OutputType, notes: string[] | null, title: string | null): Severity | null {
+function readSeverity(value: unknown, type: OutputType, notes: string[] | null, title: string | null): Severity | null {
   if (type === "plan-item" || type === "implementation-note") return null;
-  const severity = severities.find((known) => known === textOf(given, 20)?.toUpperCase());
-  if (severity !== undefined || notes === null || defaultSeverity(type) === null) return severity ?? null;
+  const severity = severities.find((known) => known === textOf(value, 20)?.toUpperCase());
+  if (severity !== undefined || notes === null || defaultSeverityOf(type) === null) return severity ?? null;
   notes.push(`"${title}" has no known severity; it counts as MEDIUM.`);
-  return defaultSeverity(type);
+  return defaultSeverityOf(type);
 }
 
 function readChallenge(item: Record<string, unknown>, notes: string[]): AnsweredChallenge | null {
   const targetId = textOf(item["target_finding_id"], 40);
-  const decision = oneOf(["raised", "escalated", "withdrawn"] as const, item["status"]) ?? "raised";
+  const decision = matchWord(["raised", "escalated", "withdrawn"] as const, item["status"]) ?? "raised";
   const text = textOf(item["challenge_text"], LIMITS.text);
   if (targetId !== null && (text !== null || decision === "withdrawn"))
     return { ref: textOf(item["challenge_id"], 40), targetId, text: text ?? "", decision };
@@ -150,7 +150,7 @@ function textOf(value: unknown, limit: number): string | null {
   return clean.length <= limit ? clean : `${clean.slice(0, limit).toWellFormed()} … [${clean.length - limit} characters cut]`;
 }
 
-const oneOf = <T extends string>(known: readonly T[], given: unknown): T | null =>
-  known.find((word) => typeof given === "string" && word === given.trim().toLowerCase()) ?? null;
+const matchWord = <T extends string>(known: readonly T[], value: unknown): T | null =>
+  known.find((word) => typeof value === "string" && word === value.trim().toLowerCase()) ?? null;
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -29,7 +29,7 @@ export const selectReports = (status: ReportStatus, reports: readonly MemberRepo
   reports.filter(({ report }) => report.status === status);
 
 /** Returns the report of a council without findings. */
-export function abortedReport(run: CouncilRun, reason: string): CouncilReport {
+export function createAbortedReport(run: CouncilRun, reason: string): CouncilReport {
   return {
     ...describeBridges(run),
     status: "ABORTED",
@@ -49,7 +49,7 @@ export function abortedReport(run: CouncilRun, reason: string): CouncilReport {
 }
 
 /** Returns the report of a council whose bridges' findings were merged and debated. */
-export function completedReport(run: CouncilRun, merged: readonly MergedOutput[], debated: CrossDebateResult): CouncilReport {
+export function createCompletedReport(run: CouncilRun, merged: readonly MergedOutput[], debated: CrossDebateResult): CouncilReport {
   const completed = selectReports("COMPLETED", run.reports);
   const { lists, weighed } = listFindings({
     merged,

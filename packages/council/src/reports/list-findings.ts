@@ -1,5 +1,5 @@
 import type { CrossDebateResult } from "../run-cross-debate.ts";
-import { type Output, severityRank } from "../types.ts";
+import { type Output, rankSeverity } from "../types.ts";
 import type { CouncilFinding, FindingLists } from "./council-report.ts";
 import type { MergedOutput } from "./merge-sources.ts";
 import type { WeighedOutput } from "./verdict.ts";
@@ -26,7 +26,7 @@ export function listFindings({ merged, debated, deepBridges, statelessBridges }:
   function describe(output: Output): CouncilFinding {
     const before = mergedById.get(output.id);
     const isDowngraded =
-      before !== undefined && output.status === "revised" && severityRank(output.severity) > severityRank(before.severity);
+      before !== undefined && output.status === "revised" && rankSeverity(output.severity) > rankSeverity(before.severity);
     const { domain, agent: _, ...rest } = output;
     return {
       ...rest,

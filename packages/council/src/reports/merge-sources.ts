@@ -1,5 +1,5 @@
 import { findAlike } from "../debate/deduplicate.ts";
-import { CONSOLIDATION, type Output, type Severity, severityRank } from "../types.ts";
+import { CONSOLIDATION, type Output, rankSeverity, type Severity } from "../types.ts";
 
 /** The outputs of one source, with the challenges that it left unresolved. */
 export interface Source {
@@ -55,7 +55,7 @@ export function mergeSources(sources: readonly Source[], nextId: () => string): 
         (left, right) => rankOf([left]) - rankOf([right]) || Number(isDisputed(left)) - Number(isDisputed(right)),
       );
       if (mostSevere === undefined) return [];
-      const severe = versions.filter((version) => rankOf([version]) <= severityRank("HIGH"));
+      const severe = versions.filter((version) => rankOf([version]) <= rankSeverity("HIGH"));
       return {
         ...mostSevere.output,
         id: nextId(),
@@ -80,4 +80,4 @@ const isSame = (left: Output, right: Output): boolean =>
 
 const isDisputed = ({ output }: Version): boolean => output.status === "disputed";
 
-const rankOf = (versions: readonly Version[]): number => Math.min(...versions.map(({ output }) => severityRank(output.severity)));
+const rankOf = (versions: readonly Version[]): number => Math.min(...versions.map(({ output }) => rankSeverity(output.severity)));

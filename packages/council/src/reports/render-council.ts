@@ -1,31 +1,39 @@
 import type { CouncilFinding, CouncilReport } from "./council-report.ts";
-import { frontmatter, inline, quote, section } from "./markdown.ts";
+import { inline, quote, renderFrontmatter, renderSection } from "./markdown.ts";
 
 /** Renders the report of a council over several runtimes as Markdown. */
 export function renderCouncil(report: CouncilReport, { scope }: { scope: string }): string {
   const { review_id, timestamp, verdict, status, bridges_available, skip_reasons, disputed_findings } = report;
   return [
-    frontmatter({ type: report.type, review_id, timestamp, task_type: report.task_type, bridges: bridges_available, verdict, status }),
+    renderFrontmatter({
+      type: report.type,
+      review_id,
+      timestamp,
+      task_type: report.task_type,
+      bridges: bridges_available,
+      verdict,
+      status,
+    }),
     `# Council ${review_id}: ${verdict ?? status}`,
     `Scope: ${inline(scope)}`,
     ...(report.abort_reason === null ? [] : [report.abort_reason]),
-    ...section(
+    ...renderSection(
       "Runtimes that did not take part",
       skip_reasons.map(({ bridge, reason }) => `- **${inline(bridge)}**: ${inline(reason)}`),
     ),
-    ...section(
+    ...renderSection(
       "Confirmed by several runtimes",
       report.multi_source_confirmed.map((finding) => renderFinding(finding, finding.confirmed_by.join(", "))),
     ),
-    ...section(
+    ...renderSection(
       "Found by one runtime",
       report.single_source_findings.map((finding) => renderFinding(finding, finding.source_bridge)),
     ),
-    ...section(
+    ...renderSection(
       "Across runtimes",
       report.integration_findings.map((finding) => renderFinding(finding, "council")),
     ),
-    ...section(
+    ...renderSection(
       "Disputed",
       disputed_findings.map((finding) =>
         [renderFinding(finding, namesOf(finding).join(", ") || "council"), `Challenge:\n\n${quote(finding.unresolved_challenge)}`].join(
@@ -33,11 +41,11 @@ export function renderCouncil(report: CouncilReport, { scope }: { scope: string 
         ),
       ),
     ),
-    ...section(
+    ...renderSection(
       "Withdrawn",
       report.withdrawn_findings.map(({ id, title }) => `- **${id}** ${inline(title)}`),
     ),
-    ...section(
+    ...renderSection(
       "Notes",
       report.synthesis_notes.map((note) => `- ${inline(note)}`),
     ),

@@ -1,5 +1,5 @@
 import type { Output } from "../types.ts";
-import { frontmatter, inline, quote, section } from "./markdown.ts";
+import { inline, quote, renderFrontmatter, renderSection } from "./markdown.ts";
 import type { BridgeReport, RoleRecord } from "./report.ts";
 
 /** Renders the report of a council on one runtime as Markdown. */
@@ -7,28 +7,28 @@ export function renderReport(report: BridgeReport, { scope, timestamp }: { scope
   const { bridge, session_id, task_type, verdict, status, domains_covered, disputed_outputs, withdrawn_outputs, notes } = report;
   const lost = report.roles.filter(({ answered }) => !answered);
   return [
-    frontmatter({ bridge, session_id, timestamp, task_type, domains: domains_covered, verdict, status }),
+    renderFrontmatter({ bridge, session_id, timestamp, task_type, domains: domains_covered, verdict, status }),
     `# ${bridge}: ${verdict ?? status}`,
     `Scope: ${inline(scope)}`,
     ...[report.skip_reason, report.halt_reason, report.halt_message].flatMap((reason) => (reason === null ? [] : [inline(reason)])),
-    ...section("Outputs", report.outputs.map(renderOutput)),
-    ...section(
+    ...renderSection("Outputs", report.outputs.map(renderOutput)),
+    ...renderSection(
       "Disputed",
       disputed_outputs.map(({ output, unresolved_challenge }) => `- **${output.id}**: ${inline(unresolved_challenge)}`),
     ),
-    ...section(
+    ...renderSection(
       "Withdrawn",
       withdrawn_outputs.map(({ id, title }) => `- **${id}** ${inline(title)}`),
     ),
-    ...section(
+    ...renderSection(
       "Summaries",
       selectLatestSummaries(report).map(({ role, domain, summary }) => `- **${inline(role)}** (${domain}): ${inline(summary ?? "")}`),
     ),
-    ...section(
+    ...renderSection(
       "Roles without an answer",
       lost.map(({ round, role, domain, reason }) => `- round ${round}, ${role} (${domain}): ${inline(reason ?? "")}`),
     ),
-    ...section(
+    ...renderSection(
       "Notes",
       notes.map((note) => `- ${inline(note)}`),
     ),

@@ -2,21 +2,21 @@ import type { CouncilInput } from "bridge-council";
 import { expect, test } from "vitest";
 import { findExpert } from "../../../../packages/council/src/domains/find-expert.ts";
 import {
-  advocatePrompt,
   type CrossRound,
-  coordinatorPrompt,
-  crossIntegrationPrompt,
+  composeAdvocatePrompt,
+  composeCoordinatorPrompt,
+  composeCrossIntegrationPrompt,
 } from "../../../../packages/council/src/prompts/cross-prompts.ts";
 import { fitPacket } from "../../../../packages/council/src/prompts/packet.ts";
 import {
-  challengerPrompt,
   challengerRole,
-  expertPrompt,
-  integrationPrompt,
+  composeChallengerPrompt,
+  composeExpertPrompt,
+  composeIntegrationPrompt,
+  composeNewcomerPrompt,
+  composeOpeningPrompt,
+  composeRepairPrompt,
   integrationRole,
-  newcomerPrompt,
-  openingPrompt,
-  repairPrompt,
 } from "../../../../packages/council/src/prompts/prompts.ts";
 import type { Challenge, Output } from "../../../../packages/council/src/types.ts";
 
@@ -94,28 +94,34 @@ const cross: CrossRound = {
 };
 
 test.each([
-  ["expert-opening", openingPrompt(expert, input)],
-  ["expert-opening-of-an-audit", openingPrompt(expert, { ...input, taskType: "audit" })],
-  ["expert-opening-of-an-implementation", openingPrompt(expert, { ...input, taskType: "implementation" })],
-  ["expert-debate", expertPrompt(expert, input, { packet, own, challenges: objections, requests, hasSession: false })],
-  ["expert-debate-in-its-session", expertPrompt(expert, input, { packet, own, challenges: objections, requests: [], hasSession: true })],
+  ["expert-opening", composeOpeningPrompt(expert, input)],
+  ["expert-opening-of-an-audit", composeOpeningPrompt(expert, { ...input, taskType: "audit" })],
+  ["expert-opening-of-an-implementation", composeOpeningPrompt(expert, { ...input, taskType: "implementation" })],
+  ["expert-debate", composeExpertPrompt(expert, input, { packet, own, challenges: objections, requests, hasSession: false })],
+  [
+    "expert-debate-in-its-session",
+    composeExpertPrompt(expert, input, { packet, own, challenges: objections, requests: [], hasSession: true }),
+  ],
   [
     "newcomer",
-    newcomerPrompt(findExpert("database"), input, {
+    composeNewcomerPrompt(findExpert("database"), input, {
       added: { domain: "database", trigger_finding_id: "C002", reason: "It reads the whole table." },
       trigger: lists,
       requests,
       packet,
     }),
   ],
-  ["challenger-opening", openingPrompt(challengerRole, input)],
-  ["challenger-debate", challengerPrompt(input, { packet, history, hasSession: false })],
-  ["integration-checker-opening", openingPrompt(integrationRole, input)],
-  ["integration-checker-debate", integrationPrompt(input, { packet, own: [clocks], challenges: challenges.slice(1), hasSession: false })],
-  ["repair", repairPrompt("I think it is fine.")],
-  ["devils-advocate", advocatePrompt(input, cross)],
-  ["council-integration-checker", crossIntegrationPrompt(input, cross)],
-  ["coordinator", coordinatorPrompt(input, cross)],
+  ["challenger-opening", composeOpeningPrompt(challengerRole, input)],
+  ["challenger-debate", composeChallengerPrompt(input, { packet, history, hasSession: false })],
+  ["integration-checker-opening", composeOpeningPrompt(integrationRole, input)],
+  [
+    "integration-checker-debate",
+    composeIntegrationPrompt(input, { packet, own: [clocks], challenges: challenges.slice(1), hasSession: false }),
+  ],
+  ["repair", composeRepairPrompt("I think it is fine.")],
+  ["devils-advocate", composeAdvocatePrompt(input, cross)],
+  ["council-integration-checker", composeCrossIntegrationPrompt(input, cross)],
+  ["coordinator", composeCoordinatorPrompt(input, cross)],
 ])("the prompt %s equals its golden file", async (name, prompt) => {
   await expect(`${prompt}\n`).toMatchFileSnapshot(`../golden/${name}.txt`);
 });
@@ -129,7 +135,7 @@ test.each([
   ["audit", "Which requirements does it fulfill, and which does it violate?", "finding | compliance-gap"],
 ] as const)("the prompts of %s ask their question, and for their types of output", (taskType, question, types) => {
   for (const role of [expert, challengerRole, integrationRole]) {
-    const prompt = openingPrompt(role, { ...input, taskType });
+    const prompt = composeOpeningPrompt(role, { ...input, taskType });
     expect(prompt).toContain(`Question: ${question}\n`);
     expect(prompt).toContain(`"type": "${types}"`);
   }
