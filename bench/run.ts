@@ -61,7 +61,7 @@ try {
   await driver.stop();
 }
 const { text, met } = renderReport(results, { loadBefore, fsyncMs });
-console.log(`\n${text}`);
+console.log(`\n${options.quick ? "The figures of a quick run are not valid.\n\n" : ""}${text}`);
 const writesFile =
   !(options.quick || options["no-file"]) && serverNames.every((name) => names.includes(name)) && options.against === undefined;
 if (writesFile) writeFileSync(path.join(import.meta.dirname, "results.md"), text);

@@ -1,9 +1,10 @@
-import { enableCompileCache } from "node:module";
+import module from "node:module";
 import path from "node:path";
 
 // Node keeps compiled code, and TypeScript without its types, for the next start. The cache is next to the code, so that only users who
 // can change the code can change the cache. If this user cannot write there, Bridge starts without a cache. This file is JavaScript,
-// because Node loads its TypeScript compiler for a file that is not in the cache.
-enableCompileCache(path.resolve(import.meta.dirname, "../node_modules/.cache/node-compile-cache"));
+// because Node loads its TypeScript compiler for a file that is not in the cache. An older Node has no such function, and fails with a
+// documented error when it loads TypeScript.
+module.enableCompileCache?.(path.resolve(import.meta.dirname, "../node_modules/.cache/node-compile-cache"));
 // A static import would load the code before the cache is enabled.
 await import("./main.ts");
