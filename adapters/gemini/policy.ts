@@ -20,7 +20,7 @@ const READ_ONLY_TOOLS = [
   "list_mcp_resources",
   "read_mcp_resource",
 ];
-/** Tools that change only files of the workspace. */
+/** Tools that a task with the profile `modify` may call without an approval: they change files of the workspace, or read web pages. */
 const EDIT_TOOLS = ["write_file", "replace", "write_todos", "web_fetch"];
 
 interface Rule {
