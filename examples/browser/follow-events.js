@@ -13,7 +13,7 @@ export function followEvents(url, createTicket, onEvent, { lastEventId = "", ret
   let stopped = false;
   let retry;
   const reconnect = () => {
-    if (!stopped) retry = setTimeout(connect, retryDelayMs);
+    if (!stopped) retry = setTimeout(() => void connect(), retryDelayMs);
   };
   async function connect() {
     const created = await createTicket().catch(() => null);

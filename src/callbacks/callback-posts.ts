@@ -57,12 +57,16 @@ export function createCallbackPosts({ deliver, onEnded, onSettled, onReleased }:
         onReleased();
       }
 
-      return () => {
-        const delivery = post().finally(() => deliveries.delete(delivery));
-        deliveries.add(delivery);
-      };
+      // From now on, so that a shutdown also waits for a POST that starts in a later event-loop turn.
+      const { promise: delivery, resolve: onDelivered } = Promise.withResolvers<void>();
+      deliveries.add(delivery);
+      return () =>
+        void post().finally(() => {
+          deliveries.delete(delivery);
+          onDelivered();
+        });
     },
-    /** Resolves when no POST is in progress, or after the timeout. */
+    /** Resolves when no callback is in progress, or after the timeout. */
     async waitUntilIdle(timeoutMs: number): Promise<void> {
       await withTimeout(Promise.allSettled(deliveries), timeoutMs, () => {});
     },

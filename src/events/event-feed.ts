@@ -39,7 +39,7 @@ export function createLogFeed(store: EventStore, filter: EventFilter): EventFeed
   return {
     tenant,
     taskId,
-    key: JSON.stringify([agentId, provider, filter.types?.toSorted() ?? null]),
+    key: JSON.stringify([agentId, provider, types === undefined ? null : [...types].toSorted()]),
     read: (after) => store.readEvents(after, filter),
     matches: ({ task, type }) =>
       task.tenant === filter.tenant &&

@@ -34,6 +34,35 @@ test("a callback that becomes due between two reads of the store is posted immed
   claims.stop();
 });
 
+test("a shutdown waits for a new callback whose POST starts in a later turn of the event loop", async () => {
+  const callback = { task: { seq: 1, tenant: "default" }, origin: "http://127.0.0.1:1", heldLength: 0 } as unknown as DueCallback;
+  const delivered = Promise.withResolvers<true>();
+  let posts = 0;
+  const claims = createCallbackClaims({
+    store: { listDueCallbackQueues: async () => [], nextCallbackInMs: async () => null, listDueCallbacks: async () => [] },
+    deliver() {
+      posts += 1;
+      return { settled: delivered.promise, ended: delivered.promise };
+    },
+    onFault(error) {
+      throw error;
+    },
+  });
+  claims.start();
+  await nextTurn();
+  claims.handOver(callback);
+  expect(posts).toBe(0);
+  claims.stop();
+  let isIdle = false;
+  const idle = claims.waitUntilIdle(60_000).then(() => {
+    isIdle = true;
+  });
+  await nextTurn();
+  expect([posts, isIdle]).toEqual([1, false]);
+  delivered.resolve(true);
+  await idle;
+});
+
 /** One step of the life of a worker. */
 type Step =
   | { do: "commit"; tenant: string; origin: string }

@@ -72,6 +72,12 @@ test("listeners of the same events receive the same array, also through differen
   expect([arrays.length, filtered.length, new Set(arrays).size]).toEqual([5, 2, 2]);
 });
 
+test("feeds with the same types in another order or twice have the same key", () => {
+  const keyOf = (...types: EventType[]): string => createLogFeed({} as EventStore, { tenant: "default", types }).key;
+  expect(keyOf("tool.invoked", "assistant.text", "tool.invoked")).toBe(keyOf("assistant.text", "tool.invoked"));
+  expect(keyOf("tool.invoked")).not.toBe(keyOf("assistant.text"));
+});
+
 test("a commit examines only feeds of its tenants and tasks, once for all their listeners, until the last one unsubscribes", () => {
   const liveFeeds = createLiveFeeds(raise);
   const follow = (tenant: string, taskId: string | undefined, listener = vi.fn()) => {

@@ -36,7 +36,7 @@ const runsIn = (directory: string): string[] =>
     .flatMap((name) => readdirSync(path.join(directory, name)));
 
 const works = expect.arrayContaining([
-  expect.stringContaining("src/main.ts"),
+  expect.stringContaining("src/start.js"),
   expect.stringContaining("sleep 4713100"),
   expect.stringContaining("sleep 4713101"),
 ]);
@@ -67,7 +67,7 @@ describe("a run of the tests leaves no process and no directory", () => {
     const directory = await temporaryDirectory();
     const { commands, exited, output } = await startRun(directory, 1);
     expect(await exited).toEqual([1, null]);
-    expect(output()).toMatch(/The tests left processes behind:[\s\S]*src\/main\.ts/);
+    expect(output()).toMatch(/The tests left processes behind:[\s\S]*src\/start\.js/);
     await expectNothingLeft(directory, commands);
   });
 

@@ -99,7 +99,7 @@ describe.each(asking)("%s over %s requests an approval before a tool call", (run
     expect(await bench.ended("stopped")).toMatchObject({ state: "cancelled", result: { errorCode: "cancelled" } });
     expect(ran("stopped")).toBe(false);
     expect(await list("?limit=1")).toMatchObject([
-      { approvalId: asked.approvalId, state: "rejected", decidedBy: "bridge", reason: expect.stringContaining("cancelled") },
+      { approvalId: asked.approvalId, state: "rejected", decidedBy: "bridge", reason: expect.stringContaining("canceled") },
     ]);
     expect(await bench.leftovers()).toEqual([]);
   });

@@ -36,7 +36,7 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservati
     heartbeat.refresh();
   }
 
-  function write(chunk: string | Buffer, onSent: () => void): boolean {
+  function write(chunk: string | Buffer, onSent?: () => void): boolean {
     if (!isOpen()) return false;
     heartbeat.refresh();
     return raw.write(chunk, onSent);
@@ -51,17 +51,19 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservati
 
   /** Writes the events without waiting. Returns false, and writes nothing, if the client is behind. */
   function writeLive(events: SharedEvents): boolean {
-    const { bytes, count } = events;
+    const { buffers, bytes, count } = events;
     // A single large commit does not make a client slow: it is slow only if it has not read the previous events.
     const isBehind =
-      waiting.length > 0 && (waitingEvents + count > MAX_WAITING_EVENTS || waitingBytes + bytes.length > MAX_WAITING_BYTES || isFull());
+      waiting.length > 0 && (waitingEvents + count > MAX_WAITING_EVENTS || waitingBytes + bytes > MAX_WAITING_BYTES || isFull());
     if (isBehind) return false;
     if (!isOpen()) return true;
     waiting.push(events);
     waitingEvents += count;
-    waitingBytes += bytes.length;
+    waitingBytes += bytes;
     events.retain();
-    write(bytes, releaseFirst);
+    if (buffers.length > 1) raw.cork();
+    for (const [index, buffer] of buffers.entries()) write(buffer, index === buffers.length - 1 ? releaseFirst : undefined);
+    if (buffers.length > 1) raw.uncork();
     return true;
   }
 
@@ -69,7 +71,7 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservati
     const events = waiting.shift();
     if (events === undefined) return;
     waitingEvents -= events.count;
-    waitingBytes -= events.bytes.length;
+    waitingBytes -= events.bytes;
     events.release();
   }
 

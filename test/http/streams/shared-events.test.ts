@@ -13,7 +13,7 @@ test("streams that send the same events share one buffer, which counts once towa
   const shared = share(events);
   expect(share(events)).toBe(shared);
   expect(share([...events])).not.toBe(shared);
-  expect([shared.count, shared.bytes.length]).toEqual([2, 100]);
+  expect([shared.count, shared.bytes]).toEqual([2, 100]);
 
   expect(clientMemory.isFull("default")).toBe(false);
   shared.retain();
@@ -27,5 +27,26 @@ test("streams that send the same events share one buffer, which counts once towa
   expect(clientMemory.isFull("default")).toBe(false);
   // All of the limit except one byte is free again.
   more.set(99);
+  expect(clientMemory.isFull("default")).toBe(false);
+});
+
+test("streams with many different filters share the buffers of single events above a limit of memory", () => {
+  const clientMemory = createClientMemory();
+  const share = createSharing({ encode: (events) => Buffer.alloc(events.length * 1024 ** 2), clientMemory });
+  const commit = Array.from({ length: 4 }, (_, number) => ({ ...event, number }));
+  const shares = Array.from({ length: 40 }, () => {
+    const shared = share([...commit]);
+    shared.retain();
+    return shared;
+  });
+  const inEachShare = 4 * 1024 ** 2;
+  expect(shares.map(({ bytes, count }) => [bytes, count])).toEqual(shares.map(() => [inEachShare, 4]));
+  // 40 copies would be 160 MiB, and the limit of a tenant is 64 MiB.
+  expect(clientMemory.isFull("default")).toBe(false);
+
+  for (const { release } of shares) release();
+  // Nothing counts any more, so the limit is available as a whole.
+  const more = clientMemory.open("default");
+  more.set(64 * 1024 ** 2 - 1);
   expect(clientMemory.isFull("default")).toBe(false);
 });
