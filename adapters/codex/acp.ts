@@ -105,7 +105,8 @@ const retrySchema = z.object({ codex: z.object({ error: z.object({ willRetry: z.
 const statusSchema = z.object({ codex: z.object({ threadStatus: z.object({ type: z.literal("systemError") }) }) });
 
 /**
- * Reads messages that Codex writes itself, which have no id: warnings, and the reason of a failed turn. Its stop reason reports a success.
+ * Reads updates that are not part of the model's answer: messages without an id, which Codex writes itself (warnings and the reason of a
+ * failed turn), retried model calls, and failures. A failed turn ends with the stop reason of a success.
  */
 export function readNotice({ sessionUpdate, messageId, content, _meta }: Readonly<Record<string, unknown>>): AcpNotice | null {
   if (sessionUpdate === "agent_message_chunk" && (messageId ?? null) === null)

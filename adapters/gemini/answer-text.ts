@@ -1,4 +1,7 @@
-/** Text since the last tool call, with times. Only after the task, the telemetry log shows which part of the text Gemini discarded. */
+/**
+ * Text since the last tool call, with its arrival times. They are needed because only the telemetry log shows which part of the text Gemini
+ * discarded, and Bridge reads this log after the task.
+ */
 export interface AnswerText {
   /** Adds text that arrived at this time, in ms since the epoch. */
   add(text: string, arrivedAt: number): void;

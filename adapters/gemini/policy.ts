@@ -20,8 +20,8 @@ const READ_ONLY_TOOLS = [
   "list_mcp_resources",
   "read_mcp_resource",
 ];
-/** Tools that change only files of the workspace. */
-const EDIT_TOOLS = ["write_file", "replace", "write_todos", "web_fetch"];
+/** Tools that a task with the profile `modify` may call without an approval: they change files of the workspace, or read web pages. */
+const TOOLS_WITHOUT_APPROVAL = ["write_file", "replace", "write_todos", "web_fetch"];
 
 interface Rule {
   tools: readonly string[];
@@ -41,7 +41,7 @@ const DENY_HELPER_AGENTS: readonly Rule[] = HELPER_AGENTS.map((name) => ({
   conditions: [`subagent = ${JSON.stringify(name)}`],
 }));
 const ALLOW_READS: Rule = { tools: READ_ONLY_TOOLS, decision: "allow", priority: 200 };
-const ALLOW_EDITS: Rule = { tools: EDIT_TOOLS, decision: "allow", priority: 200 };
+const ALLOW_WITHOUT_APPROVAL: Rule = { tools: TOOLS_WITHOUT_APPROVAL, decision: "allow", priority: 200 };
 const ALLOW_MCP: Rule = { tools: ["*"], decision: "allow", priority: 200, conditions: ['mcpName = "*"'] };
 const ALLOW_READ_ONLY_MCP: Rule = {
   ...ALLOW_MCP,
@@ -58,7 +58,7 @@ export function createPolicy(request: Pick<ExecutionRequest, "profile" | "approv
   if (profile === "inspect") return [DENY_OTHERS, ALLOW_READS, ALLOW_READ_ONLY_MCP].map(toToml).join("\n");
   if (approvals === "allow") return toToml(ALLOW_ALL);
   return [
-    ...[...otherRules, ALLOW_READS, ALLOW_EDITS, ALLOW_MCP].map(toToml),
+    ...[...otherRules, ALLOW_READS, ALLOW_WITHOUT_APPROVAL, ALLOW_MCP].map(toToml),
     ...["write_file", "replace"].map(createWorkspaceChecker),
   ].join("\n");
 }

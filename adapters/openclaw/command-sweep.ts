@@ -28,8 +28,9 @@ export interface CommandSweepOptions extends Pick<AdapterConfig, "dataDir" | "lo
   readWorkspaces(): Promise<string[]>;
 }
 
-const useSchema = z.object({ workspace: z.string(), since: z.number(), boot: z.string() });
-type Use = z.infer<typeof useSchema>;
+/** The stored record of a workspace in use. `since` is the uptime of the host in clock ticks, during the boot with the id `boot`. */
+const usageRecordSchema = z.object({ workspace: z.string(), since: z.number(), boot: z.string() });
+type UsageRecord = z.infer<typeof usageRecordSchema>;
 
 /** Creates the sweep. It records the workspaces in use on disk, so that they can be swept after a crash of Bridge. */
 export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorkspaces }: CommandSweepOptions): CommandSweep {
@@ -38,7 +39,7 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
   /** By workspace: the number of its running tasks, and the sweep after the last of them. */
   const uses = new Map<string, { count: number; sweepAtEnd: Promise<void> | null }>();
 
-  async function sweepWorkspace({ workspace, since }: Use): Promise<void> {
+  async function sweepWorkspace({ workspace, since }: UsageRecord): Promise<void> {
     const file = fileOf(workspace);
     const isCommand = createCommandFilter(workspace, since);
     if ((await findProcesses(isCommand)).length > 0) {
@@ -55,13 +56,13 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
   }
 
   /** If the gateway is not connected, the sweep is repeated after the reconnect. */
-  const trySweep = (use: Use): Promise<void> =>
-    sweepWorkspace(use).catch((error: unknown) => {
-      logger.warn({ workspace: use.workspace, reason: String(error) }, "failed to sweep the commands of a workspace");
+  const trySweep = (record: UsageRecord): Promise<void> =>
+    sweepWorkspace(record).catch((error: unknown) => {
+      logger.warn({ workspace: record.workspace, reason: String(error) }, "failed to sweep the commands of a workspace");
     });
 
   /** Stores a record. If that fails, the task still runs, because the record is needed only after a crash of Bridge. */
-  function storeRecord(record: Use): void {
+  function storeRecord(record: UsageRecord): void {
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       writeFileSync(fileOf(record.workspace), JSON.stringify(record), { mode: 0o600 });
@@ -74,7 +75,7 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
     for (let earlier = uses.get(workspace); earlier?.sweepAtEnd; earlier = uses.get(workspace)) await earlier.sweepAtEnd;
     const use = uses.get(workspace) ?? { count: 0, sweepAtEnd: null };
     uses.set(workspace, use);
-    const record = readUse(fileOf(workspace)) ?? { workspace, since: readUptimeTicks(), boot: readBootId() };
+    const record = readUsageRecord(fileOf(workspace)) ?? { workspace, since: readUptimeTicks(), boot: readBootId() };
     if (use.count === 0) storeRecord(record);
     use.count += 1;
     return async () => {
@@ -89,15 +90,15 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
     begin,
     async sweepEarlier() {
       for (const name of readProc(() => readdirSync(directory)) ?? []) {
-        const use = readUse(path.join(directory, name));
-        if (use === null) rmSync(path.join(directory, name), { force: true });
-        else if (!uses.has(use.workspace)) await (await begin(use.workspace))();
+        const record = readUsageRecord(path.join(directory, name));
+        if (record === null) rmSync(path.join(directory, name), { force: true });
+        else if (!uses.has(record.workspace)) await (await begin(record.workspace))();
       }
     },
   };
 }
 
-/** Creates a filter for processes that OpenClaw has started in a workspace since that time. */
+/** Creates a filter for processes that OpenClaw started in a workspace at or after `since`, in clock ticks since the boot. */
 function createCommandFilter(workspace: string, since: number): (pid: number) => boolean {
   const realWorkspace = resolveLinks(workspace);
   return (pid) => {
@@ -112,12 +113,12 @@ function createCommandFilter(workspace: string, since: number): (pid: number) =>
   };
 }
 
-function readUse(file: string): Use | null {
+function readUsageRecord(file: string): UsageRecord | null {
   const text = readProc(() => readFileSync(file, "utf8"));
   try {
-    const use = text === null ? null : useSchema.parse(JSON.parse(text));
+    const record = text === null ? null : usageRecordSchema.parse(JSON.parse(text));
     // Start times count from the boot, and no process survives a reboot.
-    return use?.boot === readBootId() ? use : null;
+    return record?.boot === readBootId() ? record : null;
   } catch {
     // The record is incomplete because Bridge was killed; its task had not started.
     return null;

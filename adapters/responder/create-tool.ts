@@ -60,6 +60,6 @@ export async function createTool(
 
 /** Parses a topic and its arguments, such as `ai --lang en`. */
 export function readTopic(text: string): ToolTopic {
-  const [topic = "", ...more] = text.split(/\s+/);
-  return { topic, arguments: more };
+  const [topic = "", ...topicArguments] = text.split(/\s+/);
+  return { topic, arguments: topicArguments };
 }

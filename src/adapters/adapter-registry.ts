@@ -37,7 +37,7 @@ export interface AdapterHost {
 }
 
 const CHECK_INTERVAL_MS = 5 * 60_000;
-/** Minimum time between a check and one that a failure causes, so that a burst of failures causes one check. */
+/** Minimum time after a check before a failed task triggers another one, so that a burst of failures triggers one check. */
 const SUSPECT_PAUSE_MS = 15_000;
 /**
  * Time limit to list the models of a runtime. Some programs need seconds, and longer on a busy machine; the callers can wait for minutes.

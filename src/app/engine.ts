@@ -78,7 +78,7 @@ export function createEngine(config: Config, { loaded, catalog, environment, san
     idleSeconds: config.idleSeconds,
     drainSeconds: config.drainSeconds,
     mcpCommands: config.mcpCommands,
-    shipped: catalog.flatMap((entry) => ("provider" in entry ? [entry.provider] : [])),
+    catalogProviders: catalog.flatMap((entry) => ("provider" in entry ? [entry.provider] : [])),
   });
 
   /** Initializes the adapters and reports their events to the dispatcher. Resolves when every adapter has been checked once. */

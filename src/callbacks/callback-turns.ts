@@ -4,7 +4,7 @@ import type { CallbackQueue } from "../store/store.ts";
 export function createCallbackTurns() {
   /** Origins that may have due callbacks, by tenant. Tenants and origins are in the order of their turn. */
   const turns = new Map<string, Set<string>>();
-  /** Tenants that may have more due callbacks in the store than the origin has free slots, the least recently served first. */
+  /** Tenants that wait for a free slot of an origin, by origin. The least recently served is first. */
   const parked = new Map<string, Set<string>>();
 
   function add({ tenant, origin }: CallbackQueue): void {

@@ -56,7 +56,7 @@ export interface CallbackPoster {
 /** Creates a poster. */
 export function createCallbackPoster(options: PostOptions): CallbackPoster {
   const { dispatcher, dnsCache, shutdown, timeoutMs, clock } = options;
-  /** The attempts in progress. One listener aborts them all, because a signal compares a new listener with all that it has. */
+  /** The attempts in progress. One listener aborts them all, because each further listener of a signal takes longer to add. */
   const attempts = new Set<AbortController>();
   shutdown.addEventListener("abort", () => {
     for (const attempt of attempts) attempt.abort();

@@ -31,7 +31,9 @@ const limitPerAdapter = z.string().transform((text, context) => {
     const limit = Number(count);
     const isRepeated = name === undefined ? fallback !== undefined : limits.has(name);
     if (!(limit >= 1 && limit <= 10_000) || isRepeated) {
-      context.addIssue("must be a number from 1 to 10000, or name=number pairs separated by commas, each name once");
+      context.addIssue(
+        "must be numbers from 1 to 10000, separated by commas: one default, name=number for each adapter, or both, such as 4,claude=2",
+      );
       return z.NEVER;
     }
     if (name === undefined) fallback = limit;

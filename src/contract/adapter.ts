@@ -49,11 +49,11 @@ export interface Sandbox {
   /** Names the sandbox and its version, for the operator. */
   detail: string;
   /**
-   * Returns the argument list that runs `argv` in the sandbox. The program of `argv` is an absolute path. Only `writable`, whose
-   * directories exist, and `tmp`, which also replaces /tmp, are writable. If a signal ends the program, the exit code of the process is
-   * above 128; a signal to the process ends the whole sandbox. Throws an error with the fix if a secret of Bridge cannot be hidden from
-   * the program. The programs that create the sandbox see the environment of the process, so do not pass variables whose names come from
-   * a dispatch.
+   * Returns the argument list that runs `argv` in the sandbox. The program of `argv` is an absolute path. Only the directories in
+   * `writable` and `tmp` are writable; all must exist, and `tmp` also replaces /tmp. If a signal ends the program, the sandbox process
+   * exits with a code above 128. A signal to the sandbox process ends the whole sandbox. Throws an error with the fix if a secret of Bridge
+   * cannot be hidden from the program. The programs that create the sandbox see the environment of the sandbox process, so do not pass
+   * variables whose names come from a dispatch.
    */
   wrap(argv: readonly string[], directories: { cwd: string; tmp: string; writable: readonly string[] }): string[];
 }
@@ -193,7 +193,7 @@ export const isInputChecker = (value: unknown): value is InputChecker =>
 
 /** An adapter that can list the models of its runtime. */
 export interface ModelLister {
-  /** Resolves to null if the models are unknown. Resolves within 5 s, and returns a cached list on later calls. */
+  /** Resolves to null if the models are unknown. Returns a cached list on later calls. Bridge waits at most 20 s. */
   listModels(): Promise<readonly string[] | null>;
 }
 

@@ -47,7 +47,7 @@ export type ExecutionEventListener = (event: AdapterEvent) => void;
 
 /** One event of a task, as clients receive it. */
 export const eventEnvelopeSchema = z.object({
-  id: z.string().describe("`<epoch>-<number>`; the number is gapless over the whole log."),
+  id: z.string().describe("`<epoch>-<number>`; numbers increase over the whole log and are never reused."),
   type: z.enum(eventTypes),
   taskId: z.string(),
   parentTaskId: z.string().optional(),

@@ -38,7 +38,7 @@ interface AdmissionOptions {
   isDraining(): boolean;
   mcpCommands: readonly string[];
   /** Adapters that are part of Bridge, loaded or not. Error messages name them. */
-  shipped?: readonly string[];
+  catalogProviders?: readonly string[];
 }
 
 /** `Retry-After` of an adapter that could not be loaded. Only a restart of Bridge checks it again. */
@@ -54,7 +54,7 @@ export type Admission = ReturnType<typeof createAdmission>;
 
 /** Creates the admission control: it decides which dispatches become queued tasks, and rejects the others with a BridgeError. */
 export function createAdmission(options: AdmissionOptions) {
-  const { store, registry, workspaces, metrics, scheduler, enqueue, isDraining, shipped = [] } = options;
+  const { store, registry, workspaces, metrics, scheduler, enqueue, isDraining, catalogProviders = [] } = options;
 
   /** Enqueues a task for the dispatch, or returns the task that the same dispatch created earlier. */
   async function admitTask(dispatch: ParsedDispatch, { tenant, traceparent }: Caller): Promise<{ task: Task; replayed: boolean }> {
@@ -98,7 +98,8 @@ export function createAdmission(options: AdmissionOptions) {
     if (provider !== undefined && names.includes(provider)) return provider;
     const message = provider === undefined ? "is required, because several adapters are loaded" : "is not a loaded adapter";
     const loaded = names.join(", ");
-    const remedy = provider !== undefined && shipped.includes(provider) ? ` To enable it, add ${provider} to BRIDGE_ADAPTERS.` : "";
+    const remedy =
+      provider !== undefined && catalogProviders.includes(provider) ? ` To enable it, add ${provider} to BRIDGE_ADAPTERS.` : "";
     throw new BridgeError("unknown_provider", `The provider ${message}. Loaded adapters: ${loaded}.${remedy}`, {
       errors: [{ path: "provider", message: `${message} (${loaded})` }],
     });

@@ -40,7 +40,7 @@ export interface DispatcherOptions {
   drainSeconds: number;
   mcpCommands: readonly string[];
   /** Adapters that are part of Bridge, loaded or not. Error messages name them. */
-  shipped?: readonly string[];
+  catalogProviders?: readonly string[];
   /** Maximum time that a stopped runtime may take to end. Longer than SIGTERM, 5 s, SIGKILL and the sweep take together. */
   stopGraceMs?: number;
   /** Maximum time to store the ends of stopped tasks while Bridge shuts down. */

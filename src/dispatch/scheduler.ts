@@ -60,8 +60,8 @@ interface Share extends HeapItem {
   readonly tenant: Tenant;
   running: number;
   /**
-   * Grows with each start, inversely to the weight. When the share enters the order, it is at least the lane's: time without a queue earns
-   * no credit.
+   * Grows with each start, inversely to the weight. When the share enters the order, its turn is raised to the lane's turn, because time
+   * without a queue earns no credit.
    */
   turn: number;
   /** When it entered the order, as a serial number. */
@@ -191,7 +191,7 @@ export function createScheduler({ maxConcurrent, queueLimit, quotaOf }: Schedule
     return placeAll(share.tenant, share.lane.provider);
   }
 
-  /** The claim started no task: all wait for a resume token or an agent's limit. The share is not tried again before a change. */
+  /** The claim started no task: all wait for a session in use or for the limit of an agent. The line is not tried again before a change. */
   function missed({ share, line, step, changes, filter }: Claim): Iterable<string> {
     const { lane, tenant } = share;
     lane.running -= 1;

@@ -29,7 +29,7 @@ export interface EventFeed {
   /** Whether a new event belongs to the feed. */
   matches(event: StoredEvent): boolean;
   /** `oldest`: number of the oldest stored event, or null. `completeFrom`: from this number on, no event of the feed was pruned. */
-  kept(): Promise<{ oldest: number | null; completeFrom: number }>;
+  readRetained(): Promise<{ oldest: number | null; completeFrom: number }>;
 }
 
 /** Creates the feed of a tenant's events that pass the filter. */
@@ -47,7 +47,7 @@ export function createLogFeed(store: EventStore, filter: EventFilter): EventFeed
       (filter.agentId === undefined || task.agentId === filter.agentId) &&
       (filter.provider === undefined || task.provider === filter.provider) &&
       (types === undefined || types.has(type)),
-    async kept() {
+    async readRetained() {
       return { oldest: await store.oldestEventNumber(), completeFrom: (await store.prunedThrough()) + 1 };
     },
   };
@@ -70,7 +70,7 @@ export function createTaskFeed(store: EventStore, { seq, tenant, taskId }: Pick<
       return events.length === 0 && !(await store.isTaskKept(seq)) ? { events, through, isDeleted: true } : { events, through };
     },
     matches: ({ task, type }) => task.seq === seq && isExecutionEvent(type),
-    async kept() {
+    async readRetained() {
       const [first] = await store.readTaskEvents(seq, 0, 1, { callbacks: false });
       // If the first event is still stored, no event of the task was pruned.
       if (first?.type === "execution.started") return { oldest: first.number, completeFrom: 1 };

@@ -65,7 +65,7 @@ async function replayPage(
 ): Promise<{ through: number; hasRoom: boolean; isDeleted?: boolean }> {
   const { events, through, isDeleted = false } = await feed.read(position);
   // Read after the page, so that every event pruned before the page was read counts as missing.
-  const { oldest, completeFrom } = await feed.kept();
+  const { oldest, completeFrom } = await feed.readRetained();
   if (signal.aborted) return { through: position, hasRoom: false };
   if (isDeleted) return { through, hasRoom: true, isDeleted };
   if (position + 1 < completeFrom) {

@@ -55,7 +55,7 @@ export function awaitsTools({ outputs = {} }: ExecutionResult, tools: readonly N
 function readFileOutput(relative: string, result: ExecutionResult, workspace: string): ExecutionResult {
   const file = readFileInside(workspace, path.resolve(workspace, relative), FILE_OUTPUT_LIMIT_BYTES);
   if ("fault" in file) {
-    if (file.fault === "outside") return createInvalidOutput(result, `The file ${relative} is outside the workspace, through a link.`);
+    if (file.fault === "outside") return createInvalidOutput(result, `The file ${relative} leads out of the workspace through a link.`);
     if (file.fault === "too_large")
       return { ...createInvalidOutput(result, `The file ${relative} is larger than 16 MiB.`), errorCode: "output_limit" };
     return createInvalidOutput(result, `The runtime did not write the file ${relative}.`);

@@ -51,6 +51,6 @@ function readOptionalFile(workspace: string, name: string): string | null {
   const file = readFileInside(workspace, path.join(workspace, name), FILE_LIMIT_BYTES);
   if ("content" in file) return file.content.toString("utf8");
   if (file.fault === "missing") return null;
-  if (file.fault === "outside") throw new Error(`${name} is outside the workspace, through a link`);
+  if (file.fault === "outside") throw new Error(`${name} leads out of the workspace through a link`);
   throw new Error(`${name} of the workspace must be a file of at most 1 MiB`);
 }

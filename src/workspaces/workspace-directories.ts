@@ -80,7 +80,7 @@ export function resolveDirectoryInside(workspace: string, relative: string): str
   if (!isInside(workspace, resolved)) reject("must be inside the workspace");
   if (statSync(resolved, { throwIfNoEntry: false })?.isDirectory() !== true) reject("must be an existing directory of the workspace");
   const real = realpathSync(resolved);
-  if (!isInside(realpathSync(workspace), real)) reject("is outside the workspace, through a link");
+  if (!isInside(realpathSync(workspace), real)) reject("must not lead out of the workspace through a link");
   return real;
 }
 
@@ -98,7 +98,7 @@ export function resolveFileInside(workspace: string, relative: string): string {
   if (existsSync(workspace)) {
     let existing = resolved;
     while (!existsSync(existing)) existing = path.dirname(existing);
-    if (!isInside(realpathSync(workspace), realpathSync(existing))) reject("is outside the workspace, through a link");
+    if (!isInside(realpathSync(workspace), realpathSync(existing))) reject("must not lead out of the workspace through a link");
   }
   return resolved;
 }

@@ -107,7 +107,7 @@ test("after a prune, only positions before the oldest event have a gap", async (
   const young = await startTask(store);
   await store.prune(5000, 4);
   const feed = createLogFeed(store, { tenant: "default" });
-  expect(await feed.kept()).toEqual({ oldest: 5, completeFrom: 5 });
+  expect(await feed.readRetained()).toEqual({ oldest: 5, completeFrom: 5 });
   for (const [from, gaps, first] of [
     [0, [5], 5],
     [3, [5], 5],

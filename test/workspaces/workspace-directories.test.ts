@@ -124,7 +124,7 @@ test("prompt files are read in order, and not through a link out of the workspac
   expect(readPromptFiles(workspace)).toEqual(["soul", "tools"]);
   await writeFile(path.join(root, "secret"), "secret");
   await symlink(path.join(root, "secret"), path.join(workspace, "AGENTS.md"));
-  expect(() => readPromptFiles(workspace)).toThrow("AGENTS.md is outside the workspace, through a link");
+  expect(() => readPromptFiles(workspace)).toThrow("AGENTS.md leads out of the workspace through a link");
 });
 
 test("agent.json sets defaults, and cannot extend the permissions of a task", async () => {

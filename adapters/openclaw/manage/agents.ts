@@ -73,8 +73,8 @@ export async function deleteAgent(context: ManageContext, agentId: string, ifMat
 
 /**
  * Returns a workspace next to the one that the operator set for all agents; undefined if none is set. By default, the gateway would create
- * the workspace inside the operator's. It would not remove its files when the agent is deleted, and the next agent with this id would get
- * them.
+ * the new workspace inside the operator's. The gateway would then not remove the files of a deleted agent, and the next agent with the same
+ * id would get them.
  */
 async function chooseWorkspace(context: ManageContext, agentId: string): Promise<string | undefined> {
   const shared = (await readConfig(context)).sourceConfig.agents?.defaults?.workspace;
@@ -120,7 +120,7 @@ const addIdentity = (changes: AgentFields): AgentFields =>
 
 /** Deletes an agent. Repeats the call while active runs use files of the agent. Returns false if the agent does not exist. */
 async function removeAgent(context: ManageContext, agentId: string): Promise<boolean> {
-  const isGone = async (): Promise<boolean> => {
+  const tryDelete = async (): Promise<boolean> => {
     const { purgeFailed, failed } = await callGateway(
       context,
       deletedSchema,
@@ -131,7 +131,7 @@ async function removeAgent(context: ManageContext, agentId: string): Promise<boo
     return !purgeFailed && failed.length === 0;
   };
   try {
-    await waitUntilVisible(context, isGone, `The agent ${agentId} is deleted`);
+    await waitUntilVisible(context, tryDelete, `The agent ${agentId} is deleted`);
   } catch (error) {
     if (isMissingAgent(error)) return false;
     throw error;

@@ -48,8 +48,8 @@ export async function readSkillRows(context: ManageContext): Promise<SkillRows> 
 }
 
 /**
- * Returns the directory that changes to a skill must stay in after links are resolved; null for a skill of OpenClaw or a plugin, which is
- * read-only.
+ * Returns the directory in which every write to a skill must stay after links are resolved; null for a skill of OpenClaw or a plugin,
+ * which is read-only.
  */
 export function findEditableRoot({ workspaceDir, workspaceSkillsDir, sharedSkillsDir }: SkillRows, { baseDir }: SkillRow): string | null {
   // Agents can write in their workspaces, and could replace the directory of skills by a link.

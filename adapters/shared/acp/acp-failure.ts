@@ -15,7 +15,7 @@ export class AcpFailure extends Error {
   }
 }
 
-/** Rejects requests whose agent has exited. The exit of the process explains the failure. */
+/** The error of requests whose agent has exited. Bridge derives the failure of the task from the exit of the process instead. */
 export class AgentExited extends Error {}
 
 const AUTHENTICATION_REQUIRED = -32000;

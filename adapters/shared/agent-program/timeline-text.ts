@@ -14,7 +14,7 @@ export interface TimelineTextOptions {
   onUnstreamedText?(text: string): void;
 }
 
-/** Collects the text of a task's answer and emits its events, even if the runtime later withdraws or replaces the text. */
+/** Collects the text of a task's answer and emits its text events. Discards text that the runtime withdraws or replaces later. */
 export function createTimelineText(
   taskId: string,
   emit: ExecutionEventListener,

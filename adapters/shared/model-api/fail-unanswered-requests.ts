@@ -17,7 +17,7 @@ export function failUnansweredRequests(fetch: ModelFetch, { name, transport }: P
     id,
     error: {
       code: -32_000,
-      message: `The answer of ${JSON.stringify(name)} ended without a result${reason === undefined ? "." : `: ${reason}`}`,
+      message: `The answer of the MCP server ${JSON.stringify(name)} ended without a result${reason === undefined ? "." : `: ${reason}`}`,
     },
   });
   return transport === "sse" ? failInSharedStream(fetch, createError) : failPerResponse(fetch, createError);

@@ -1,7 +1,7 @@
 /** File operations below a directory that other programs write to at the same time: no symbolic link is followed. */
 
 export { type HeldDirectory, holdDirectory, holdInside, nullIfAbsent } from "./held-directory.ts";
-export { makeDirectoryInside, NotADirectory, type Replacement } from "./make-directory.ts";
+export { makeDirectoryInside, NotADirectory, type ObstacleHandling } from "./make-directory.ts";
 export { makePrivateDirectory } from "./make-private-directory.ts";
 export { openFileInside, openRegularFile } from "./open-file.ts";
 export { type FileReading, isInside, pathOfOpenFile, readFileInside } from "./read-file.ts";

@@ -5,7 +5,7 @@ import { codeOf, entryPath, type HeldDirectory, holdDirectory, holdRoot } from "
 const MAX_TRIES = 100;
 
 /** How to treat a file or a link that has the name of a directory, or a directory that has the name of a file. */
-export type Replacement = "refuse" | "remove";
+export type ObstacleHandling = "refuse" | "remove";
 
 /** Something other than a directory has the name of a directory. */
 export class NotADirectory extends Error {
@@ -28,7 +28,7 @@ export class NotADirectory extends Error {
 export async function makeDirectoryInside(
   root: string | HeldDirectory,
   names: readonly string[],
-  { mode = 0o700, obstacles = "refuse" }: { mode?: number; obstacles?: Replacement } = {},
+  { mode = 0o700, obstacles = "refuse" }: { mode?: number; obstacles?: ObstacleHandling } = {},
 ): Promise<HeldDirectory> {
   let directory = holdRoot(root);
   for (const name of names) {
@@ -38,7 +38,7 @@ export async function makeDirectoryInside(
   return directory;
 }
 
-async function makeEntry(parent: HeldDirectory, name: string, mode: number, obstacles: Replacement): Promise<HeldDirectory> {
+async function makeEntry(parent: HeldDirectory, name: string, mode: number, obstacles: ObstacleHandling): Promise<HeldDirectory> {
   const pathname = entryPath(parent, name);
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     await mkdir(pathname, { mode }).catch(rethrowUnlessCode("EEXIST"));

@@ -3,9 +3,9 @@ import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
 import { entryPath, hasDescriptorPaths, holdInside, nullIfAbsent, O_PATH } from "./held-directory.ts";
 
 /**
- * Opens a regular file below a directory, name by name, without following links, even if a task replaces a directory by
- * a link at that moment. Returns null if there is no such file, and for a file with further hard
- * links, because they may be outside.
+ * Opens a regular file below a directory, name by name, without following links, even if another process replaces a
+ * directory by a link at that moment. Returns null if there is no such file, and for a file with several hard links,
+ * because the others may be outside.
  */
 export async function openFileInside(root: string, names: readonly string[]): Promise<FileHandle | null> {
   const opening = async () => holdInside(root, names.slice(0, -1));
@@ -18,14 +18,14 @@ export async function openFileInside(root: string, names: readonly string[]): Pr
  * permission is denied. Does not open devices and does not wait for pipes.
  */
 export async function openRegularFile(file: string): Promise<FileHandle | null> {
-  const named = await open(file, O_PATH | constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const pathHandle = await open(file, O_PATH | constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   let opened: FileHandle | null = null;
   try {
-    if (!(await named.stat()).isFile()) return null;
-    opened = hasDescriptorPaths ? await open(`/proc/self/fd/${named.fd}`, constants.O_RDONLY) : named;
+    if (!(await pathHandle.stat()).isFile()) return null;
+    opened = hasDescriptorPaths ? await open(`/proc/self/fd/${pathHandle.fd}`, constants.O_RDONLY) : pathHandle;
     return opened;
   } finally {
-    if (opened !== named) await named.close();
+    if (opened !== pathHandle) await pathHandle.close();
   }
 }
 
@@ -40,6 +40,6 @@ async function openSingleFile(file: string): Promise<FileHandle | null> {
 
 /** For systems without descriptor paths: returns whether the path still refers to the open file without a link. */
 async function isStillThere(file: string, opened: { dev: number; ino: number }): Promise<boolean> {
-  const named = await nullIfAbsent(lstat(file));
-  return named?.dev === opened.dev && named.ino === opened.ino && (await nullIfAbsent(realpath(file))) === file;
+  const current = await nullIfAbsent(lstat(file));
+  return current?.dev === opened.dev && current.ino === opened.ino && (await nullIfAbsent(realpath(file))) === file;
 }

@@ -11,7 +11,7 @@ export const isInside = (outer: string, inner: string): boolean =>
 
 /**
  * Reads a file below a trusted root. Links are followed, but not out of the root. Programs may write there at the same
- * time, so the open file is checked and not its name. Does not open devices and does not wait for pipes.
+ * time, so the checks use the open file and not its path. Does not open devices and does not wait for pipes.
  */
 export function readFileInside(root: string, file: string, limitBytes: number): FileReading {
   if (statSync(file, { throwIfNoEntry: false }) === undefined) return { fault: "missing" };
@@ -36,8 +36,8 @@ export function pathOfOpenFile(descriptor: number, file: string): string | null 
   if (hasDescriptorPaths) return readlinkSync(`/proc/self/fd/${descriptor}`);
   const opened = fstatSync(descriptor);
   const real = realpathSync(file);
-  const named = statSync(real);
-  return named.ino === opened.ino && named.dev === opened.dev ? real : null;
+  const current = statSync(real);
+  return current.ino === opened.ino && current.dev === opened.dev ? real : null;
 }
 
 function readAndClose(descriptor: number, limitBytes: number): FileReading {

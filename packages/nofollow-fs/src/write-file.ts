@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open, rename, unlink } from "node:fs/promises";
 import { codeOf, entryPath, type HeldDirectory, holdRoot } from "./held-directory.ts";
-import { type Replacement, rethrowUnlessCode } from "./make-directory.ts";
+import { type ObstacleHandling, rethrowUnlessCode } from "./make-directory.ts";
 import { removeInside } from "./remove.ts";
 
 /**
@@ -13,7 +13,7 @@ export async function writeFileInside(
   directory: string | HeldDirectory,
   name: string,
   content: string | Uint8Array,
-  { mode = 0o600, obstacles = "refuse" }: { mode?: number; obstacles?: Replacement } = {},
+  { mode = 0o600, obstacles = "refuse" }: { mode?: number; obstacles?: ObstacleHandling } = {},
 ): Promise<void> {
   using held = holdRoot(directory);
   const temporaryName = `.${randomUUID()}`;

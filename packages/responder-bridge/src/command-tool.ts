@@ -30,15 +30,19 @@ export function createCommandTool(options: CommandToolOptions): ToolAdapter {
   const { verdict = exitCodeVerdict() } = options;
   const program = createProgram(options);
 
-  async function call(command: readonly string[], topic: string, { arguments: more = [], signal }: ToolOptions = {}): Promise<string> {
-    const { exitCode, stdout, output } = await program.run([...command, topic, ...more], { signal });
+  async function call(
+    command: readonly string[],
+    topic: string,
+    { arguments: toolArguments = [], signal }: ToolOptions = {},
+  ): Promise<string> {
+    const { exitCode, stdout, output } = await program.run([...command, topic, ...toolArguments], { signal });
     if (exitCode === 0) return stdout;
     const commandLine = [program.name, ...command, topic].join(" ");
     throw new ResponderError("tool_failed", `\`${commandLine}\` exited with code ${exitCode}: ${endOf(output)}`, { output });
   }
 
-  async function describeTopic(topic: string, more?: ToolOptions): Promise<string> {
-    const text = await call(describe, topic, more);
+  async function describeTopic(topic: string, toolOptions?: ToolOptions): Promise<string> {
+    const text = await call(describe, topic, toolOptions);
     if (text.trim() !== "") return text;
     throw new ResponderError(
       "tool_failed",
@@ -52,7 +56,9 @@ export function createCommandTool(options: CommandToolOptions): ToolAdapter {
   return {
     name: program.name,
     describe: describeTopic,
-    ...(params !== null && { params: async (topic: string, more?: ToolOptions) => (await call(params, topic, more)) || null }),
+    ...(params !== null && {
+      params: async (topic: string, toolOptions?: ToolOptions) => (await call(params, topic, toolOptions)) || null,
+    }),
     async validate(filePath, { signal } = {}) {
       const run = await program.run(insertFile(validate, program.pathFor(filePath)), { signal });
       const ok = verdict(run);

@@ -15,13 +15,13 @@ export function createFlowmarkTool({ command = ["flowmark"], ...options }: Parti
 
   return {
     ...tool,
-    async describe(topic, more) {
+    async describe(topic, toolOptions) {
       try {
-        return await tool.describe(topic, more);
+        return await tool.describe(topic, toolOptions);
       } catch (error) {
         // Without output the program did not run, so there is nothing to diagnose.
         if (!(error instanceof ResponderError) || error.output === null) throw error;
-        throw new ResponderError("tool_failed", `${error.message} ${await diagnose(topic, more?.signal)}`, { output: error.output });
+        throw new ResponderError("tool_failed", `${error.message} ${await diagnose(topic, toolOptions?.signal)}`, { output: error.output });
       }
     },
   };
@@ -31,11 +31,11 @@ export function createFlowmarkTool({ command = ["flowmark"], ...options }: Parti
    * fails on every topic.
    */
   async function diagnose(topic: string, signal: AbortSignal | undefined): Promise<string> {
-    const { topic: known, arguments: more } = flowmarkTopics.describe;
-    const isFlowmark = await tool.describe(known, { arguments: more, signal }).then(Boolean, () => false);
+    const { topic: known, arguments: toolArguments } = flowmarkTopics.describe;
+    const isFlowmark = await tool.describe(known, { arguments: toolArguments, signal }).then(Boolean, () => false);
     signal?.throwIfAborted();
     return isFlowmark
-      ? `\`${[known, ...more].join(" ")}\` works, so FlowMark may not know the topic ${JSON.stringify(topic)} or its arguments.`
+      ? `\`${["describe", known, ...toolArguments].join(" ")}\` works, so FlowMark may not know the topic ${JSON.stringify(topic)} or its arguments.`
       : "This program is not the FlowMark that supports describe and validate. A formatter has the same name.";
   }
 }

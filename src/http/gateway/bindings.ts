@@ -16,7 +16,7 @@ import {
 } from "./schemas.ts";
 
 const MAX_BINDINGS = 1000;
-const description = "Each in the format of the runtime, in the runtime's order.";
+const description = "The bindings, in the format and the order of the runtime.";
 const bindings = listOf(MAX_BINDINGS, jsonObject).meta({
   description,
   override: { type: "array", items: { type: "object", additionalProperties: {} }, maxItems: MAX_BINDINGS },
@@ -56,7 +56,7 @@ export const bindingRoutes: FastifyPluginAsyncZodOpenApi<{ callManager: CallMana
       ...sharedSchema,
       operationId: "replaceAgentBindings",
       summary: "Replace all bindings of an agent",
-      description: "With If-Match, only if they have not changed.",
+      description: "With If-Match, Bridge replaces the bindings only if they have not changed.",
       headers: preconditionHeaders,
       body: newBindingsSchema,
       response: { 200: describeWriteResponse("The new bindings.", bindingsSchema), ...describeWriteErrors() },

@@ -7,7 +7,7 @@ import { listedColumns, toListedTask } from "./task-rows.ts";
 
 /** Index look-ups of one read, about 3 ms. The event loop is free after each read. */
 const MAX_HOPS = 1000;
-/** Tasks that are compared with a filter for each task of a page, before matches are looked up. */
+/** Maximum tasks that `readNewest` compares with a filter, per task of the requested page. */
 const EXAMINED_PER_TASK = 10;
 
 /** A condition on tasks, with its parameters. */

@@ -139,7 +139,7 @@ test("a tenant cannot exceed its maximum of open streams, and other tenants are 
     key: "none",
     read: async (after: number) => ({ events: [], through: after }),
     matches: () => false,
-    kept: async () => ({ oldest: null, completeFrom: 1 }),
+    readRetained: async () => ({ oldest: null, completeFrom: 1 }),
   };
   const open = (tenant: string) =>
     server.eventStreams.open({ principal: { name: "n", tenant, scopes: new Set(), expiresAt: null } } as never, reply as never, {

@@ -51,7 +51,7 @@ describe("a failure is explained", () => {
   ])("%s", async (_, topic, language) => {
     const { tool } = await flowmark();
     await expect(tool.describe(topic, { arguments: ["--lang", language] })).rejects.toThrow(
-      `\`ai --lang en\` works, so FlowMark may not know the topic "${topic}" or its arguments.`,
+      `\`describe ai --lang en\` works, so FlowMark may not know the topic "${topic}" or its arguments.`,
     );
   });
 

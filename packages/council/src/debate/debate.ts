@@ -95,7 +95,7 @@ export function createDebate(initialDomains: readonly string[], prefix: string, 
 
 /**
  * Returns whether the debate ends: nothing changed in the last round, or every challenge is settled and the Challenger
- * has seen every finding. An open request to an expert continues the debate.
+ * has seen every finding. A requested domain without an expert, or an open request to an expert, continues the debate.
  */
 export function hasEnded({
   changes,

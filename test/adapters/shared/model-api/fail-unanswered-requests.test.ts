@@ -48,7 +48,7 @@ async function callTool(url: string, transport: "http" | "sse", times = 1) {
   return { result, results: () => receivedResults(model.requests[1] as Received) };
 }
 
-const ended = 'The answer of "far" ended without a result';
+const ended = 'The answer of the MCP server "far" ended without a result';
 const json = { "content-type": "application/json" };
 
 describe("a call whose answer ends without a result fails at once, with the name of its server", () => {
