@@ -144,14 +144,14 @@ function createFairShareClaim(driver: SqliteDriver, tasks: readonly LaneTask[], 
   // The additional slot is for the running task of the agent at its limit.
   const maxConcurrent = () => MAX_CONCURRENT + 1;
   const scheduler = createScheduler({ maxConcurrent, queueLimit: tasks.length, quotaOf: () => quotas });
-  const start = () => scheduler.claim(PROVIDER);
+  const start = () => scheduler.claimSlot(PROVIDER);
   if (held > 0) {
     const task = { ...(tasks[0] as LaneTask), agentId: "held" };
-    scheduler.enqueued(task);
+    scheduler.addQueued(task);
     const claim = start();
-    if (claim !== null) scheduler.started(claim, task);
+    if (claim !== null) scheduler.confirmStart(claim, task);
   }
-  for (const task of tasks) scheduler.enqueued(task);
+  for (const task of tasks) scheduler.addQueued(task);
   const running: LaneTask[] = [];
   return () =>
     measureSlice(driver, () => {
@@ -160,13 +160,13 @@ function createFairShareClaim(driver: SqliteDriver, tasks: readonly LaneTask[], 
       const { sql, parameters } = claimSql(claim.filter);
       const row = driver.get(sql, 1, ...parameters);
       const task = { tenant: claim.filter.tenant, agentId: String(row?.["agent_id"]), provider: PROVIDER, parentTaskId: null };
-      scheduler.started(claim, task);
+      scheduler.confirmStart(claim, task);
       running.push(task);
       if (running.length === MAX_CONCURRENT) {
         const ended = running.shift() as LaneTask;
-        scheduler.released(ended);
+        scheduler.releaseSlot(ended);
         // It is back in the queue after the slice.
-        scheduler.enqueued(ended);
+        scheduler.addQueued(ended);
       }
       return row;
     });

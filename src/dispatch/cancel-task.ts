@@ -70,7 +70,7 @@ export function createTaskCancellation(options: CancellationOptions) {
   /** Ends a queued task with this result. Returns null if the task is no longer queued. */
   async function endQueued(task: Task, result: ExecutionResult, writeOptions?: { patient: boolean }): Promise<Task | null> {
     const ended = await store.finishTaskIfQueued(task, buildFinish(task, result), writeOptions);
-    if (ended !== null) scheduler.dequeued(task);
+    if (ended !== null) scheduler.removeQueued(task);
     await settle(ended);
     return ended;
   }

@@ -87,7 +87,7 @@ export function createDispatcher(options: DispatcherOptions) {
     running.add(run);
     metrics.executionsInFlight.inc({ provider: task.provider });
     const ended = await run.ended;
-    if (ended === null) scheduler.enqueued(task);
+    if (ended === null) scheduler.addQueued(task);
     await settle(ended);
     await run.runtimeEnded;
     running.remove(run);
@@ -112,8 +112,8 @@ export function createDispatcher(options: DispatcherOptions) {
       else if (task.parentSeq !== null || task.request.onInterrupt === "fail" || !(await store.requeueTaskIfRunning(task)))
         await settle(await store.finishTaskIfRunning(task, buildFinish(task, result)));
     }
-    for (const { count, ...waiting } of await store.countQueuedTasks()) scheduler.enqueued({ ...waiting, parentTaskId: null }, count);
-    for (const { provider } of scheduler.all()) if (registry.get(provider) === undefined) await endAllQueued(provider);
+    for (const { count, ...waiting } of await store.countQueuedTasks()) scheduler.addQueued({ ...waiting, parentTaskId: null }, count);
+    for (const { provider } of scheduler.listLanes()) if (registry.get(provider) === undefined) await endAllQueued(provider);
   }
 
   /** Rejects new tasks, gives running tasks `drainSeconds` to end, and then stops them. */
@@ -149,15 +149,15 @@ export function createDispatcher(options: DispatcherOptions) {
       else void endAllQueued(provider).catch((error: unknown) => logger.error({ err: error, provider }, "failed to end queued tasks"));
     },
     load(provider: string): Load {
-      const { running: slots, queued, maxConcurrent } = scheduler.of(provider);
+      const { running: slots, queued, maxConcurrent } = scheduler.getLane(provider);
       return { running: slots, queued, maxConcurrent };
     },
     /** Whether a limit on the running tasks of its tenant or agent prevents the start of a queued task. */
     isHeldByQuota: scheduler.isHeldByQuota,
     /** Applies changed quotas, and starts tasks that waited for one. */
     onQuotasChanged(): void {
-      scheduler.quotasChanged();
-      for (const { provider } of scheduler.all()) fillSlots(provider);
+      scheduler.reloadQuotas();
+      for (const { provider } of scheduler.listLanes()) fillSlots(provider);
     },
     get draining(): boolean {
       return draining;

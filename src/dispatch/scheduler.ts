@@ -121,7 +121,7 @@ export function createScheduler({ maxConcurrent, queueLimit, quotaOf }: Schedule
     return tenant !== undefined && kindOf(task) === "dispatched" && isHeldByLimit(tenant, task.agentId);
   }
 
-  function enqueued(task: LaneTask, count = 1): void {
+  function addQueued(task: LaneTask, count = 1): void {
     const share = shareOf(task);
     const kind = kindOf(task);
     countQueued(share, task, count);
@@ -129,8 +129,8 @@ export function createScheduler({ maxConcurrent, queueLimit, quotaOf }: Schedule
     place(share);
   }
 
-  /** The task has left the queue without a claim. */
-  function dequeued(task: LaneTask): void {
+  /** Removes a task that has left the queue without a claim. */
+  function removeQueued(task: LaneTask): void {
     const share = shareOf(task);
     countQueued(share, task, -1);
     place(share);
@@ -149,7 +149,7 @@ export function createScheduler({ maxConcurrent, queueLimit, quotaOf }: Schedule
   // --- the slots ------------------------------------------------------------------------------------------------------
 
   /** Reserves a free slot for the tenant whose turn it is; null if no slot is free or no task may start. */
-  function claim(provider: string): Claim | null {
+  function claimSlot(provider: string): Claim | null {
     const lane = laneOf(provider);
     const share = lane.running < lane.maxConcurrent ? lane.eligible.first() : undefined;
     if (share === undefined) return null;
@@ -174,13 +174,13 @@ export function createScheduler({ maxConcurrent, queueLimit, quotaOf }: Schedule
   }
 
   /** Whether the claim can start only this task, which has just entered the queue: other claims will take all others that wait. */
-  function isFor({ filter, line }: Claim, task: LaneTask): boolean {
+  function isClaimFor({ filter, line }: Claim, task: LaneTask): boolean {
     if (filter.tenant !== task.tenant || filter.kind !== kindOf(task)) return false;
     return line.queued === line.claiming && !filter.exceptAgents.includes(task.agentId);
   }
 
-  /** The claim has started this task. */
-  function started({ share, line }: Claim, task: LaneTask): Iterable<string> {
+  /** Confirms that the claim has started this task. */
+  function confirmStart({ share, line }: Claim, task: LaneTask): Iterable<string> {
     line.claiming -= 1;
     if (kindOf(task) === "dispatched") {
       waiting += 1;
@@ -191,8 +191,8 @@ export function createScheduler({ maxConcurrent, queueLimit, quotaOf }: Schedule
     return placeAll(share.tenant, share.lane.provider);
   }
 
-  /** The claim started no task: all wait for a session in use or for the limit of an agent. The line is not tried again before a change. */
-  function missed({ share, line, step, changes, filter }: Claim): Iterable<string> {
+  /** Withdraws a claim that started no task: all wait for a session in use or for an agent's limit. The line waits for a change. */
+  function withdrawClaim({ share, line, step, changes, filter }: Claim): Iterable<string> {
     const { lane, tenant } = share;
     lane.running -= 1;
     share.running -= 1;
@@ -207,8 +207,8 @@ export function createScheduler({ maxConcurrent, queueLimit, quotaOf }: Schedule
     return placeAll(tenant, lane.provider);
   }
 
-  /** The slot of the task is free. */
-  function released(task: LaneTask): Iterable<string> {
+  /** Releases the slot of a task. */
+  function releaseSlot(task: LaneTask): Iterable<string> {
     const share = shareOf(task);
     const { lane, tenant } = share;
     lane.running -= 1;
@@ -225,14 +225,14 @@ export function createScheduler({ maxConcurrent, queueLimit, quotaOf }: Schedule
 
   // --- limits that change ---------------------------------------------------------------------------------------------
 
-  /** From now on only children start. */
+  /** Starts only children from now on. */
   function startChildrenOnly(): void {
     childrenOnly = true;
     for (const tenant of tenants.values()) for (const share of tenant.shares.values()) place(share);
   }
 
   /** Reads all quotas again. */
-  function quotasChanged(): void {
+  function reloadQuotas(): void {
     // A heap allows only one key to change at a time, so all shares are removed first.
     for (const tenant of tenants.values()) for (const share of tenant.shares.values()) share.lane.eligible.remove(share);
     for (const tenant of tenants.values()) {
@@ -301,19 +301,19 @@ export function createScheduler({ maxConcurrent, queueLimit, quotaOf }: Schedule
   }
 
   return {
-    of: (provider: string): Readonly<Lane> => laneOf(provider),
-    all: (): Iterable<Readonly<Lane>> => lanes.values(),
+    getLane: (provider: string): Readonly<Lane> => laneOf(provider),
+    listLanes: (): Iterable<Readonly<Lane>> => lanes.values(),
     findFullQueue,
     isHeldByQuota,
-    enqueued,
-    dequeued,
-    claim,
-    isFor,
-    started,
-    missed,
-    released,
+    addQueued,
+    removeQueued,
+    claimSlot,
+    isClaimFor,
+    confirmStart,
+    withdrawClaim,
+    releaseSlot,
     startChildrenOnly,
-    quotasChanged,
+    reloadQuotas,
   };
 }
 

@@ -23,10 +23,10 @@ export function createTaskQueue({ store, registry, scheduler, logger, runTask }:
   /** Stores a task. If it is the next one to start and a slot is free, the same write starts it. Returns the task as it was accepted. */
   async function enqueue(task: NewTask): Promise<{ task: Task; inserted: boolean }> {
     const waiting = { ...task, parentTaskId: task.parent?.taskId ?? null };
-    scheduler.enqueued(waiting);
+    scheduler.addQueued(waiting);
     const claim = claimSlot(task.provider);
     // Only the claim of a stored task finds out whether its resume token is in use.
-    const starts = claim !== null && task.request.resumeToken === undefined && scheduler.isFor(claim, waiting);
+    const starts = claim !== null && task.request.resumeToken === undefined && scheduler.isClaimFor(claim, waiting);
     const inserting = store.insertTaskIfAbsent(task, { starts });
     if (claim !== null) {
       // The caller gets the error of an insert that fails.
@@ -40,7 +40,7 @@ export function createTaskQueue({ store, registry, scheduler, logger, runTask }:
       inserted = result.inserted;
       return inserted ? { inserted, task: { ...result.task, state: "queued", startedAt: null } } : result;
     } finally {
-      if (!inserted) scheduler.dequeued(waiting);
+      if (!inserted) scheduler.removeQueued(waiting);
     }
   }
 
@@ -52,7 +52,7 @@ export function createTaskQueue({ store, registry, scheduler, logger, runTask }:
 
   /** Reserves a slot for the next task; null if none may start, as before the first health check of the adapter. */
   function claimSlot(provider: string): Claim | null {
-    return (registry.get(provider)?.health.checkedAt ?? null) === null ? null : scheduler.claim(provider);
+    return (registry.get(provider)?.health.checkedAt ?? null) === null ? null : scheduler.claimSlot(provider);
   }
 
   /** Runs the task that is being stored as running, if any, until its slot is free. */
@@ -71,10 +71,10 @@ export function createTaskQueue({ store, registry, scheduler, logger, runTask }:
 
   async function runStarted(claim: Claim, starting: Promise<Task | null>): Promise<void> {
     const task = await starting;
-    if (task === null) return fillAllSlots(scheduler.missed(claim));
-    fillAllSlots(scheduler.started(claim, task));
+    if (task === null) return fillAllSlots(scheduler.withdrawClaim(claim));
+    fillAllSlots(scheduler.confirmStart(claim, task));
     await runTask(task);
-    fillAllSlots(scheduler.released(task));
+    fillAllSlots(scheduler.releaseSlot(task));
   }
 
   function fillAllSlots(providers: Iterable<string>): void {

@@ -77,10 +77,10 @@ function simulate({
   }
 
   const answer = (claim: Claim, task: SimulatedTask | null): void =>
-    fillAll(task === null ? scheduler.missed(claim) : scheduler.started(claim, task));
+    fillAll(task === null ? scheduler.withdrawClaim(claim) : scheduler.confirmStart(claim, task));
 
   function fill(provider: string): void {
-    for (let claim = scheduler.claim(provider); claim !== null; claim = scheduler.claim(provider)) take(claim);
+    for (let claim = scheduler.claimSlot(provider); claim !== null; claim = scheduler.claimSlot(provider)) take(claim);
   }
 
   function take(claim: Claim): void {
@@ -131,9 +131,9 @@ function simulate({
     enqueue(task: Partial<Omit<SimulatedTask, "seq">> = {}) {
       seq += 1;
       const waiting = { tenant: "A", agentId: "agent", provider: "p", parentTaskId: null, session: null, ...task, seq };
-      scheduler.enqueued(waiting);
-      const claim = scheduler.claim(waiting.provider);
-      if (claim !== null && waiting.session === null && scheduler.isFor(claim, waiting)) startOnArrival(waiting, claim);
+      scheduler.addQueued(waiting);
+      const claim = scheduler.claimSlot(waiting.provider);
+      if (claim !== null && waiting.session === null && scheduler.isClaimFor(claim, waiting)) startOnArrival(waiting, claim);
       else {
         write(() => {
           queued.push(waiting);
@@ -149,7 +149,7 @@ function simulate({
         const index = running.indexOf(task);
         if (index !== -1) running.splice(index, 1);
         return () => {
-          if (index !== -1) fillAll(scheduler.released(task));
+          if (index !== -1) fillAll(scheduler.releaseSlot(task));
         };
       });
     },
@@ -159,15 +159,15 @@ function simulate({
         const index = queued.indexOf(task);
         if (index !== -1) queued.splice(index, 1);
         return () => {
-          if (index !== -1) scheduler.dequeued(task);
+          if (index !== -1) scheduler.removeQueued(task);
         };
       });
     },
     setQuota(tenant: string, quota: Partial<TenantQuota>) {
       quotas[tenant] = quota;
       haveQuotasChanged = !inTurn;
-      scheduler.quotasChanged();
-      fillAll(Array.from(scheduler.all(), ({ provider }) => provider));
+      scheduler.reloadQuotas();
+      fillAll(Array.from(scheduler.listLanes(), ({ provider }) => provider));
     },
     startChildrenOnly() {
       childrenOnly = true;
@@ -183,7 +183,7 @@ function simulate({
     },
     /** No slot is free while a task may start, and the counts are right. */
     check() {
-      for (const { provider, running: taken, queued: waiting, maxConcurrent } of scheduler.all()) {
+      for (const { provider, running: taken, queued: waiting, maxConcurrent } of scheduler.listLanes()) {
         expect(taken).toBe(running.filter((task) => task.provider === provider).length);
         expect(waiting).toBe(queued.filter((task) => task.provider === provider).length);
         expect(taken).toBeLessThanOrEqual(maxConcurrent);
@@ -286,13 +286,13 @@ describe("the next task", () => {
     const { scheduler } = simulate({ maxConcurrent: () => 1 });
     const task = { tenant: "A", agentId: "agent", provider: "p", parentTaskId: null };
     for (const order of ["dequeued first", "slot first"]) {
-      scheduler.enqueued(task);
-      const claim = scheduler.claim("p") as Claim;
-      expect(scheduler.isFor(claim, task), order).toBe(true);
-      if (order === "dequeued first") scheduler.dequeued(task);
-      scheduler.missed(claim);
-      if (order === "slot first") scheduler.dequeued(task);
-      expect(scheduler.of("p")).toMatchObject({ running: 0, queued: 0 });
+      scheduler.addQueued(task);
+      const claim = scheduler.claimSlot("p") as Claim;
+      expect(scheduler.isClaimFor(claim, task), order).toBe(true);
+      if (order === "dequeued first") scheduler.removeQueued(task);
+      scheduler.withdrawClaim(claim);
+      if (order === "slot first") scheduler.removeQueued(task);
+      expect(scheduler.getLane("p")).toMatchObject({ running: 0, queued: 0 });
     }
   });
 
@@ -381,7 +381,7 @@ describe("the next task", () => {
     const simulation = simulate({ maxConcurrent: () => 4 });
     simulation.enqueue({ session: "s" });
     for (let count = 0; count < 10; count += 1) simulation.enqueue({ session: "s" });
-    expect(simulation.scheduler.claim("p")).toBeNull();
+    expect(simulation.scheduler.claimSlot("p")).toBeNull();
     simulation.enqueue({ tenant: "B" });
     expect(simulation.order()).toBe("AB");
     simulation.end();
