@@ -196,5 +196,7 @@ ${rows.map(({ what, name, unit, floor, own, goal }, index) => `| ${what} | ${nam
   return { text, met: verdicts.every(({ met }, index) => met || rows[index]?.name !== "bridge") };
 }
 
-const describeRatios = (ratios: readonly number[]): string =>
-  `${median(ratios).toFixed(2)} (${quantile(ratios, 0.1).toFixed(2)} to ${quantile(ratios, 0.9).toFixed(2)})`;
+/** A declaration, because `main` runs before the end of this file is evaluated. */
+function describeRatios(ratios: readonly number[]): string {
+  return `${median(ratios).toFixed(2)} (${quantile(ratios, 0.1).toFixed(2)} to ${quantile(ratios, 0.9).toFixed(2)})`;
+}
