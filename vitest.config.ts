@@ -18,13 +18,18 @@ export default defineConfig({
       reporter: ["text-summary", "html"],
     },
     // Suites with their own commands: `npm run test:runtimes` (installs agent programs), `npm run test:openapi` (installs linters and
-    // generators), `npm run test:browser` (needs a browser) and `npm run test:sandbox` (needs bubblewrap).
+    // generators), `npm run test:browser` (needs a browser), `npm run test:sandbox` (needs bubblewrap), `npm run test:postgres` and
+    // `npm run test:cluster:short` (need PostgreSQL).
     exclude: [
       "**/node_modules/**",
       "test/runtimes/!(model-server)/**",
       "test/runtimes/*.test.ts",
       "test/browser/**",
       "test/sandbox/**",
+      "test/store/postgres/**",
+      "test/support/postgres/**",
+      "test/cluster/scenarios.test.ts",
+      "test/deploy/**",
       "test/openapi/**",
     ],
   },

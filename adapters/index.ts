@@ -22,13 +22,13 @@ export { sweepLeftovers } from "./shared/process/sweep-processes.ts";
 
 /** The adapters that ship with Bridge. Importing the catalog loads their settings but no runtime. */
 export const catalog: Catalog = [
-  { provider: "command", settings: commandSettings, load: () => import("./command/index.ts") },
-  { provider: "claude", settings: claudeSettings, hasProgram: true, load: () => import("./claude/index.ts") },
-  { provider: "claude-agent-sdk", settings: claudeAgentSdkSettings, load: () => import("./claude-agent-sdk/index.ts") },
-  { provider: "codex", settings: codexSettings, hasProgram: true, load: () => import("./codex/index.ts") },
-  { provider: "gemini", settings: geminiSettings, hasProgram: true, load: () => import("./gemini/index.ts") },
-  { provider: "openclaw", settings: openClawSettings, load: () => import("./openclaw/index.ts") },
-  { provider: "opencode", settings: openCodeSettings, hasProgram: true, load: () => import("./opencode/index.ts") },
+  { provider: "command", runsPrograms: true, settings: commandSettings, load: () => import("./command/index.ts") },
+  { provider: "claude", settings: claudeSettings, hasProgram: true, runsPrograms: true, load: () => import("./claude/index.ts") },
+  { provider: "claude-agent-sdk", runsPrograms: true, settings: claudeAgentSdkSettings, load: () => import("./claude-agent-sdk/index.ts") },
+  { provider: "codex", settings: codexSettings, hasProgram: true, runsPrograms: true, load: () => import("./codex/index.ts") },
+  { provider: "gemini", settings: geminiSettings, hasProgram: true, runsPrograms: true, load: () => import("./gemini/index.ts") },
+  { provider: "openclaw", runsPrograms: true, settings: openClawSettings, load: () => import("./openclaw/index.ts") },
+  { provider: "opencode", settings: openCodeSettings, hasProgram: true, runsPrograms: true, load: () => import("./opencode/index.ts") },
   { provider: "gloo-ai", settings: glooAiSettings, load: () => import("./gloo-ai/index.ts") },
   { provider: "vercel-ai", settings: vercelAiSettings, load: () => import("./vercel-ai/index.ts") },
   createAcpFamily(),

@@ -7,8 +7,8 @@ import { createCallbackWorker } from "../src/callbacks/callback-worker.ts";
 import { createMetrics } from "../src/metrics.ts";
 import { createDnsCache } from "../src/network/dns-cache.ts";
 import { limitResponseOverhead } from "../src/network/limit-response-overhead.ts";
+import type { DueCallback } from "../src/store/records.ts";
 import { openStore } from "../src/store/sqlite/open-store.ts";
-import type { DueCallback } from "../src/store/store.ts";
 
 /**
  * A method to post callbacks, which `callbacks.ts` compares with the others. `request`: `Pool.request` of undici. `post`: Bridge's worker,
@@ -89,10 +89,10 @@ function createWorkerSender({ settles }: { settles: boolean }): CallbackSender {
         handOver = listener;
       },
       listDueCallbackQueues: async () => [],
-      async settleCallbackIfPending(task, settlement) {
-        const attempts = settles ? await store.settleCallbackIfPending(task, settlement) : 1;
-        onSettled.get(task.seq)?.();
-        onSettled.delete(task.seq);
+      async settleCallbackIfPending(posted, settlement) {
+        const attempts = settles ? await store.settleCallbackIfPending(posted, settlement) : 1;
+        onSettled.get(posted.task.seq)?.();
+        onSettled.delete(posted.task.seq);
         return attempts;
       },
     },
@@ -108,7 +108,16 @@ function createWorkerSender({ settles }: { settles: boolean }): CallbackSender {
   async function endTask(origin: string): Promise<void> {
     tasks += 1;
     const taskId = `bench-${tasks}`;
-    const identity = { tenant: "default", taskId, parent: null, agentId: "bench", provider: "noop", fingerprint: "", traceparent: null };
+    const identity = {
+      tenant: "default",
+      taskId,
+      parent: null,
+      agentId: "bench",
+      provider: "noop",
+      fingerprint: "",
+      needs: [],
+      traceparent: null,
+    };
     const request = {
       message: "x",
       outputStrategy: { type: "stream" },
@@ -116,7 +125,7 @@ function createWorkerSender({ settles }: { settles: boolean }): CallbackSender {
       approvals: "deny",
       onInterrupt: "fail",
     } as const;
-    const { task } = await store.insertTaskIfAbsent({ ...identity, request });
+    const { task } = await store.insertTaskIfAbsent({ ...identity, needs: [], request });
     await store.finishTaskIfQueued(task, {
       state: "cancelled",
       result: { status: "error", errorCode: "cancelled", error: "bench", durationMs: 1, connection: "in-process" },

@@ -160,11 +160,11 @@ async function runThroughBridge({ address, token }: { address: string; token: st
   }
 }
 
-/** Rejects the result of a council that is fast because it omitted questions. */
+/** Throws if a council omitted questions, because its time cannot be compared. */
 function check({ roles, debate_rounds, status }: BridgeReport, { phases }: Shape): void {
   const planned = phases.reduce((sum, count) => sum + count, 0);
   if (status !== "COMPLETED" || debate_rounds !== 1 || roles.length !== planned || roles.some(({ answered }) => !answered))
-    throw new Error(`not a whole council: ${status}, ${debate_rounds} debate rounds, ${roles.length} of ${planned} questions`);
+    throw new Error(`incomplete council: ${status}, ${debate_rounds} debate rounds, ${roles.length} of ${planned} questions`);
 }
 
 async function measureMs(work: () => Promise<void>): Promise<number> {

@@ -7,7 +7,7 @@ import { Pool } from "undici";
 import { openEventCounter } from "./event-counter.ts";
 import { measureSlice, type Slice, type SliceTimes, type TaskTimes } from "./measure-slice.ts";
 import { EVENTS_PER_TASK } from "./noop-agent.ts";
-import { readCpuTimeMs, sumWithChildren } from "./process-use.ts";
+import { readCpuTimeWithChildrenMs } from "./process-use.ts";
 import { createStreamReaders } from "./stream-readers.ts";
 
 /** A server under load. */
@@ -18,6 +18,12 @@ export interface Target {
   pids: readonly number[];
   /** `tasks`: a task is over when its callback has arrived. `requests`: when its dispatch is answered. */
   kind: "tasks" | "requests";
+  /** Nodes that share the work with the first one. Dispatches take turns. */
+  others?: readonly string[];
+  /** Whether the event stream of each node contains only its own events. Default: each contains all. */
+  hasSeparateStreams?: boolean;
+  /** Number of agents, which take turns. Default: 1. */
+  agents?: number;
 }
 
 export interface SliceResult extends SliceTimes {
@@ -44,13 +50,15 @@ process.once("disconnect", () => process.exit());
 type Load = Awaited<ReturnType<typeof openLoad>>;
 
 /** Opens the event stream and the callback receivers of one server; connections stay open between slices. */
-async function openLoad({ address, token, pids, kind }: Target) {
-  const pool = new Pool(address);
+async function openLoad({ address, token, pids, kind, others = [], hasSeparateStreams = false, agents = 1 }: Target) {
+  const pools = [address, ...others].map((node) => new Pool(node));
   const arrivals = new Map<string, () => void>();
   const totals = { dispatched: 0, callbacks: 0 };
   let faults: string[] = [];
   const receivers = await openReceivers(receiveCallback);
-  const events = kind === "tasks" ? await openEventCounter(address, token) : null;
+  const streams = kind === "requests" ? [] : hasSeparateStreams ? [address, ...others] : [address];
+  const events = await Promise.all(streams.map((node) => openEventCounter(node, token)));
+  const countEvents = () => events.reduce((sum, { count }) => sum + count, 0);
   const readers = createStreamReaders(address, token);
 
   async function receiveCallback(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -65,11 +73,15 @@ async function openLoad({ address, token, pids, kind }: Target) {
   }
 
   async function dispatch(taskId: string): Promise<void> {
-    const { statusCode, body } = await pool.request({
+    const { statusCode, body } = await (pools[totals.dispatched % pools.length] as Pool).request({
       path: "/api/v2/dispatch",
       method: "POST",
       headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
-      body: renderDispatch(taskId, receivers[totals.dispatched % RECEIVERS] as string),
+      body: renderDispatch(
+        taskId,
+        `bench${agents === 1 ? "" : totals.dispatched % agents}`,
+        receivers[totals.dispatched % RECEIVERS] as string,
+      ),
     });
     const answer = await body.text();
     if (statusCode !== 202) throw new Error(`dispatch answered with ${statusCode} ${answer}`);
@@ -88,15 +100,15 @@ async function openLoad({ address, token, pids, kind }: Target) {
 
   const measureUse = () => ({
     atMs: performance.now(),
-    cpuMs: pids.reduce((sum, pid) => sum + sumWithChildren(pid, readCpuTimeMs), 0),
+    cpuMs: pids.reduce((sum, pid) => sum + readCpuTimeWithChildrenMs(pid), 0),
   });
 
   async function checkCompleteness(): Promise<void> {
-    if (events === null) return;
+    if (events.length === 0) return;
     const expected = totals.dispatched * EVENTS_PER_TASK;
     const deadline = performance.now() + COMPLETION_LIMIT_MS;
-    while ((events.count < expected || totals.callbacks < totals.dispatched) && performance.now() < deadline) await delay(10);
-    if (events.count !== expected) faults.push(`${events.count} events of ${expected}`);
+    while ((countEvents() < expected || totals.callbacks < totals.dispatched) && performance.now() < deadline) await delay(10);
+    if (countEvents() !== expected) faults.push(`${countEvents()} events of ${expected}`);
     if (totals.callbacks !== totals.dispatched) faults.push(`${totals.callbacks} callbacks of ${totals.dispatched}`);
     faults.push(...(await readers.check(COMPLETION_LIMIT_MS)));
   }
@@ -120,8 +132,8 @@ async function openReceivers(receive: (request: IncomingMessage, response: Serve
   return receivers.map((receiver) => `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/callback`);
 }
 
-function renderDispatch(taskId: string, callbackUrl: string): string {
-  const body = { taskId, agentId: "bench", message: "", callbackUrl, metadata: { workflow: "bench", attempt: 1 } };
+function renderDispatch(taskId: string, agentId: string, callbackUrl: string): string {
+  const body = { taskId, agentId, message: "", callbackUrl, metadata: { workflow: "bench", attempt: 1 } };
   const missing = BODY_BYTES - JSON.stringify(body).length;
   return JSON.stringify({ ...body, message: "Look into it. ".repeat(BODY_BYTES).slice(0, missing) });
 }

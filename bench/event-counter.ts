@@ -6,8 +6,8 @@ export interface EventCounter {
   close(): void;
 }
 
-/** Opens the stream, and resolves when it is open. */
-export async function openEventCounter(address: string, token: string): Promise<EventCounter> {
+/** Opens the stream, and resolves when it is open. `onEvent` is called with each event of an agent. */
+export async function openEventCounter(address: string, token: string, onEvent?: (frame: string) => void): Promise<EventCounter> {
   let count = 0;
   let rest = "";
   const opened = Promise.withResolvers<void>();
@@ -28,7 +28,10 @@ export async function openEventCounter(address: string, token: string): Promise<
     let start = 0;
     for (let end = text.indexOf("\n\n"); end !== -1; end = text.indexOf("\n\n", start)) {
       const field = text.indexOf("event: ", start);
-      if (field !== -1 && field < end && isAgentEvent(text, field + "event: ".length)) count += 1;
+      if (field !== -1 && field < end && isAgentEvent(text, field + "event: ".length)) {
+        count += 1;
+        onEvent?.(text.slice(start, end));
+      }
       start = end + 2;
     }
     rest = text.slice(start);

@@ -1,6 +1,8 @@
+import { readdirSync, readFileSync } from "node:fs";
 import SqliteDatabase, { type Database } from "better-sqlite3";
 import { openStore } from "../src/store/sqlite/open-store.ts";
 
+const migrationsDirectory = new URL("../migrations/", import.meta.url);
 /** Tasks of one transaction. An interrupt is handled between two transactions. */
 const SLICE_TASKS = 20_000;
 const EVENTS_PER_TASK = 3;
@@ -21,11 +23,13 @@ export const filled = {
 
 /**
  * Creates a database of ended tasks by SQL. Every filter of every list matches the same share of them, so that only their number differs.
+ * With `schema`, the database has this earlier version of the schema: 7 or later, because of its columns.
  */
-export async function fillDatabase(file: string, tasks: number): Promise<void> {
-  await openStore({ file }).close();
+export async function fillDatabase(file: string, tasks: number, { schema }: { schema?: number } = {}): Promise<void> {
+  if (schema === undefined) await openStore({ file }).close();
   const database = new SqliteDatabase(file);
   try {
+    if (schema !== undefined) createSchema(database, schema);
     database.pragma("synchronous = OFF");
     database.pragma("cache_size = -1000000");
     for (let first = 1; first <= tasks; first += SLICE_TASKS) {
@@ -36,6 +40,13 @@ export async function fillDatabase(file: string, tasks: number): Promise<void> {
   } finally {
     database.close();
   }
+}
+
+function createSchema(database: Database, version: number): void {
+  database.pragma("journal_mode = WAL");
+  const files = readdirSync(migrationsDirectory).filter((name) => name.endsWith(".sql"));
+  for (const name of files.sort().slice(0, version)) database.exec(readFileSync(new URL(name, migrationsDirectory), "utf8"));
+  database.pragma(`user_version = ${version}`);
 }
 
 const fillSlice = (database: Database, first: number, last: number): void =>
@@ -62,7 +73,7 @@ const fillSlice = (database: Database, first: number, last: number): void =>
           (2, 'execution.completed', '{"result":{"status":"ok","durationMs":1}}'), (3, 'callback.delivered', '{"attempts":1}'))
         SELECT (i - 1) * ${EVENTS_PER_TASK} + k, i, type, CAST(unixepoch('subsec') * 1000 AS INTEGER), data FROM n CROSS JOIN e;
       INSERT INTO callback (task, tenant, url, origin, body, message_id, state, attempts, updated_at)
-        ${range} SELECT i, 'default', 'http://127.0.0.1:9/' || (i % 50), 'http://127.0.0.1:9', CASE WHEN i % 20 = 0 THEN '{}' END, 'msg_' || i,
+        ${range} SELECT i, 'default', 'http://127.0.0.1:9/' || (i % 50), 'http://127.0.0.1:9', CASE WHEN i % 20 = 0 THEN '{"status":"ok","output":"Done.","durationMs":1}' END, 'msg_' || i,
           CASE WHEN i % 20 = 0 THEN 'dead' ELSE 'delivered' END, 1, CAST(unixepoch('subsec') * 1000 AS INTEGER) FROM n;
       INSERT INTO callback_dedup (task, at)
         ${range} SELECT i, CAST(unixepoch('subsec') * 1000 AS INTEGER) FROM n WHERE i % 20 <> 0;

@@ -7,7 +7,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { type HostileBody, makeHostileBodies, readBody } from "../test/http/hostile-bodies.ts";
 import { measureCpuMs } from "../test/support/cpu-time.ts";
-import type { LoopReport } from "./measured-bridge.ts";
+import type { LoopReport } from "./loop-preload.ts";
 
 /** Goals: the longest block of the event loop, CPU time as a multiple of `JSON.parse`, and memory as a multiple of the body. */
 const GOALS = { longestMs: 150, cpuRatio: 6, memoryRatio: 10 };
@@ -16,8 +16,8 @@ const TRIES = 3;
 
 const directory = mkdtempSync(path.join(tmpdir(), "bridge-bodies-"));
 const token = randomBytes(24).toString("hex");
-const server = fork(path.join(import.meta.dirname, "measured-bridge.ts"), {
-  execArgv: ["--expose-gc"],
+const server = fork(path.join(import.meta.dirname, "bridge.ts"), {
+  execArgv: ["--expose-gc", "--import", path.join(import.meta.dirname, "loop-preload.ts")],
   env: {
     PATH: process.env["PATH"] ?? "",
     BRIDGE_PORT: "0",
@@ -55,8 +55,7 @@ interface Measured {
 
 /** Sends a dispatch and waits for the end of its task, or for its rejection. */
 async function measure(address: string, { name, bytes, status }: HostileBody): Promise<Measured> {
-  server.send("start");
-  await once(server, "message");
+  await measureLoop();
   // Resets the peak to the current memory use.
   writeFileSync(`/proc/${server.pid}/clear_refs`, "5");
   const before = readPeakBytes();
@@ -67,10 +66,16 @@ async function measure(address: string, { name, bytes, status }: HostileBody): P
   });
   await answer.arrayBuffer();
   if (answer.status !== status) throw new Error(`${name} was answered ${answer.status}, not ${status}.`);
-  const reported = once(server, "message");
-  server.send("stop");
-  const [{ longestMs, cpuMs }] = (await reported) as [LoopReport];
+  const { longestMs, cpuMs } = await measureLoop();
   return { longestMs, cpuMs, memoryBytes: readPeakBytes() - before };
+}
+
+/** Returns the measurement since the previous one, and starts another. */
+async function measureLoop(): Promise<LoopReport> {
+  const reported = once(server, "message");
+  server.send({});
+  const [report] = (await reported) as [LoopReport];
+  return report;
 }
 
 function readPeakBytes(): number {

@@ -1,5 +1,5 @@
 import type { AdapterEvent, ExecutionAdapter, ExecutionEventListener } from "#contract";
-import { runNoopAgent } from "./noop-agent.ts";
+import { type NoopEvent, type Pace, runNoopAgent, runPacedAgent } from "./noop-agent.ts";
 
 /** Creates an adapter for the agent that does nothing, so that only Bridge is measured. */
 export function createAdapter(): ExecutionAdapter {
@@ -22,10 +22,13 @@ export function createAdapter(): ExecutionAdapter {
       cancellation: false,
       outputStrategies: ["stream"],
     }),
-    execute: ({ taskId }) =>
-      runNoopAgent((event) => {
+    execute({ taskId, metadata }) {
+      const emit = (event: NoopEvent) => {
         for (const listener of listeners) listener({ ...event, taskId } as AdapterEvent);
-      }),
+      };
+      const pace = metadata?.["pace"] as Pace | undefined;
+      return pace === undefined ? runNoopAgent(emit) : runPacedAgent(pace, emit);
+    },
     cancel: async () => false,
     onEvent: (listener) => void listeners.add(listener),
     offEvent: (listener) => void listeners.delete(listener),

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { ExecutionResult } from "#contract";
 
 /** The number of events of one run. */
@@ -9,6 +10,15 @@ export type NoopEvent =
   | { type: "execution.progress"; data: Record<string, unknown> };
 
 const output = "The work is done, and this is what there is to say about it. ".repeat(13);
+
+const createResult = (): ExecutionResult => ({
+  status: "ok",
+  output,
+  durationMs: 0,
+  usage: { inputTokens: 1200, outputTokens: 300 },
+  model: "none",
+  connection: "in-process",
+});
 
 /**
  * Emits 20 events and returns a result of about 0.9 kB, so that every server has the same work. No event is a text, because Bridge combines
@@ -23,5 +33,22 @@ export async function runNoopAgent(emit: (event: NoopEvent) => void): Promise<Ex
   }
   emit({ type: "execution.progress", data: { step: 6, note: "Putting the answer together." } });
   emit({ type: "execution.progress", data: { step: 7, note: "Done." } });
-  return { status: "ok", output, durationMs: 0, usage: { inputTokens: 1200, outputTokens: 300 }, model: "none", connection: "in-process" };
+  return createResult();
+}
+
+/** Emits `burst` events every `everyMs` for `turns` turns. */
+export interface Pace {
+  burst: number;
+  everyMs: number;
+  turns: number;
+}
+
+/** Emits events at a fixed rate, each with the time at which it was emitted. */
+export async function runPacedAgent({ burst, everyMs, turns }: Pace, emit: (event: NoopEvent) => void): Promise<ExecutionResult> {
+  const startedAt = performance.now();
+  for (let turn = 0; turn < turns; turn += 1) {
+    await delay(Math.max(0, startedAt + turn * everyMs - performance.now()));
+    for (let count = 0; count < burst; count += 1) emit({ type: "execution.progress", data: { sentAt: Date.now() } });
+  }
+  return createResult();
 }

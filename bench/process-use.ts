@@ -25,6 +25,21 @@ export function readCpuTimeMs(pid: number): number {
   return nanoseconds.reduce((sum, time) => sum + time, 0) / 1e6;
 }
 
+/** The unit of times in `/proc/<pid>/stat`. */
+const TICK_MS = 10;
+
+/**
+ * Reads the CPU time of a process, its children, and its children that have ended, in ms. Without the last ones, the sum would decrease when
+ * PostgreSQL closes a connection. Linux only.
+ */
+export function readCpuTimeWithChildrenMs(pid: number): number {
+  // The fields after the name, which is in parentheses, begin with the third one. The times of ended children are fields 16 and 17.
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /s, "")
+    .split(" ");
+  return sumWithChildren(pid, readCpuTimeMs) + (Number(fields[13]) + Number(fields[14])) * TICK_MS;
+}
+
 /**
  * Reads how much a process has written, in KiB. `all`: all bytes that it passed to write calls, to files and sockets. `disk`: the part that
  * goes to the disk. Linux only.

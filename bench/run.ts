@@ -7,7 +7,16 @@ import { measureFsyncMs } from "./measure-fsync.ts";
 import type { Slice } from "./measure-slice.ts";
 import { readWrittenKiB, sumWithChildren } from "./process-use.ts";
 import { type CountsPerTask, renderReport, type ServerResults } from "./report.ts";
-import { explainAbsence, MAX_IN_FLIGHT, type RunningServer, type ServerName, serverNames, startDriver, startServer } from "./servers.ts";
+import {
+  explainAbsence,
+  explainMissingTracer,
+  MAX_IN_FLIGHT,
+  type RunningServer,
+  type ServerName,
+  serverNames,
+  startDriver,
+  startServer,
+} from "./servers.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -47,20 +56,23 @@ for (const name of requested) {
 }
 const names: ServerName[] = serverNames.filter((name) => name === "floor" || requested.includes(name));
 for (const checkout of options.against?.split(",") ?? []) names.push(`bridge@${path.resolve(checkout)}`);
-const results = names.map((name): ServerResults => ({ name, absence: explainAbsence(name), slices: new Map(), counts: null }));
+const results = names.map((name): ServerResults => ({ name, absence: explainAbsence(name), slices: new Map(), counts: null, syncs: null }));
 const present = results.filter(({ absence }) => absence === null);
 for (const { name, absence } of results) if (absence !== null) console.log(`${name} is absent: ${absence}`);
 
 const loadBefore = loadavg()[0] ?? Number.NaN;
 const fsyncMs: number[] = [];
+const missingTracer = explainMissingTracer();
 const driver = startDriver();
 try {
   await measureTimes();
   for (const server of present) server.counts = await count(server.name);
+  const durable = present.filter(({ name }) => name === "floor" || name.startsWith("bridge"));
+  if (missingTracer === null) for (const server of durable) server.syncs = await countSyncs(server.name);
 } finally {
   await driver.stop();
 }
-const { text, met } = renderReport(results, { loadBefore, fsyncMs });
+const { text, met } = renderReport(results, { loadBefore, fsyncMs, missingTracer });
 console.log(`\n${options.quick ? "The figures of a quick run are not valid.\n\n" : ""}${text}`);
 const writesFile =
   !(options.quick || options["no-file"]) && serverNames.every((name) => names.includes(name)) && options.against === undefined;
@@ -117,6 +129,21 @@ async function count(name: ServerName): Promise<CountsPerTask | null> {
       writtenKiB: perTask("writtenKiB"),
       diskKiB: perTask("diskKiB"),
     };
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Counts the calls that wait for the disk per task, with one task at a time; returns null if a task failed. */
+async function countSyncs(name: ServerName): Promise<number | null> {
+  const server = await startServer(name, { tracesSyncs: true });
+  try {
+    const slice = { inFlight: 1, leastTasks: plan.countedTasks, leastMs: 0 };
+    await run(server, slice);
+    const before = server.readSyncs();
+    const { dispatched, faults } = await run(server, slice);
+    console.log(`counted the syncs of ${name} ${faults.join("; ")}`);
+    return faults.length > 0 ? null : (server.readSyncs() - before) / dispatched;
   } finally {
     await server.stop();
   }

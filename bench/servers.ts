@@ -1,13 +1,16 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { accessSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { accessSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Counts } from "./count-preload.ts";
 import type { Target } from "./driver.ts";
+import type { LoopReport } from "./loop-preload.ts";
 import { type PinnedProcess, startPinned } from "./pinned-process.ts";
+import { findPostgres, queryPostgres, startPostgres } from "./postgres-server.ts";
+import { waitUntilReady } from "./wait-until-ready.ts";
 
 export const serverNames = ["floor", "bridge", "bare", "bullmq-everysec", "bullmq-always", "pg-boss"] as const;
 /** `bridge@` is followed by the directory of another checkout of Bridge. */
@@ -16,15 +19,22 @@ export type ServerName = (typeof serverNames)[number] | `bridge@${string}`;
 /** Largest number of tasks in flight. */
 export const MAX_IN_FLIGHT = 256;
 
-const SERVER_CORE = 0;
-const DRIVER_CORE = 1;
-const START_LIMIT_MS = 30_000;
+export const SERVER_CORE = 0;
+/** The core of the driver and of the programs that tasks start. */
+export const DRIVER_CORE = 1;
 
 /** Directories that are removed at the exit, also after an interruption. The processes of the benchmark end first. */
 const directories = new Set<string>();
 process.once("exit", () => {
   for (const directory of directories) rmSync(directory, { recursive: true, force: true, maxRetries: 10 });
 });
+
+/** Creates an empty directory that is removed at the exit. */
+export function createDirectory(): string {
+  const directory = mkdtempSync(path.join(tmpdir(), "bridge-bench-"));
+  directories.add(directory);
+  return directory;
+}
 
 export type RunningServer = Awaited<ReturnType<typeof startServer>>;
 
@@ -40,26 +50,44 @@ export function explainAbsence(name: ServerName): string | null {
   return isInstalled ? null : "The package is missing: npm ci --prefix bench/peers";
 }
 
+/** Returns why calls that wait for the disk cannot be counted on this machine; null if they can. */
+export function explainMissingTracer(): string | null {
+  const { error, status } = spawnSync("strace", [...TRACE_OPTIONS, "true"], { stdio: "ignore" });
+  if (error !== undefined) return "strace is missing";
+  return status === 0 ? null : "strace does not work here";
+}
+
+/** The server stays the child of the benchmark, and the kernel stops it only at the traced calls (strace 5.3). */
+const TRACE_OPTIONS = ["-D", "-f", "--seccomp-bpf", "-qq", "-e", "trace=fsync,fdatasync,sync_file_range,msync", "-e", "signal=none"];
+const SYNC_LOG = "syncs.log";
+/** The start of a call. The second line of an interrupted call has no parenthesis after the name. */
+const SYNC_CALL = /\b(?:fsync|fdatasync|sync_file_range|msync)\(/g;
+
 /** How a server is started. */
 interface StartOptions {
   nodeOptions?: readonly string[];
   /** The server counts its operations, and is slower. */
   counts?: boolean;
+  /** The server's calls that wait for the disk are logged, for `readSyncs()`. Only these calls become slower. */
+  tracesSyncs?: boolean;
   /** Writes files into its directory before it starts. */
   prepare?: (directory: string) => Promise<void>;
   /** The server stores tasks and runs none. */
   acceptOnly?: boolean;
   /** Starts Bridge as an operator does, with its own adapters. */
   asOperator?: boolean;
+  /** The PostgreSQL database of Bridge or pg-boss. Default: a SQLite file, or a PostgreSQL server of its own. */
+  databaseUrl?: string;
+  /** Additional variables for the server. */
+  environment?: Readonly<Record<string, string>>;
 }
 
 /** Starts a server on an empty directory. */
 export async function startServer(
   name: ServerName,
-  { nodeOptions = [], counts = false, prepare, acceptOnly = false, asOperator = false }: StartOptions = {},
+  { nodeOptions = [], counts = false, tracesSyncs = false, prepare, acceptOnly = false, asOperator = false, ...options }: StartOptions = {},
 ) {
-  const directory = mkdtempSync(path.join(tmpdir(), "bridge-bench-"));
-  directories.add(directory);
+  const directory = createDirectory();
   const token = randomBytes(24).toString("hex");
   const redisSocket = path.join(directory, "redis.sock");
   const processes: PinnedProcess[] = [];
@@ -71,8 +99,10 @@ export async function startServer(
   };
   try {
     await prepare?.(directory);
-    if (name === "pg-boss") processes.push(await startPostgres(directory, counts));
-    else if (isPeer(name)) {
+    if (name === "pg-boss") {
+      // A shared server belongs to the benchmark.
+      if (options.databaseUrl === undefined) processes.push(await startPostgres(directory, { core: SERVER_CORE, counts }));
+    } else if (isPeer(name)) {
       const redis = startPinned(SERVER_CORE, createRedisCommand(directory, redisSocket, name.replace("bullmq-", "")));
       processes.push(redis);
       await waitUntilReady("redis-server", () => accessSync(redisSocket));
@@ -88,8 +118,11 @@ export async function startServer(
       ...(acceptOnly && { BENCH_ACCEPT_ONLY: "1" }),
       // The first line of the log contains the address.
       ...(asOperator && { BRIDGE_LOG_LEVEL: "info" }),
+      ...(options.databaseUrl !== undefined && { [kind === "bridge" ? "BRIDGE_DATABASE_URL" : "BENCH_DATABASE_URL"]: options.databaseUrl }),
+      ...options.environment,
     };
-    const server = startPinned(SERVER_CORE, [process.execPath, ...nodeOptions, ...preload, program], environment);
+    const tracer = tracesSyncs ? ["strace", ...TRACE_OPTIONS, "-o", path.join(directory, SYNC_LOG)] : [];
+    const server = startPinned(SERVER_CORE, [...tracer, process.execPath, ...nodeOptions, ...preload, program], environment);
     processes.push(server);
     const { address } = await server.readFirstLine();
     const target: Target = {
@@ -107,6 +140,10 @@ export async function startServer(
         if (name === "pg-boss") return { promises, statements: readPostgresStatements(directory) };
         return { promises, statements: existsSync(redisSocket) ? await readRedisCommands(redisSocket) : statements };
       },
+      /** Returns the number of calls that waited for the disk since the start. Requires the option `tracesSyncs`. */
+      readSyncs: (): number => readFileSync(path.join(directory, SYNC_LOG), "utf8").match(SYNC_CALL)?.length ?? 0,
+      /** Returns the measurement since the previous one. Requires `--import loop-preload.ts` in the options of Node. */
+      measureLoop: (): Promise<LoopReport> => server.request<LoopReport>({}),
       /** Requires `--import gc-preload.ts` in the options of Node. */
       collectGarbage: (): Promise<object> => server.request<object>({}),
       stop,
@@ -118,45 +155,6 @@ export async function startServer(
 }
 
 const isPeer = (name: ServerName): boolean => name.startsWith("bullmq") || name === "pg-boss";
-
-/** Finds the directory with the newest PostgreSQL server, which Debian does not add to the PATH. */
-function findPostgres(): string | null {
-  const root = "/usr/lib/postgresql";
-  const versions = existsSync(root) ? readdirSync(root).sort((one, other) => Number(other) - Number(one)) : [];
-  return versions.map((version) => path.join(root, version, "bin")).find((bin) => existsSync(path.join(bin, "initdb"))) ?? null;
-}
-
-/** Starts PostgreSQL with its default settings on a UNIX socket in the directory. It rejects root, so root starts it as `postgres`. */
-async function startPostgres(directory: string, counts: boolean): Promise<PinnedProcess> {
-  const bin = findPostgres() as string;
-  const uid = process.getuid?.() === 0 ? Number(execFileSync("id", ["-u", "postgres"], { encoding: "utf8" })) : undefined;
-  if (uid !== undefined) chownSync(directory, uid, -1);
-  const data = path.join(directory, "postgres");
-  const userOption = uid === undefined ? {} : { uid };
-  execFileSync(path.join(bin, "initdb"), ["-D", data, "-U", "bench", "--auth", "trust"], {
-    cwd: directory,
-    stdio: "ignore",
-    ...userOption,
-  });
-  const settings = {
-    unix_socket_directories: directory,
-    listen_addresses: "",
-    log_min_messages: "fatal",
-    ...(counts && { shared_preload_libraries: "pg_stat_statements" }),
-  };
-  const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  const postgres = startPinned(SERVER_CORE, [path.join(bin, "postgres"), "-D", data, ...options], {}, uid);
-  await waitUntilReady("postgres", () =>
-    queryPostgres(directory, counts ? "CREATE EXTENSION IF NOT EXISTS pg_stat_statements" : "SELECT 1"),
-  );
-  return postgres;
-}
-
-const queryPostgres = (directory: string, sql: string): string =>
-  execFileSync(path.join(findPostgres() as string, "psql"), ["-h", directory, "-U", "bench", "-d", "postgres", "-Atc", sql], {
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "ignore"],
-  });
 
 const readPostgresStatements = (directory: string): number => Number(queryPostgres(directory, "SELECT sum(calls) FROM pg_stat_statements"));
 
@@ -177,20 +175,6 @@ function createRedisCommand(directory: string, socket: string, appendfsync: stri
     "maxmemory-policy": "noeviction",
   };
   return ["redis-server", ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])];
-}
-
-/** Waits until `isReady` returns without an error. */
-async function waitUntilReady(program: string, isReady: () => unknown): Promise<void> {
-  const deadline = performance.now() + START_LIMIT_MS;
-  for (;;) {
-    try {
-      isReady();
-      return;
-    } catch (error) {
-      if (performance.now() > deadline) throw new Error(`${program} was not ready within ${START_LIMIT_MS} ms.`, { cause: error });
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
 }
 
 /** Reads the number of commands that Redis has executed, including those of its scripts. */

@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 /** Event streams that are open during a slice, in addition to the one that counts events. */
 export interface ReadersOption {
   count: number;
-  /** Path of the stream; `*` stands for the number of the reader. Default: all events. */
+  /** Path of the stream; `*` is replaced by the number of the reader. Default: all events. */
   path?: string;
 }
 

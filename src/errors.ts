@@ -31,6 +31,8 @@ export const errorCodes = {
   draining: { httpStatus: 503, title: "Draining" },
   overloaded: { httpStatus: 503, title: "Overloaded" },
   storage_unavailable: { httpStatus: 503, title: "Storage unavailable" },
+  node_unavailable: { httpStatus: 503, title: "Node unavailable" },
+  loop_detected: { httpStatus: 508, title: "Loop detected" },
 } as const;
 export type ErrorCode = keyof typeof errorCodes;
 
@@ -77,6 +79,11 @@ export class BridgeError extends Error {
 /** Bridge cannot start. The message contains what the operator can do. */
 export class StartError extends Error {
   override readonly name: string = "StartError";
+}
+
+/** Bridge must stop. The message contains what the operator can do. */
+export class StopError extends Error {
+  override readonly name = "StopError";
 }
 
 /** All faults of the configuration, one per line. */

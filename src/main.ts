@@ -4,8 +4,9 @@ import { withTimeout } from "@hak2i/async-kit";
 import closeWithGrace from "close-with-grace";
 import { pino } from "pino";
 import { createApp } from "./app/create-app.ts";
+import { findDatabaseCommand } from "./app/database-commands.ts";
 import { loadConfig } from "./app/load-config.ts";
-import { BridgeError, StartError } from "./errors.ts";
+import { BridgeError, StartError, StopError } from "./errors.ts";
 
 /**
  * Shutdown time beyond the drain time: the grace of a stopped runtime (15 s), the shutdown of its adapter (15 s), the
@@ -33,7 +34,11 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 try {
-  await serve();
+  const command = findDatabaseCommand(process.argv.slice(2));
+  // Variables of the environment take precedence over the file.
+  if (existsSync(".env")) process.loadEnvFile();
+  if (command === null) await serve();
+  else console.log(await command(process.env));
 } catch (error) {
   console.error(explain(error));
   // Exits at once, because a start that fails halfway can have bound the port and would keep it without serving.
@@ -41,8 +46,6 @@ try {
 }
 
 async function serve(): Promise<void> {
-  // Variables of the environment take precedence over the file.
-  if (existsSync(".env")) process.loadEnvFile();
   const { config, warnings } = loadConfig(process.env);
   const log = openLog();
   const logger = pino(
@@ -56,8 +59,11 @@ async function serve(): Promise<void> {
   );
   const app = await createApp(config, logger);
   const graceMs = config.drainSeconds * 1000 + CLOSE_MARGIN_MS;
-  closeWithGrace({ delay: graceMs, logger: false, skip: ["unhandledRejection"] }, async ({ signal, err }) => {
-    if (err) logger.fatal({ err }, "stopping after an unexpected error");
+  let isClosing = false;
+  const closing = closeWithGrace({ delay: graceMs, logger: false, skip: ["unhandledRejection"] }, async ({ signal, err }) => {
+    isClosing = true;
+    if (err instanceof StopError) logger.fatal(err.message);
+    else if (err) logger.fatal({ err }, "stopping after an unexpected error");
     else logger.info({ signal }, "stopping");
     await app.close();
     // At the exit, pino would retry forever if the reader has exited, so the last line is written before.
@@ -72,7 +78,20 @@ async function serve(): Promise<void> {
   process.setUncaughtExceptionCaptureCallback((error) => {
     if (!app.reportIsolatedError(error)) emit.call(process, "uncaughtException", error);
   });
-  await app.start();
+  // A second error would end the process at once, before the runtimes have ended.
+  void app.failed.then((error) => isClosing || emit.call(process, "uncaughtException", error));
+  void app.drainRequested.then(() => {
+    if (isClosing) return;
+    logger.info("an operator has asked this node to drain");
+    closing.close();
+  });
+  try {
+    await app.start();
+  } catch (error) {
+    // Bridge was stopped while it waited to join the other nodes.
+    if (isClosing) return;
+    throw error;
+  }
   for (const warning of warnings) logger.warn(warning);
   void app.suggestAdapters();
 }

@@ -6,6 +6,18 @@ export function createMetrics(version: string) {
   const registers = [registry];
   const metrics = {
     registry,
+    ...createTaskMetrics(registers),
+    ...createCallbackMetrics(registers),
+    ...createClientMetrics(registers),
+    ...createNodeMetrics(registers),
+  };
+  metrics.buildInfo.set({ version }, 1);
+  return metrics;
+}
+export type Metrics = ReturnType<typeof createMetrics>;
+
+function createTaskMetrics(registers: Registry[]) {
+  return {
     dispatches: new Counter({
       name: "bridge_dispatches_total",
       help: "Dispatches by outcome: accepted, replayed, or an error code.",
@@ -50,6 +62,23 @@ export function createMetrics(version: string) {
       labelNames: ["provider", "decision"],
       registers,
     }),
+    tokens: new Counter({
+      name: "bridge_tokens_total",
+      help: "Model tokens of ended tasks, by kind.",
+      labelNames: ["provider", "kind"],
+      registers,
+    }),
+    cost: new Counter({
+      name: "bridge_cost_usd_total",
+      help: "Cost of ended tasks in US dollars, reported by their runtimes or computed from BRIDGE_MODEL_PRICES.",
+      labelNames: ["provider"],
+      registers,
+    }),
+  };
+}
+
+function createCallbackMetrics(registers: Registry[]) {
+  return {
     callbackAttempts: new Counter({
       name: "bridge_callback_attempts_total",
       help: "Callback attempts by outcome.",
@@ -63,6 +92,11 @@ export function createMetrics(version: string) {
       buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300, 3600, 86_400],
       registers,
     }),
+  };
+}
+
+function createClientMetrics(registers: Registry[]) {
+  return {
     sseClients: new Gauge({ name: "bridge_sse_clients", help: "Open event streams.", registers }),
     sseSlowDisconnects: new Counter({
       name: "bridge_sse_slow_disconnect_total",
@@ -81,18 +115,11 @@ export function createMetrics(version: string) {
       help: "WebSocket clients disconnected because they read too slowly, did not respond to pings, or occupied too much memory.",
       registers,
     }),
-    tokens: new Counter({
-      name: "bridge_tokens_total",
-      help: "Model tokens of ended tasks, by kind.",
-      labelNames: ["provider", "kind"],
-      registers,
-    }),
-    cost: new Counter({
-      name: "bridge_cost_usd_total",
-      help: "Cost of ended tasks in US dollars, reported by their runtimes or computed from BRIDGE_MODEL_PRICES.",
-      labelNames: ["provider"],
-      registers,
-    }),
+  };
+}
+
+function createNodeMetrics(registers: Registry[]) {
+  return {
     adapterUp: new Gauge({
       name: "bridge_adapter_up",
       help: "Adapter health: 1 healthy, 0.5 degraded, 0 offline.",
@@ -109,6 +136,22 @@ export function createMetrics(version: string) {
       help: "Reads and commits that failed because of the disk or a damaged database file.",
       registers,
     }),
+    nodes: new Gauge({
+      name: "bridge_nodes",
+      help: "Nodes on the database, by state: live, draining, gone.",
+      labelNames: ["state"],
+      registers,
+    }),
+    leaseAge: new Gauge({
+      name: "bridge_lease_age_seconds",
+      help: "Time since this node last renewed its lease. 0 without PostgreSQL.",
+      registers,
+    }),
+    clockSkew: new Gauge({
+      name: "bridge_clock_skew_seconds",
+      help: "By how much the clock of this host is ahead of the clock of the PostgreSQL server. 0 without PostgreSQL.",
+      registers,
+    }),
     buildInfo: new Gauge({
       name: "bridge_build_info",
       help: "Always 1. The label contains the version.",
@@ -116,7 +159,4 @@ export function createMetrics(version: string) {
       registers,
     }),
   };
-  metrics.buildInfo.set({ version }, 1);
-  return metrics;
 }
-export type Metrics = ReturnType<typeof createMetrics>;

@@ -7,6 +7,7 @@ import type {
   OutputStrategy,
   Profile,
   ReasoningLevel,
+  TaskErrorCode,
 } from "#contract";
 
 /** The states of a task. A timeout or a restart, for example, is `failed` with an error code. */
@@ -29,6 +30,15 @@ export const legalMoves: Readonly<Record<TaskState, readonly TaskState[]>> = {
 /** Whether a task in this state has ended. */
 export const isFinal = (state: TaskState): state is FinalState => legalMoves[state].length === 0;
 
+/** Why a task is stopped before its runtime returns a result. */
+export type StopCode = Extract<TaskErrorCode, "timeout" | "idle_timeout" | "cancelled" | "bridge_restarted" | "bridge_shutdown">;
+
+/** A request to end a running task. `reason` becomes the error message of its result. */
+export interface StopRequest {
+  code: StopCode;
+  reason: string;
+}
+
 /** The quota of a tenant; null means no limit. Child tasks do not count, because their parent is already counted. */
 export interface TenantQuota {
   /** The tenant's share of the slots and of a full queue, relative to other tenants. */
@@ -50,6 +60,12 @@ export interface TaskIdentity {
   parentTaskId: string | null;
   agentId: string;
   provider: string;
+}
+
+/** One run of a task. A write for an earlier run has no effect after the task was queued again. */
+export interface TaskRun extends TaskIdentity {
+  /** How often the task was queued again after an interruption. */
+  restarts: number;
 }
 
 /** A file of a dispatch. */
@@ -78,6 +94,8 @@ export interface TaskRequest extends AdapterInputs {
   profile: Profile;
   approvals: ApprovalPolicy;
   onInterrupt: "fail" | "retry";
+  /** Tags that the node which runs the task must have. */
+  runsOn?: string[];
   callbackUrl?: string;
   /** False omits the conversation from the callback. */
   callbackConversation?: boolean;
@@ -85,15 +103,15 @@ export interface TaskRequest extends AdapterInputs {
 }
 
 /** The stored unit of work. Times are milliseconds since the epoch. */
-export interface Task extends TaskIdentity {
+export interface Task extends TaskRun {
   state: TaskState;
+  /** Id of the node that runs or ran the task. Queued: of the only node that may start it; null if any may. Always null on SQLite. */
+  node: string | null;
   parentSeq: number | null;
   request: TaskRequest;
   /** SHA-256 (hex) of the canonical request body. Distinguishes a repeated dispatch from a conflicting one. */
   fingerprint: string;
   traceparent: string | null;
-  /** How often the task was queued again after an interruption. */
-  restarts: number;
   createdAt: number;
   startedAt: number | null;
   finishedAt: number | null;
@@ -101,7 +119,10 @@ export interface Task extends TaskIdentity {
 }
 
 /** The state of a task without its request, metadata and result, which may be long. */
-export interface TaskProgress extends TaskIdentity, Pick<Task, "state" | "createdAt" | "startedAt" | "finishedAt"> {}
+export interface TaskProgress extends TaskIdentity, Pick<Task, "state" | "node" | "createdAt" | "startedAt" | "finishedAt"> {
+  /** When it ran by the clock of its node, which is the clock of its files. Absent: `startedAt` and `finishedAt` are of that clock. */
+  ran?: { from: number; to: number | null };
+}
 
 /** A task in a list: without the fields that may be long. */
 export interface ListedTask extends TaskProgress {

@@ -63,7 +63,7 @@ function parseObject(line: string): Record<string, unknown> | null {
   const trimmed = line.trim();
   if (!trimmed.startsWith("{") || !trimmed.endsWith("}")) return null;
   const { stackTraceLimit } = Error;
-  // Collecting the stack is most of the cost of a failed parse, and the stack is not used.
+  // Collecting the unused stack takes most of the time of a failed parse.
   Error.stackTraceLimit = 0;
   try {
     return JSON.parse(line) as Record<string, unknown>;

@@ -23,7 +23,10 @@ const DOCUMENTED_VARIABLES = [
   "GOOGLE_VERTEX_BASE_URL",
 ];
 
-/** Builds the environment of Gemini: one process, which handles signals; no trust in the workspace; telemetry only into `telemetryLog`. */
+/**
+ * Builds the environment of Gemini. It runs as one process that handles signals, does not trust the workspace, and writes telemetry only to
+ * `telemetryLog`.
+ */
 export function createGeminiEnvironment(
   context: Pick<ProgramContext, "env" | "settings">,
   { configuration, telemetryLog }: { configuration?: string; telemetryLog?: string } = {},

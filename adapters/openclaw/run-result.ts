@@ -56,7 +56,7 @@ export const taskRowSchema = z.object({
 });
 export type TaskRow = z.infer<typeof taskRowSchema>;
 
-/** Converts the final response to `agent`. Its status is ambiguous: `timeout` also stands for an aborted run. */
+/** Converts the final response to `agent`. Its status is ambiguous: `timeout` can also mean that the run was aborted. */
 export function parseFinalResponse(payload: unknown): ConnectionResult {
   const final = finalSchema.safeParse(payload).data;
   if (final === undefined) return failure("adapter_error", "The gateway reported the end of the run in an unknown format.");

@@ -4,23 +4,27 @@ import { createTaskServer, type Dispatch, type StoredEvent } from "../task-serve
 
 /**
  * The work of `floor.ts` with pg-boss: a job per task, its result as the job's output, its events as rows of a separate table, written
- * with one statement, and one POST after that. PostgreSQL listens on a UNIX socket.
+ * with one statement, and one POST after that. PostgreSQL listens on a UNIX socket,
+ * unless BENCH_DATABASE_URL is set. Several processes can share the database.
  */
 const CONCURRENCY = 256;
 const QUEUE = "tasks";
 /** The default of pg-boss. */
 const CONNECTIONS = 10;
 
-const boss = new PgBoss({ host: String(process.env["BENCH_DATA_DIR"]), user: "bench", database: "postgres", max: CONNECTIONS });
+const connectionString = process.env["BENCH_DATABASE_URL"];
+const own = { host: String(process.env["BENCH_DATA_DIR"]), user: "bench", database: "postgres" };
+const boss = new PgBoss({ ...(connectionString === undefined ? own : { connectionString }), max: CONNECTIONS });
 boss.on("error", (error) => console.error(error));
 await boss.start();
 await boss.createQueue(QUEUE);
 const database = boss.getDb();
-await database.executeSql(`CREATE TABLE event (number bigint PRIMARY KEY, task text NOT NULL, type text NOT NULL, at bigint NOT NULL, data text NOT NULL);
-  CREATE TABLE delivery (task text PRIMARY KEY)`);
+await database.executeSql(`CREATE TABLE IF NOT EXISTS event (number bigint PRIMARY KEY, task text NOT NULL, type text NOT NULL, at bigint NOT NULL, data text NOT NULL);
+  CREATE TABLE IF NOT EXISTS delivery (task text PRIMARY KEY)`);
 const server = createTaskServer();
 
-let number = 0;
+/** Each of several processes has its own range. */
+let number = Number(process.env["BENCH_FIRST_EVENT"] ?? 0);
 let running = 0;
 /** A dispatch was stored after the last fetch began. */
 let mayHaveJobs = false;

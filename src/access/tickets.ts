@@ -1,75 +1,68 @@
-import { randomBytes } from "node:crypto";
+import { createHmac, randomBytes } from "node:crypto";
 import { BridgeError } from "../errors.ts";
-import { derivesFrom, type Principal, restrictScopes, type Scope } from "./principal.ts";
+import { sha256Hex } from "../requests/sha256-hex.ts";
+import type { TicketStore } from "../store/store.ts";
+import { type KnownToken, type Principal, restrictScopes, type Scope } from "./principal.ts";
+import type { Tokens } from "./tokens.ts";
 
-/** How long a ticket is valid. */
-export const TICKET_LIFETIME_MS = 60_000;
 /** Maximum unused tickets of one tenant. */
 export const MAX_TICKETS_PER_TENANT = 1000;
+
+const TICKET_FORMAT = /^tkt_[A-Za-z0-9_-]{43}$/;
+
+/** The parts that tickets use. */
+interface TicketOptions {
+  store: TicketStore;
+  tokens: Pick<Tokens, "findByName">;
+}
 
 export type Tickets = ReturnType<typeof createTickets>;
 
 /**
- * Creates the tickets of this process. A ticket replaces a token once, for browsers, which cannot send a header when
- * they open a stream. Tickets are kept in memory only, because a client asks for a new one after a restart anyway.
+ * Creates the functions that issue and redeem tickets. A ticket replaces a token once, for browsers, which cannot send a header when they
+ * open a stream. The store contains only the name of its principal, which is looked up when the ticket is redeemed. A ticket whose token
+ * was revoked in the meantime therefore permits nothing.
  */
-export function createTickets({ clock = Date.now }: { clock?: () => number } = {}) {
-  const unusedTickets = new Map<string, { principal: Principal; expiresAt: number }>();
-
-  /** A ticket that would live longer than any new ticket was issued before the system clock was set back, so it counts as expired. */
-  const isExpired = (expiresAt: number): boolean => expiresAt <= clock() || expiresAt > clock() + TICKET_LIFETIME_MS;
-
-  /**
-   * Stops at the first valid ticket: tickets expire in the order of issue, except those whose token expires sooner.
-   * `redeem` checks again.
-   */
-  function removeExpired(): void {
-    for (const [ticket, { expiresAt }] of unusedTickets) {
-      if (!isExpired(expiresAt)) return;
-      unusedTickets.delete(ticket);
-    }
-  }
-
-  function countTickets(tenant: string): number {
-    let count = 0;
-    for (const { principal } of unusedTickets.values()) if (principal.tenant === tenant) count += 1;
-    return count;
-  }
-
+export function createTickets({ store, tokens }: TicketOptions) {
   return {
     /**
-     * Issues a ticket for the principal and returns it with its expiry in ms since the epoch. `granted` defaults to all
-     * scopes of the principal. Throws BridgeError `scope_missing` if the principal lacks one of them, and `overloaded`
-     * if its tenant has too many unused tickets.
+     * Issues a ticket for the principal of a token and returns it with its expiry in ms since the epoch. `granted` defaults to all scopes
+     * of the principal. Throws BridgeError `scope_missing` if the principal lacks one of them, `overloaded` if its tenant has too many
+     * unused tickets, and `unauthenticated` if the token was revoked while the request was read.
      */
-    issue(principal: Principal, granted?: readonly Scope[]): { ticket: string; expiresAt: number } {
-      if (granted !== undefined) rejectMissingScopes(principal, granted);
-      removeExpired();
-      if (countTickets(principal.tenant) >= MAX_TICKETS_PER_TENANT)
-        throw new BridgeError(
-          "overloaded",
-          `This tenant has the maximum of ${MAX_TICKETS_PER_TENANT} unused tickets. Try again when one expires.`,
-        );
+    async issue(principal: Principal, granted: readonly Scope[] = [...principal.scopes]): Promise<{ ticket: string; expiresAt: number }> {
+      rejectMissingScopes(principal.scopes, granted);
+      const { name, tenant, expiresAt: tokenExpiresAt } = principal;
+      const token = tokens.findByName(name);
+      if (token?.principal !== principal) throw new BridgeError("unauthenticated", "The token is unknown or has expired.");
       const ticket = `tkt_${randomBytes(32).toString("base64url")}`;
-      const expiresAt = Math.min(clock() + TICKET_LIFETIME_MS, principal.expiresAt ?? Number.POSITIVE_INFINITY);
-      unusedTickets.set(ticket, { principal: granted === undefined ? principal : restrictScopes(principal, granted), expiresAt });
-      return { ticket, expiresAt };
+      const [hash, tokenProof] = [sha256Hex(ticket), proveToken(ticket, token)];
+      const row = { hash, principal: name, tenant, scopes: granted, tokenProof, tokenExpiresAt };
+      const expiresAt = await store.insertTicketIfRoom(row, MAX_TICKETS_PER_TENANT);
+      if (expiresAt !== null) return { ticket, expiresAt };
+      throw new BridgeError(
+        "overloaded",
+        `This tenant has the maximum of ${MAX_TICKETS_PER_TENANT} unused tickets. Try again when one expires.`,
+      );
     },
-    /** Uses up the ticket and returns its principal; null if the ticket is unknown, used or expired. */
-    redeem(ticket: string): Principal | null {
-      const found = unusedTickets.get(ticket);
-      unusedTickets.delete(ticket);
-      return found !== undefined && !isExpired(found.expiresAt) ? found.principal : null;
-    },
-    /** Removes the unused tickets of a principal whose token was revoked. */
-    revoke(principal: Principal): void {
-      for (const [ticket, issued] of unusedTickets) if (derivesFrom(issued.principal, principal)) unusedTickets.delete(ticket);
+    /** Uses up the ticket and returns its principal; null if the ticket is unknown, used or expired, or its token is no longer valid. */
+    async redeem(ticket: string): Promise<Principal | null> {
+      const redeemed = TICKET_FORMAT.test(ticket) ? await store.redeemTicket(sha256Hex(ticket)) : null;
+      const token = redeemed === null ? null : tokens.findByName(redeemed.principal);
+      if (redeemed === null || token === null || redeemed.tokenProof !== proveToken(ticket, token)) return null;
+      const { principal } = token;
+      if (principal.tenant !== redeemed.tenant) return null;
+      const granted = [...principal.scopes].filter((scope) => redeemed.scopes.includes(scope));
+      return granted.length === principal.scopes.size ? principal : restrictScopes(principal, granted);
     },
   };
 }
 
-function rejectMissingScopes(principal: Principal, granted: readonly Scope[]): void {
-  const missing = granted.filter((scope) => !principal.scopes.has(scope));
+/** Returns a proof that a ticket was issued for this token. Without the ticket, which is not stored, the proof reveals nothing. */
+const proveToken = (ticket: string, { digest }: KnownToken): string => createHmac("sha256", ticket).update(digest).digest("hex");
+
+function rejectMissingScopes(scopes: ReadonlySet<Scope>, granted: readonly Scope[]): void {
+  const missing = granted.filter((scope) => !scopes.has(scope));
   if (missing.length === 0) return;
   throw new BridgeError("scope_missing", `A ticket cannot have a scope that its token lacks: ${missing.join(", ")}.`, {
     errors: missing.map((scope) => ({

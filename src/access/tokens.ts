@@ -37,16 +37,23 @@ export function loadTokens({ config, logger, announce = writeError, clock = Date
   if (configured.length === 0 && file === null)
     configured.push(toKnownToken(hashToken(loadGeneratedToken(config.dataDir, announce)), "own-token"));
 
+  const knownTokens = (): KnownToken[] => [...configured, ...(file?.tokens() ?? [])];
+  const isValid = ({ principal: { expiresAt } }: KnownToken): boolean => expiresAt === null || expiresAt > clock();
+
   return {
     /** Returns the principal of a token; null if the token is unknown or has expired. */
     find(token: string): Principal | null {
       const digest = hashToken(token);
-      let found: Principal | null = null;
+      let found: KnownToken | null = null;
       // Every known token is compared, also after a match, so that the response time does not reveal which one matched.
-      for (const known of [...configured, ...(file?.tokens() ?? [])]) {
-        if (timingSafeEqual(known.digest, digest)) found = known.principal;
+      for (const known of knownTokens()) {
+        if (timingSafeEqual(known.digest, digest)) found = known;
       }
-      return found === null || (found.expiresAt !== null && found.expiresAt <= clock()) ? null : found;
+      return found !== null && isValid(found) ? found.principal : null;
+    },
+    /** Returns the token whose principal has this name; null if there is none or it has expired. */
+    findByName(name: string): KnownToken | null {
+      return knownTokens().find((known) => known.principal.name === name && isValid(known)) ?? null;
     },
     /** Calls the listener, with the former principal, for each token that is removed or changed while Bridge runs. One listener only. */
     onRevoked(listener: (principal: Principal) => void): void {
@@ -62,7 +69,8 @@ export function loadTokens({ config, logger, announce = writeError, clock = Date
   };
 }
 
-const hashToken = (token: string): Buffer => hash("sha256", token, "buffer");
+/** Hashes a token. Converts the hash from hex, because Node returns a string in a third of the time that it takes to return a buffer. */
+const hashToken = (token: string): Buffer => Buffer.from(hash("sha256", token), "hex");
 
 function toKnownToken(digest: Buffer, name: string): KnownToken {
   return { digest, principal: { name, tenant: "default", scopes: new Set(scopes), expiresAt: null } };

@@ -8,6 +8,7 @@ import { loadTokens } from "../access/tokens.ts";
 import type { LoadedAdapter } from "../adapters/adapter-registry.ts";
 import { loadAdapters } from "../adapters/load-adapters.ts";
 import type { Config } from "../config/config.ts";
+import { StopError } from "../errors.ts";
 import { createMetrics } from "../metrics.ts";
 import type { Lookup } from "../network/dns-resolver.ts";
 import { createDataDirectory } from "../store/data-paths.ts";
@@ -26,6 +27,10 @@ export interface App {
   suggestAdapters(): Promise<void>;
   /** Reports an uncaught error to the adapter whose third-party code threw it. Returns false if the error is Bridge's own. */
   reportIsolatedError(error: unknown): boolean;
+  /** Resolves when Bridge cannot continue, with an error that states what the operator can do. */
+  failed: Promise<StopError>;
+  /** Resolves when an operator asks this node to drain and to exit. */
+  drainRequested: Promise<void>;
   /** Drains the tasks, closes every stream, and releases all resources. */
   close(): Promise<void>;
 }
@@ -45,6 +50,10 @@ export interface AppOptions {
 
 /** Differs from the name of the default database's lock file, `bridge.db.lock`. */
 const DATA_DIRECTORY_LOCK = "data-directory.lock";
+
+const EXPELLED =
+  "Bridge stops: it did not reach its database for BRIDGE_LEASE_SECONDS, and the other nodes have ended its tasks. " +
+  "Start it again when the database can be reached.";
 
 /** Creates Bridge; nothing runs before `start`. Locks the data directory first, so that nothing changes while another Bridge uses it. */
 export async function createApp(config: Config, logger: Logger, options: AppOptions = {}): Promise<App> {
@@ -66,7 +75,13 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   const loaded = options.adapters ?? (await loadAdapters(config.adapters, { catalog, adapterSettings: config.adapterSettings }));
   const tokens = loadTokens({ config, logger });
   const metrics = createMetrics(version);
-  const engine = createEngine(config, { loaded, catalog, environment, sandbox: sandbox.sandbox, resolve, tokens, metrics, logger });
+  const failed = Promise.withResolvers<StopError>();
+  const drainRequest = Promise.withResolvers<void>();
+  const engine = await createEngine(config, {
+    ...{ loaded, catalog, environment, sandbox: sandbox.sandbox, resolve, tokens, metrics, logger, version },
+    onDrainRequested: drainRequest.resolve,
+    onExpelled: () => failed.resolve(new StopError(EXPELLED)),
+  });
   tokens.onQuotasChanged(engine.dispatcher.onQuotasChanged);
   const endpoints = await createEndpoints(config, { engine, catalog, tokens, metrics, logger, version, maxEventLoopDelayMs });
   const lifecycle = createLifecycle(config, { engine, endpoints, sandbox, loaded, tokens, environment, metrics, logger, version });
@@ -75,6 +90,8 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
     start: lifecycle.start,
     suggestAdapters: lifecycle.suggestAdapters,
     reportIsolatedError,
+    failed: failed.promise,
+    drainRequested: drainRequest.promise,
     async close() {
       await lifecycle.close();
       releaseLock();

@@ -14,6 +14,7 @@ import { callbackRoutes } from "../http/routes/callbacks.ts";
 import { dispatchRoutes } from "../http/routes/dispatch.ts";
 import { healthRoutes } from "../http/routes/health.ts";
 import { metricsRoutes } from "../http/routes/metrics.ts";
+import { nodeRoutes } from "../http/routes/nodes.ts";
 import { serviceInfoRoutes } from "../http/routes/service-info.ts";
 import { taskFileRoutes } from "../http/routes/task-files.ts";
 import { taskRoutes } from "../http/routes/tasks.ts";
@@ -37,6 +38,7 @@ import { createWorkspaceList } from "../workspaces/list-workspaces.ts";
 import { createTaskFiles } from "../workspaces/tenant-task-files.ts";
 import { createWorkspaceFiles } from "../workspaces/workspace-files.ts";
 import type { Engine } from "./engine.ts";
+import { createForwarding } from "./forwarding.ts";
 
 /** Options of the endpoints that are not part of the configuration. */
 interface EndpointOptions {
@@ -58,16 +60,23 @@ export async function createEndpoints(
   config: Config,
   { engine, catalog, tokens, metrics, logger, version, maxEventLoopDelayMs }: EndpointOptions,
 ) {
-  const { store, eventLog, approvals, workspaces, registry, dispatcher } = engine;
-  const tickets = createTickets();
+  const { store, cluster, view, membership, rates, eventLog, approvals, workspaces, registry, adapters, nodes, dispatcher } = engine;
+  const tickets = createTickets({ store, tokens });
   const clientMemory = createClientMemory();
   const overload = createOverloadMonitor({ ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
   // Fastify would log the address itself, before Bridge does.
   const serverLogger = logger.child({}, { level: logger.isLevelEnabled("info") ? "warn" : logger.level });
-  const server = await createServer({ config, logger: serverLogger, version, tokens, tickets, overload, clientMemory });
+  const server = await createServer({
+    ...{ config, logger: serverLogger, version, tokens, tickets, overload, clientMemory },
+    addRateCounts: rates?.addRateCounts ?? null,
+  });
   const opened = Promise.withResolvers<void>();
   // The port is bound early, so that its address can be logged early. Requests wait until the tasks of the last run are recovered.
-  server.addHook("onRequest", () => opened.promise);
+  let isOpen = false;
+  server.addHook("onRequest", (_request, _reply, done) => {
+    if (isOpen) done();
+    else void opened.promise.then(() => done());
+  });
   const eventStreams = createEventStreams({ store, eventLog, clientMemory, metrics, logger });
   let isClosing = false;
   server.addHook("preClose", async () => {
@@ -79,20 +88,26 @@ export async function createEndpoints(
   const tasks = createTaskReader(store, dispatcher);
   const inputs = listInputs(catalog);
   const parseDispatch = createDispatchParser(inputs);
-  const receiveDispatch = createReceiveDispatch({ dispatcher, registry, metrics, parseDispatch, defaultProfile: config.defaultProfile });
+  const receiveDispatch = createReceiveDispatch({ dispatcher, adapters, metrics, parseDispatch, defaultProfile: config.defaultProfile });
+  const forwarding = await createForwarding({ cluster, view, store, logger });
   const workspaceList = createWorkspaceList({ store, workspacesDir: config.workspacesDir });
   await server.register(dispatchRoutes, { bodySchema: createDescribedDispatchSchema(inputs), receiveDispatch, dispatcher, tasks });
   await server.register(taskRoutes, { dispatcher, tasks });
-  await server.register(workspaceRoutes, { workspaces: workspaceList, files: createWorkspaceFiles({ workspaces }) });
-  await server.register(taskFileRoutes, { taskFiles: createTaskFiles({ store, workspaces }) });
+  await server.register(workspaceRoutes, {
+    workspaces: workspaceList,
+    files: createWorkspaceFiles({ workspaces }),
+    forward: forwarding.workspaces,
+  });
+  await server.register(taskFileRoutes, { taskFiles: createTaskFiles({ store, workspaces }), forward: forwarding.taskFiles });
   await server.register(taskEventRoutes, { store, eventStreams });
   await server.register(eventRoutes, { store, eventStreams, tickets });
   await server.register(callbackRoutes, { callbacks: createCallbacks(store, engine.callbackWorker) });
   await server.register(approvalRoutes, { approvals });
-  await server.register(adapterRoutes, { inputs, registry, dispatcher });
-  await server.register(gatewayRoutes, { registry, dispatcher, logger });
+  await server.register(adapterRoutes, { inputs, registry, adapters, dispatcher });
+  await server.register(nodeRoutes, { nodes, logger });
+  await server.register(gatewayRoutes, { registry, dispatcher, logger, forward: forwarding.runtimes });
   await server.register(serviceInfoRoutes, { version });
-  await server.register(healthRoutes, { dispatcher, registry, checkWritable: store.checkWritable });
+  await server.register(healthRoutes, { dispatcher, adapters, checkWritable: membership?.checkInTouch ?? store.checkWritable });
   await server.register(metricsRoutes, { metrics, registry, dispatcher, isPublic: config.metricsPublic });
 
   const ops = createOps({
@@ -100,7 +115,7 @@ export async function createEndpoints(
     dispatcher,
     tasks,
     follower: createRunFollower({ store, eventLog, logger }),
-    phases: createPhaseReader({ store, eventLog, dispatcher }),
+    phases: createPhaseReader({ store, dispatcher }),
     approvals,
     workspaces: workspaceList,
     checkCanStart() {
@@ -111,7 +126,7 @@ export async function createEndpoints(
   const sockets = createWebSocketBridgeServer({
     handler: createBridgeHandler({ ops, logger }),
     knownOps: ops.map(({ name }) => name),
-    isDraining: () => dispatcher.draining,
+    isDraining: dispatcher.isRefusing,
     frameLimitBytes: config.bodyLimitBytes,
     clientMemory,
     metrics,
@@ -120,10 +135,11 @@ export async function createEndpoints(
   await server.register(sockets.routes);
 
   tokens.onRevoked((principal) => {
-    tickets.revoke(principal);
     eventStreams.disconnect(principal);
     sockets.disconnect(principal);
   });
+  // Node accepts one connection per turn of the event loop, and a commit takes most of a turn. So clients that connect share commits.
+  server.server.on("connection", store.postponeCommit);
   await server.ready();
 
   return {
@@ -132,11 +148,13 @@ export async function createEndpoints(
     async open(): Promise<void> {
       await sockets.start();
       overload.start();
+      isOpen = true;
       opened.resolve();
     },
     /** Closes every stream and socket, then the port. */
     async close(): Promise<void> {
       await server.close();
+      await forwarding.close();
       overload.close();
     },
   };

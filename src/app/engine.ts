@@ -3,22 +3,30 @@ import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import type { Logger } from "pino";
 import type { Catalog, Sandbox } from "#contract";
 import type { Tokens } from "../access/tokens.ts";
-import { createAdapterRegistry, type LoadedAdapter } from "../adapters/adapter-registry.ts";
+import { type AdapterRegistry, createAdapterRegistry, type LoadedAdapter } from "../adapters/adapter-registry.ts";
+import { createAvailableAdapters } from "../adapters/available-adapters.ts";
 import { createApprovals } from "../approvals/approvals.ts";
 import { createCallbackWorker } from "../callbacks/callback-worker.ts";
+import { createClusterView, createLoneView } from "../cluster/cluster-view.ts";
+import { createMembership } from "../cluster/membership.ts";
+import { createLoneDirectory, createNodeDirectory } from "../cluster/node-directory.ts";
+import { loadNodeIdentity } from "../cluster/node-identity.ts";
 import type { Config } from "../config/config.ts";
-import { createDispatcher } from "../dispatch/dispatcher.ts";
+import { createDispatcher, type Dispatcher } from "../dispatch/dispatcher.ts";
 import { createEventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
-import { createDestinationGuard } from "../network/destination-guard.ts";
-import { createDnsCache } from "../network/dns-cache.ts";
-import { createDnsResolver, type Lookup } from "../network/dns-resolver.ts";
-import { createGuardedFetch } from "../network/guarded-fetch.ts";
+import type { Lookup } from "../network/dns-resolver.ts";
 import { createSchemaChecker } from "../requests/schema-checker.ts";
+import type { ClusterStore, NodeIdentity } from "../store/cluster-store.ts";
+import { openStore } from "../store/open-store.ts";
 import { createFaultLog } from "../store/sqlite/fault-log.ts";
-import { openStore } from "../store/sqlite/open-store.ts";
 import { createWorkspaces } from "../workspaces/workspace-directories.ts";
+import { describeAdapters, describeNode } from "./describe-node.ts";
+import { createNetwork } from "./network.ts";
 import type { Environment } from "./sandbox.ts";
+
+/** Maximum time between two searches for due callbacks among several nodes, because a hint of another node can be lost. */
+const MAX_SLEEP_AMONG_NODES_MS = 5_000;
 
 /** Options of the engine that are not part of the configuration. */
 interface EngineOptions {
@@ -32,16 +40,33 @@ interface EngineOptions {
   tokens: Pick<Tokens, "quotaOf">;
   metrics: Metrics;
   logger: Logger;
+  version: string;
+  /** Called when Bridge must stop, because other nodes have declared this one dead. */
+  onExpelled(): void;
+  /** Called when an operator has asked this node to drain and to exit, maybe several times. */
+  onDrainRequested(): void;
 }
 
+/** Stands for this process with SQLite, which has no other nodes. */
+const ONLY_NODE: NodeIdentity = { id: "", incarnation: "", home: "" };
+
 /** The parts that accept, run and store tasks and deliver callbacks. */
-export type Engine = ReturnType<typeof createEngine>;
+export type Engine = Awaited<ReturnType<typeof createEngine>>;
 
 /** Opens the store and creates the engine on it. No task runs before `startAdapters`. */
-export function createEngine(config: Config, { loaded, catalog, environment, sandbox, resolve, tokens, metrics, logger }: EngineOptions) {
+export async function createEngine(
+  config: Config,
+  { loaded, catalog, environment, sandbox, resolve, tokens, metrics, logger, version, onExpelled, onDrainRequested }: EngineOptions,
+) {
   const logFault = createFaultLog({ file: config.databaseFile, logger });
-  const store = openStore({
-    file: config.databaseFile,
+  const node = config.databaseUrl === null ? ONLY_NODE : loadNodeIdentity(config.dataDir);
+  const { store, cluster, onHint, rates } = await openStore({
+    databaseFile: config.databaseFile,
+    databaseUrl: config.databaseUrl,
+    databaseListenUrl: config.databaseListenUrl,
+    delivers: config.delivers,
+    migrates: config.migrates,
+    node,
     onFault(error) {
       metrics.storageFaults.inc();
       logFault(error);
@@ -51,19 +76,27 @@ export function createEngine(config: Config, { loaded, catalog, environment, san
   const approvals = createApprovals({ store, eventLog, metrics, logger, seconds: config.approvalSeconds });
   const workspaces = createWorkspaces(config);
 
-  // Hosts from dispatches share one cache and one limit per tenant. Hosts from settings have no limit.
-  const { allow } = config.callbacks;
-  const allowedHosts = new Set(allow.map((entry) => entry.toLowerCase()));
-  const dnsCache = createDnsCache({ resolve: resolve ?? createDnsResolver({ isConfigured: (host) => allowedHosts.has(host) }) });
-  const operatorDnsCache = createDnsCache({ resolve: resolve ?? createDnsResolver({ isConfigured: () => true }) });
-  const guard = createDestinationGuard({ allow, dnsCache });
-  const guardedFetch = createGuardedFetch(guard);
-  const callbackWorker = createCallbackWorker({ store, metrics, logger, dnsCache, config: config.callbacks });
+  const { dnsCache, operatorDnsCache, guard, guardedFetch } = createNetwork({ allow: config.callbacks.allow, resolve });
+  const callbackWorker = createCallbackWorker({
+    ...{ store, metrics, logger, dnsCache, config: config.callbacks },
+    // With SQLite, no other process stores callbacks.
+    ...(config.databaseUrl !== null && { maxSleepMs: MAX_SLEEP_AMONG_NODES_MS }),
+  });
 
   const schemas = createSchemaChecker();
   const registry = createAdapterRegistry({ loaded, metrics, logger });
+  const graceMs = config.node.graceSeconds * 1000;
+  const self = { id: node.id, ...config.node };
+  const view = cluster === null ? createLoneView(self) : createClusterView({ self, cluster, graceMs, logger });
+  // With SQLite, no other node could run the tasks.
+  const hasSlots = (provider: string): boolean => cluster === null || config.maxConcurrent(provider) > 0;
+  const adapters = createAvailableAdapters(registry, view, hasSlots);
   const dispatcher = createDispatcher({
     store,
+    adapters,
+    view,
+    cluster,
+    nodeGraceMs: graceMs,
     eventLog,
     approvals,
     registry,
@@ -81,6 +114,21 @@ export function createEngine(config: Config, { loaded, catalog, environment, san
     catalogProviders: catalog.flatMap((entry) => ("provider" in entry ? [entry.provider] : [])),
   });
 
+  view.onRead(dispatcher.onNodesRead);
+  view.onRead(() => {
+    if (view.nodes().some(({ id, state }) => id === node.id && state === "draining")) onDrainRequested();
+  });
+  onHint((hint) => {
+    if (hint === "nodes") void view.refresh();
+    else if (hint.startsWith("callbacks:")) callbackWorker.searchSoon();
+    else if (hint.startsWith("queue:")) dispatcher.onQueueHint(hint.slice("queue:".length));
+  });
+
+  const report = { describeAdapters: () => describeAdapters(registry, dispatcher), isDraining: () => dispatcher.draining };
+  const nodes = cluster === null ? createLoneDirectory(describeNode(config, version), report) : createNodeDirectory(cluster, view, report);
+  const membership =
+    cluster === null ? null : createOwnMembership(config, cluster, { registry, dispatcher, metrics, logger, version, onExpelled });
+
   /** Initializes the adapters and reports their events to the dispatcher. Resolves when every adapter has been checked once. */
   const startAdapters = (): Promise<void> =>
     registry.start({
@@ -88,6 +136,7 @@ export function createEngine(config: Config, { loaded, catalog, environment, san
         settings: config.adapterSettings[provider] ?? {},
         env: environment,
         dataDir: makeAdapterDirectory(config.dataDir, provider),
+        filesDir: makeAdapterDirectory(config.filesDir, provider),
         retentionDays: config.retentionDays,
         logger: logger.child({ provider }),
         sandbox,
@@ -103,11 +152,56 @@ export function createEngine(config: Config, { loaded, catalog, environment, san
       onChecked: dispatcher.onAdapterChecked,
     });
 
-  return { store, eventLog, approvals, workspaces, guardedFetch, callbackWorker, schemas, registry, dispatcher, startAdapters };
+  return {
+    store,
+    cluster,
+    membership,
+    view,
+    nodes,
+    adapters,
+    onHint,
+    rates,
+    eventLog,
+    approvals,
+    workspaces,
+    guardedFetch,
+    callbackWorker,
+    schemas,
+    registry,
+    dispatcher,
+    startAdapters,
+  };
 }
 
 function makeAdapterDirectory(dataDir: string, provider: string): string {
   const directory = path.join(dataDir, "adapters", provider);
   makePrivateDirectory(directory);
   return directory;
+}
+
+/** Creates the membership of this process, which stops its tasks when it ends. */
+function createOwnMembership(
+  config: Config,
+  cluster: ClusterStore,
+  {
+    registry,
+    dispatcher,
+    version,
+    onExpelled,
+    ...tools
+  }: Pick<EngineOptions, "metrics" | "logger" | "version" | "onExpelled"> & { registry: AdapterRegistry; dispatcher: Dispatcher },
+) {
+  return createMembership({
+    ...tools,
+    cluster,
+    node: describeNode(config, version),
+    describeAdapters: () => describeAdapters(registry, dispatcher),
+    onLost: dispatcher.interrupt,
+    onRegained: dispatcher.resume,
+    onExpelled() {
+      dispatcher.interrupt("The node lost its database, and other nodes declared it dead.");
+      onExpelled();
+    },
+    endTasksOf: dispatcher.endTasksOf,
+  });
 }

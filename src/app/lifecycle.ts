@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { findUnusedPrograms, getProcessLabels, sweepLeftovers } from "../../adapters/index.ts";
 import type { LoadedAdapter } from "../adapters/adapter-registry.ts";
+import { listDifferingNodes } from "../cluster/node-directory.ts";
 import type { Config } from "../config/config.ts";
 import type { Metrics } from "../metrics.ts";
 import { limitResponseOverhead } from "../network/limit-response-overhead.ts";
@@ -11,6 +12,7 @@ import { createRetention } from "../store/retention-timer.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { Engine } from "./engine.ts";
 import type { Environment, OpenedSandbox } from "./sandbox.ts";
+import { checkSharedFiles } from "./shared-files.ts";
 
 /** The parts of Bridge that the lifecycle starts and closes, and its environment. */
 interface LifecycleOptions {
@@ -45,6 +47,10 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
     await warnOfMissingIsolation();
     metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
     const removeLeftovers = await workspaces.setAsideLeftovers();
+    if (engine.cluster !== null && config.node.files === "shared") await checkSharedFiles(engine.cluster, config.filesDir);
+    await engine.membership?.join(closing.signal);
+    await engine.view.refresh();
+    warnOfDifferingSettings();
     await dispatcher.recover();
     await endpoints.open();
     store.checkPages().catch((error: unknown) => logger.warn({ err: error }, "the database could not be checked for damage"));
@@ -57,6 +63,11 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
     // In the background, because a runtime that is slow to answer delays only its own tasks.
     void engine.startAdapters();
     return address;
+  }
+
+  function warnOfDifferingSettings(): void {
+    const nodes = listDifferingNodes(engine.nodes);
+    if (nodes.length > 0) logger.warn({ nodes }, "settings that should be equal on all nodes differ from those of other nodes");
   }
 
   async function warnOfMissingIsolation(): Promise<void> {
@@ -94,7 +105,10 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       closing.abort();
       // Bridge can be stopped while it starts; the start still uses everything that is closed here.
       await startup?.catch(() => {});
-      await dispatcher.drain();
+      const drained = dispatcher.drain();
+      await engine.membership?.startDraining();
+      await drained;
+      await engine.view.close();
       await endpoints.close();
       tokens.close();
       await retention?.close();
@@ -104,6 +118,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       await engine.callbackWorker.close();
       stopLimiting();
       await engine.eventLog.close();
+      await engine.membership?.leave();
       await store.close();
       await suggestion;
     },

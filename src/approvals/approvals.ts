@@ -4,10 +4,12 @@ import { BridgeError } from "../errors.ts";
 import { encodeEventData } from "../events/encode-event-data.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
-import type { Approval, ApprovalDecision, ApprovalState, Page, Store } from "../store/store.ts";
-import type { TaskIdentity } from "../task.ts";
+import type { Approval, ApprovalDecision, ApprovalState, NewApproval, Page } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
+import type { TaskRun } from "../task.ts";
+import { BRIDGE, createDecisionLog } from "./decision-log.ts";
 
-export { type Approval, approvalStates } from "../store/store.ts";
+export { type Approval, approvalStates } from "../store/records.ts";
 
 export type Approvals = ReturnType<typeof createApprovals>;
 
@@ -20,8 +22,6 @@ interface ApprovalsOptions {
   seconds: number;
 }
 
-/** `decidedBy` of approvals that expire or whose task ends. */
-const BRIDGE = "bridge";
 /** Maximum length of the id and name of a tool call, in UTF-16 units. */
 const MAX_NAME_LENGTH = 1024;
 
@@ -29,52 +29,47 @@ const MAX_NAME_LENGTH = 1024;
 export function createApprovals({ store, eventLog, metrics, logger, seconds }: ApprovalsOptions) {
   /** Functions that resolve the tool calls that wait for a decision, by approval id. */
   const waiting = new Map<string, (answer: ApprovalAnswer) => void>();
+  const decisions = createDecisionLog({ store, eventLog, metrics, logger, onDecision: settle });
 
-  /**
-   * Requests a decision and resolves with it; never rejects. When the signal is aborted, its reason becomes the reason of the rejection.
-   */
-  async function ask(task: TaskIdentity, question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer> {
-    const approval = await insert(task, question).catch((error: unknown) => {
-      logger.error({ err: error, taskId: task.taskId, tenant: task.tenant }, "failed to request an approval");
-      return null;
-    });
-    if (approval === null)
-      return createRejection(
-        "The approval cannot be requested: the task has ended, waits for too many decisions, or its tool call cannot be stored.",
-      );
+  /** Requests a decision and resolves with it; never rejects. The reason of an aborted signal becomes the reason of the rejection. */
+  async function ask(task: TaskRun, question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer> {
+    const approvalId = `apr_${uuidv7()}`;
     const decided = Promise.withResolvers<ApprovalAnswer>();
-    const { approvalId } = approval;
+    // Before the approval is stored, so that no decision is missed.
     waiting.set(approvalId, decided.resolve);
+    decisions.adopt(task);
+    try {
+      const approval = await insert(task, approvalId, question);
+      return approval === null ? createRejection(NOT_REQUESTED) : await waitForDecision(approval, decided.promise, signal);
+    } catch (error) {
+      logger.error({ err: error, taskId: task.taskId, tenant: task.tenant }, "failed to request an approval");
+      return createRejection(NOT_REQUESTED);
+    } finally {
+      waiting.delete(approvalId);
+    }
+  }
+
+  /** Rejects the approval when the time is over or the signal is aborted. */
+  async function waitForDecision(approval: Approval, decided: Promise<ApprovalAnswer>, signal: AbortSignal): Promise<ApprovalAnswer> {
     const timer = setTimeout(() => void close(approval, `No decision was made within ${seconds} s.`), seconds * 1000);
     const onAbort = (): void => void close(approval, String(signal.reason));
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort, { once: true });
     try {
-      return await decided.promise;
+      return await decided;
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
-      waiting.delete(approvalId);
     }
   }
 
-  async function insert(task: TaskIdentity, { toolCallId, toolName, input }: ApprovalQuestion): Promise<Approval | null> {
+  async function insert(task: TaskRun, approvalId: string, question: ApprovalQuestion): Promise<Approval | null> {
+    const { toolCallId, toolName } = question;
     if (toolCallId.length > MAX_NAME_LENGTH || toolName.length > MAX_NAME_LENGTH) return null;
-    const approvalId = `apr_${uuidv7()}`;
     // Passes earlier events to the store first, so that they are written before the approval. While the disk accepts no writes, the events
     // wait and the approval is rejected.
     void eventLog.settle(task);
-    return await store.insertApprovalIfRunning(task, {
-      approvalId,
-      toolCallId,
-      toolName,
-      shownInput: encodeEventData({ input: input ?? null }),
-      expiresInMs: seconds * 1000,
-      event: (expiresAt) => ({
-        type: "tool.approval_requested",
-        data: encodeEventData({ approvalId, toolCallId, toolName, input, expiresAt: new Date(expiresAt).toISOString() }),
-      }),
-    });
+    return await store.insertApprovalIfRunning(task, toNewApproval(approvalId, question, seconds));
   }
 
   /** Rejects an approval without a decision. If a decision was stored first, that one applies. */
@@ -107,25 +102,10 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
     waiting.get(approvalId)?.(answer);
   }
 
-  // The audit log. Includes approvals that the end of their task has decided.
-  eventLog.subscribe((events) => {
-    for (const { type, task, data } of events) {
-      if (type !== "tool.approval_resolved") continue;
-      const { approvalId } = JSON.parse(data);
-      logDecision(task, approvalId).catch((error: unknown) => logFailure(error, { task, approvalId }, "failed to read a decided approval"));
-    }
-  });
-
-  async function logDecision({ tenant, taskId, provider }: TaskIdentity, approvalId: string): Promise<void> {
-    const approval = await store.findApproval(tenant, approvalId);
-    if (approval === null) return;
-    const { toolCallId, toolName, state, decidedBy, reason } = approval;
-    metrics.approvals.inc({ provider, decision: decidedBy === BRIDGE ? "unanswered" : state });
-    logger.info({ approvalId, taskId, tenant, toolCallId, toolName, state, decidedBy, reason }, "approval decided");
-  }
-
   return {
     ask,
+    adopt: decisions.adopt,
+    release: decisions.release,
     /** Lists the approvals of a tenant, newest first. */
     list: (tenant: string, state: ApprovalState | undefined, page: Page): Promise<Approval[]> => store.listApprovals(tenant, state, page),
     /** Lists the pending approvals of tool calls with this id. Several tasks may use the same id. */
@@ -133,14 +113,28 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
     /** Stores a decision. Throws BridgeError: not_found, already_decided. */
     async decide(tenant: string, approvalId: string, decision: ApprovalDecision): Promise<Approval> {
       const decided = await store.decideApprovalIfPending(tenant, approvalId, decision);
-      if (decided !== null) {
-        settle(approvalId, { decision: decision.decision, reason: decision.reason });
-        return decided;
-      }
+      if (decided !== null) return decided;
       const known = await store.findApproval(tenant, approvalId);
       if (known === null) throw new BridgeError("not_found", "There is no such approval.");
       throw new BridgeError("already_decided", describeDecision(known));
     },
+  };
+}
+
+const NOT_REQUESTED =
+  "The approval cannot be requested: the task has ended, waits for too many decisions, or its tool call cannot be stored.";
+
+function toNewApproval(approvalId: string, { toolCallId, toolName, input }: ApprovalQuestion, seconds: number): NewApproval {
+  return {
+    approvalId,
+    toolCallId,
+    toolName,
+    shownInput: encodeEventData({ input: input ?? null }),
+    expiresInMs: seconds * 1000,
+    event: (expiresAt) => ({
+      type: "tool.approval_requested",
+      data: encodeEventData({ approvalId, toolCallId, toolName, input, expiresAt: new Date(expiresAt).toISOString() }),
+    }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ExecutionResult } from "#contract";
-import type { NewCallback } from "../store/store.ts";
+import type { NewCallback } from "../store/records.ts";
 import type { Task } from "../task.ts";
 
 /**
@@ -38,10 +38,11 @@ export function buildCallback(
   if (url === undefined) throw new Error(`Task ${taskId} has no callbackUrl.`);
   const isShortened = request.callbackConversation === false && result.conversationMessages !== undefined;
   const shownJson = isShortened ? encodeResult({ ...result, conversationMessages: undefined }) : resultJson;
-  const head = JSON.stringify({ taskId, agentId, provider });
-  const tail = JSON.stringify({ metadata: request.metadata ?? null, finishedAt: new Date(finishedAt).toISOString() });
-  const body = `${head.slice(0, -1)},${shownJson.slice(1, -1)},${tail.slice(1)}`;
-  return { url, origin: callbackOrigin(url), body, ...(!isShortened && { resultAt: head.length }) };
+  const head = `${JSON.stringify({ taskId, agentId, provider }).slice(0, -1)},`;
+  const tail = `,${JSON.stringify({ metadata: request.metadata ?? null, finishedAt: new Date(finishedAt).toISOString() }).slice(1)}`;
+  const body = `${head}${shownJson.slice(1, -1)}${tail}`;
+  const shared = { resultJson, body: `${head}${tail}`, at: head.length };
+  return { url, origin: callbackOrigin(url), body, ...(!isShortened && { shared }) };
 }
 
 /** Scheme, host and port of the receiver. Callbacks to one origin share its limit of concurrent posts. */

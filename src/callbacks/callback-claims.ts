@@ -1,23 +1,23 @@
-import type { CallbackQueue, DueCallback, Store } from "../store/store.ts";
+import type { CallbackQueue, DueCallback } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
 import { createCallbackPosts, type Deliver } from "./callback-posts.ts";
+import { createCallbackSearch } from "./callback-search.ts";
 import { createCallbackTurns } from "./callback-turns.ts";
-import { createWakeTimer } from "./wake-timer.ts";
-
-/** Pause after a failed read of the store. */
-const FAULT_PAUSE_MS = 1000;
 
 /**
  * Decides when each callback is posted: tenants and origins do not delay each other, and none gets more than its share. Only one worker
- * settles callbacks, so those in progress are tracked in memory and need no lease.
+ * posts the callbacks of an origin, so those in progress are tracked in memory and need no lease.
  */
 export function createCallbackClaims({
   store,
   deliver,
   onFault,
+  maxSleepMs,
 }: {
   store: Pick<Store, "listDueCallbackQueues" | "listDueCallbacks" | "nextCallbackInMs">;
   deliver: Deliver;
   onFault: (error: unknown) => void;
+  maxSleepMs?: number | undefined;
 }) {
   const turns = createCallbackTurns();
   const posts = createCallbackPosts({
@@ -32,37 +32,16 @@ export function createCallbackClaims({
     },
     onReleased: claimSoon,
   });
-  const timer = createWakeTimer(() => void findDueQueues());
+  const search = createCallbackSearch({
+    ...{ store, onFault, maxSleepMs },
+    onBegin: posts.forgetOld,
+    onFound: turns.add,
+    onEnded: claimSoon,
+  });
   let open = false;
   let claiming = false;
-  /** Whether `turns` contains all queues that had due callbacks at the last read of the store. */
-  let isBacklogKnown = false;
 
   const mayClaim = (tenant: string): boolean => open && posts.roomOfTenant(tenant) > 0;
-
-  async function findDueQueues(): Promise<void> {
-    posts.forgetOld();
-    try {
-      // In this order, both reads find a callback that becomes due between them. In the other order, neither would.
-      const nextInMs = await store.nextCallbackInMs();
-      for (const queue of await store.listDueCallbackQueues()) turns.add(queue);
-      isBacklogKnown = true;
-      wakeIn(nextInMs);
-    } catch (error) {
-      pauseAfterFault(error);
-    }
-    claimSoon();
-  }
-
-  function wakeIn(delayMs: number | null): void {
-    if (open) timer.wakeIn(delayMs);
-  }
-
-  function pauseAfterFault(error: unknown): void {
-    onFault(error);
-    isBacklogKnown = false;
-    wakeIn(FAULT_PAUSE_MS);
-  }
 
   /** Claims in a later event-loop turn, so that all callbacks of one commit are claimed together. */
   function claimSoon(): void {
@@ -72,7 +51,7 @@ export function createCallbackClaims({
   }
 
   async function claimAll(): Promise<void> {
-    await claimInTurn().catch(pauseAfterFault);
+    await claimInTurn().catch(search.pauseAfterFault);
     claiming = false;
     claimSoon();
   }
@@ -93,14 +72,14 @@ export function createCallbackClaims({
   }
 
   /**
-   * Starts a callback that was just stored without reading it back, if no callback that could start now waits for its turn, and none to
-   * this origin waits in the store. The POST starts in a later event-loop turn, after the responses to clients whose writes were committed.
+   * Starts a callback that was just stored without reading it back. It waits for its turn if another one can start now, or if one to its
+   * origin waits in the store. The POST starts in a later event-loop turn, after the responses to clients whose writes were committed.
    */
   function handOver(callback: DueCallback): void {
     const { origin } = callback;
     const { tenant } = callback.task;
     // `claiming` is true while a tenant that has room waits for its turn.
-    const isNext = isBacklogKnown && !claiming && !turns.isAwaited(origin);
+    const isNext = search.isBacklogKnown() && !claiming && !turns.isAwaited(origin);
     if (isNext && mayClaim(tenant) && posts.roomOfOrigin(origin) > 0) setImmediate(posts.occupy(callback));
     else notify({ tenant, origin });
   }
@@ -114,17 +93,19 @@ export function createCallbackClaims({
     /** Starts to claim callbacks, first those that are due. */
     start(): void {
       open = true;
-      void findDueQueues();
+      search.start();
     },
     handOver,
     /** A callback of this queue is due. */
     notify,
+    /** Another node reports due callbacks. */
+    searchSoon: search.searchSoon,
     /** A callback will be due after this delay. */
-    wakeIn,
+    wakeIn: search.wakeIn,
     /** Stops claiming. */
     stop(): void {
       open = false;
-      timer.cancel();
+      search.stop();
     },
     /** Resolves when no callback is in progress, or after the timeout. */
     waitUntilIdle: posts.waitUntilIdle,

@@ -1,4 +1,4 @@
-import type { DueCallback } from "../store/store.ts";
+import type { DueCallback } from "../store/records.ts";
 
 /** Maximum callbacks in progress of all tenants. Limits sockets and memory. */
 const MAX_CLAIMED = 1024;

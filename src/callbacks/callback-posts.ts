@@ -1,5 +1,5 @@
 import { withTimeout } from "@hak2i/async-kit";
-import type { DueCallback } from "../store/store.ts";
+import type { DueCallback } from "../store/records.ts";
 import { createCallbackLimits } from "./callback-limits.ts";
 import { createOriginSlots } from "./origin-slots.ts";
 
@@ -27,7 +27,18 @@ interface Options {
 export function createCallbackPosts({ deliver, onEnded, onSettled, onReleased }: Options) {
   const slots = createOriginSlots();
   const limits = createCallbackLimits();
-  const deliveries = new Set<Promise<void>>();
+  /** Number of callbacks that occupy a slot, including those whose POST starts in a later event-loop turn. */
+  let inProgress = 0;
+  let idle: PromiseWithResolvers<void> | null = null;
+
+  function release(callback: DueCallback): void {
+    limits.release(callback);
+    onReleased();
+    inProgress -= 1;
+    if (inProgress > 0) return;
+    idle?.resolve();
+    idle = null;
+  }
 
   return {
     roomOfOrigin: slots.roomOf,
@@ -39,36 +50,32 @@ export function createCallbackPosts({ deliver, onEnded, onSettled, onReleased }:
     occupy(callback: DueCallback): () => void {
       const slot = slots.occupy(callback);
       limits.occupy(callback);
-
-      async function post(): Promise<void> {
+      inProgress += 1;
+      return () => {
         const { settled, ended } = deliver(callback);
         // A retry may be due long before the response to the first attempt has ended.
-        await Promise.all([
-          ended.then((responded) => {
-            slot.end(responded);
-            onEnded(callback);
-          }),
-          settled.then((isSettled) => {
-            slot.settle();
-            onSettled(callback, isSettled);
-          }),
-        ]);
-        limits.release(callback);
-        onReleased();
-      }
-
-      // From now on, so that a shutdown also waits for a POST that starts in a later event-loop turn.
-      const { promise: delivery, resolve: onDelivered } = Promise.withResolvers<void>();
-      deliveries.add(delivery);
-      return () =>
-        void post().finally(() => {
-          deliveries.delete(delivery);
-          onDelivered();
+        let hasEndedOrSettled = false;
+        const releaseIfDone = (): void => {
+          if (hasEndedOrSettled) release(callback);
+          hasEndedOrSettled = true;
+        };
+        void ended.then((responded) => {
+          slot.end(responded);
+          onEnded(callback);
+          releaseIfDone();
         });
+        void settled.then((isSettled) => {
+          slot.settle();
+          onSettled(callback, isSettled);
+          releaseIfDone();
+        });
+      };
     },
     /** Resolves when no callback is in progress, or after the timeout. */
     async waitUntilIdle(timeoutMs: number): Promise<void> {
-      await withTimeout(Promise.allSettled(deliveries), timeoutMs, () => {});
+      if (inProgress === 0) return;
+      idle ??= Promise.withResolvers();
+      await withTimeout(idle.promise, timeoutMs, () => {});
     },
   };
 }

@@ -5,7 +5,8 @@ import { Agent } from "undici";
 import type { Metrics } from "../metrics.ts";
 import { createDestinationGuard } from "../network/destination-guard.ts";
 import type { DnsCache } from "../network/dns-cache.ts";
-import type { CallbackSettlement, DueCallback, NewEvent, Store } from "../store/store.ts";
+import type { CallbackSettlement, DueCallback, NewEvent } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
 import { createCallbackClaims } from "./callback-claims.ts";
 import type { Delivery } from "./callback-posts.ts";
 import { type CallbackScheduleSettings, nextCallbackDelayMs } from "./callback-schedule.ts";
@@ -31,6 +32,8 @@ export interface CallbackWorkerOptions {
   random?: () => number;
   attemptTimeoutMs?: number;
   closeGraceMs?: number;
+  /** Maximum milliseconds between two searches for due callbacks. */
+  maxSleepMs?: number;
 }
 
 export type CallbackWorker = ReturnType<typeof createCallbackWorker>;
@@ -41,7 +44,7 @@ const FAULT_PAUSE_MS = 1000;
 /** Creates the worker that posts callbacks: each at least once, on the stored schedule, until it is delivered or dead. */
 export function createCallbackWorker(options: CallbackWorkerOptions) {
   const { store, metrics, logger, config, dnsCache, clock = Date.now, random = Math.random } = options;
-  const { attemptTimeoutMs = 15_000, closeGraceMs = 2000 } = options;
+  const { attemptTimeoutMs = 15_000, closeGraceMs = 2000, maxSleepMs } = options;
   const guard = createDestinationGuard({ allow: config.allow, dnsCache, connectTimeoutMs: attemptTimeoutMs });
   // Each attempt has one deadline, so undici's own timeouts are disabled.
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
@@ -58,37 +61,34 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
     store,
     deliver,
     onFault: (error) => logger.error({ err: error }, "failed to read due callbacks"),
+    ...(maxSleepMs !== undefined && { maxSleepMs }),
   });
   store.onCallback(claims.handOver);
   let closing: Promise<void> | null = null;
 
   function deliver(callback: DueCallback): Delivery {
-    const posted = post(callback);
-    return {
-      settled: posted.then(async (result) => {
-        const settled = result.outcome !== "own_fault" && (await settle(callback, result));
-        if (!settled) await sleep(FAULT_PAUSE_MS, shutdown.signal).catch(() => {});
-        return settled;
-      }),
-      ended: posted.then(async (result) => {
-        await result.drained;
-        return result.outcome === "own_fault" ? null : result.status !== null;
-      }),
-    };
-  }
-
-  async function post(callback: DueCallback): Promise<PostResult> {
     const startedAt = performance.now();
-    const result = await poster.post(callback);
-    logAttempt(callback, result, Math.round(performance.now() - startedAt));
-    return result;
+    const posted = poster.post(callback);
+
+    async function settlePosted(): Promise<boolean> {
+      const result = await posted;
+      logAttempt(callback, result, Math.round(performance.now() - startedAt));
+      const settled = result.outcome !== "own_fault" && (await settle(callback, result));
+      if (!settled) await sleep(FAULT_PAUSE_MS, shutdown.signal).catch(() => {});
+      return settled;
+    }
+
+    return {
+      settled: settlePosted(),
+      ended: posted.then(({ drained, outcome, status }) => drained.then(() => (outcome === "own_fault" ? null : status !== null))),
+    };
   }
 
   /** Counts the attempt, and stores its outcome and the next attempt. Returns false if that fails. */
   async function settle(callback: DueCallback, result: PostResult): Promise<boolean> {
     const settlement = toSettlement(callback, result, config, random);
     try {
-      const settled = await store.settleCallbackIfPending(callback.task, settlement);
+      const settled = await store.settleCallbackIfPending(callback, settlement);
       if (settled === null) return true;
     } catch (error) {
       logger.error({ ...identify(callback), err: error }, "failed to settle callback, posting it again");
@@ -132,6 +132,8 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
     },
     /** Call it when a callback of this queue has a new round of attempts. */
     notify: claims.notify,
+    /** Call it when another node reports that callbacks are due, which this node posts. */
+    searchSoon: claims.searchSoon,
     /** Stops claiming, gives POSTs in progress a short grace time, then aborts them without counting them. */
     close: (): Promise<void> => (closing ??= close()),
   };

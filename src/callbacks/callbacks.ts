@@ -1,9 +1,10 @@
 import { BridgeError } from "../errors.ts";
-import type { Callback, CallbackState, Page, Store } from "../store/store.ts";
+import type { Callback, CallbackState, Page } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
 import { callbackOrigin } from "./callback-body.ts";
 import type { CallbackWorker } from "./callback-worker.ts";
 
-export { callbackStates } from "../store/store.ts";
+export { callbackStates } from "../store/records.ts";
 
 export type Callbacks = ReturnType<typeof createCallbacks>;
 

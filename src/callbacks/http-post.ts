@@ -42,6 +42,10 @@ export function startHttpPost(dispatcher: Dispatcher, { url, headers, body, sign
     fail(signal.reason);
   }
 
+  if (signal.aborted) {
+    fail(signal.reason);
+    return { response, ended };
+  }
   signal.addEventListener("abort", abort);
   const options = { origin: url.origin, path: `${url.pathname}${url.search}`, method: "POST", headers, body };
   dispatcher.dispatch(options, {

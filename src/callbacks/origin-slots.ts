@@ -1,4 +1,4 @@
-import type { DueCallback } from "../store/store.ts";
+import type { DueCallback } from "../store/records.ts";
 import { createUnresponsiveOrigins } from "./unresponsive-origins.ts";
 
 const MAX_POSTS_PER_ORIGIN = 8;

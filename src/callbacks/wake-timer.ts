@@ -1,14 +1,11 @@
-/** Maximum delay. Limits the error after the system clock is set back. */
-const MAX_DELAY_MS = 60_000;
-
-/** Creates a timer that calls the action at the earliest of the requested times, at the latest after a minute. */
-export function createWakeTimer(action: () => void) {
+/** Creates a timer that calls the action at the earliest of the requested times, at the latest after `maxDelayMs`. */
+export function createWakeTimer(action: () => void, maxDelayMs: number) {
   let timer: NodeJS.Timeout | undefined;
   let timerAt = Number.POSITIVE_INFINITY;
   return {
     /** Requests a call after this delay; null means the maximum delay. */
     wakeIn(delayMs: number | null): void {
-      const sleepMs = Math.min(delayMs ?? MAX_DELAY_MS, MAX_DELAY_MS);
+      const sleepMs = Math.min(delayMs ?? maxDelayMs, maxDelayMs);
       const at = performance.now() + sleepMs;
       if (at >= timerAt) return;
       clearTimeout(timer);

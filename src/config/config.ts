@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
+import { hostname } from "node:os";
 import path from "node:path";
 import { z } from "zod";
-import { type Catalog, findFamily, settingsKey } from "#contract";
+import { type Catalog, findEntry, findFamily, settingsKey } from "#contract";
 import { ConfigError } from "../errors.ts";
 import type { TenantQuota } from "../task.ts";
-import { listSecrets, listSettings, type serverSettings } from "./settings.ts";
+import { listSecrets, listSettings, serverSettings } from "./settings.ts";
 
 /** Maximum edit distance at which an unknown name is likely to be a misspelled setting. */
 const MAX_TYPOS = 3;
@@ -15,7 +16,25 @@ export interface Config {
   host: string;
   port: number;
   dataDir: string;
+  /** The SQLite file, unless `databaseUrl` is set. */
   databaseFile: string;
+  /** The URL of a PostgreSQL database. It can contain a password. */
+  databaseUrl: string | null;
+  /** The URL for notifications, if `databaseUrl` leads to a pooler. */
+  databaseListenUrl: string | null;
+  /** Whether this node upgrades the schema of a PostgreSQL database at its start. */
+  migrates: boolean;
+  /** This node among the nodes of a PostgreSQL database. */
+  node: {
+    name: string;
+    url: string | null;
+    tags: readonly string[];
+    files: "local" | "shared" | "ephemeral";
+    leaseSeconds: number;
+    graceSeconds: number;
+  };
+  /** The directory for what follows an agent: its workspace, its home and its sessions. */
+  filesDir: string;
   workspacesDir: string;
   adapters: readonly string[];
   maxConcurrent: (provider: string) => number;
@@ -31,6 +50,8 @@ export interface Config {
   rateLimitPerMinute: number | null;
   corsOrigins: readonly string[];
   callbacks: { retries: number; backoffMs: number; secrets: readonly string[]; allow: readonly string[] };
+  /** Whether this node posts callbacks. */
+  delivers: boolean;
   retentionDays: number;
   drainSeconds: number;
   idleSeconds: number;
@@ -84,21 +105,35 @@ export function readConfig(
     faults.push(`BRIDGE_ADAPTERS: names ${name} twice`);
   }
   if (parsed.success) faults.push(...adapters.flatMap((name) => findMissingDescription(name, catalog, adapterSettings)));
+  if (parsed.success) faults.push(...findUselessLimits(parsed.data as ServerValues));
   const hasTokens = /[^,\s]/.test(env["BRIDGE_GATEWAY_TOKEN_HASH"] ?? "") || env["BRIDGE_TOKENS_FILE"] !== undefined;
   const hasHostFault = faults.some((fault) => fault.startsWith("BRIDGE_HOST:"));
   if (!hasTokens && !hasHostFault && !isLoopback(env["BRIDGE_HOST"] ?? "localhost")) {
     faults.push("BRIDGE_HOST: any address other than loopback requires a token; set BRIDGE_GATEWAY_TOKEN_HASH or BRIDGE_TOKENS_FILE");
   }
+  if (parsed.success && usesPostgres(env["BRIDGE_DATABASE_URL"])) faults.push(...findUnsafeSharing(env, { hasTokens, adapters, catalog }));
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
 
   const values = parsed.data as ServerValues;
   const dataDir = path.resolve(values.BRIDGE_DATA_DIR);
+  const filesDir = path.resolve(values.BRIDGE_FILES_DIR ?? dataDir);
   const config: Config = {
     host: values.BRIDGE_HOST,
     port: values.BRIDGE_PORT,
     dataDir,
-    databaseFile: path.resolve(values.BRIDGE_DATABASE_URL?.slice("sqlite:".length) ?? path.join(dataDir, "bridge.db")),
-    workspacesDir: path.resolve(values.BRIDGE_WORKSPACES_DIR ?? path.join(dataDir, "workspaces")),
+    ...toDatabase(values.BRIDGE_DATABASE_URL, path.join(dataDir, "bridge.db")),
+    databaseListenUrl: values.BRIDGE_DATABASE_LISTEN_URL ?? null,
+    migrates: values.BRIDGE_MIGRATE === "auto",
+    node: {
+      name: values.BRIDGE_NODE_NAME ?? hostname(),
+      url: values.BRIDGE_NODE_URL ?? null,
+      tags: values.BRIDGE_NODE_TAGS,
+      files: values.BRIDGE_FILES,
+      leaseSeconds: values.BRIDGE_LEASE_SECONDS,
+      graceSeconds: values.BRIDGE_NODE_GRACE_SECONDS,
+    },
+    filesDir,
+    workspacesDir: path.resolve(values.BRIDGE_WORKSPACES_DIR ?? path.join(filesDir, "workspaces")),
     adapters,
     maxConcurrent: (provider) => values.BRIDGE_MAX_CONCURRENT.limits.get(provider) ?? values.BRIDGE_MAX_CONCURRENT.fallback,
     queueLimit: values.BRIDGE_QUEUE_LIMIT,
@@ -122,6 +157,7 @@ export function readConfig(
       secrets: values.BRIDGE_CALLBACK_SECRETS ?? [],
       allow: values.BRIDGE_CALLBACK_ALLOW,
     },
+    delivers: values.BRIDGE_DELIVER,
     retentionDays: values.BRIDGE_RETENTION_DAYS,
     drainSeconds: values.BRIDGE_DRAIN_SECONDS,
     idleSeconds: values.BRIDGE_IDLE_SECONDS,
@@ -137,6 +173,18 @@ export function readConfig(
     config,
     warnings: [...listUnknownNames(present, known), ...listUnusedLimits(values.BRIDGE_MAX_CONCURRENT.limits, adapters, catalog)],
   };
+}
+
+/** Reads the URL of the PostgreSQL database, which is all that commands on the database need; null for SQLite. Throws a ConfigError. */
+export function readDatabaseUrl(environment: Environment): string | null {
+  const name = "BRIDGE_DATABASE_URL";
+  const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""));
+  const faults: string[] = [];
+  const url = { ...present, ...readSecretFiles(present, [name], faults) }[name];
+  const parsed = serverSettings[name].safeParse(url);
+  if (!parsed.success) faults.push(...parsed.error.issues.map(({ message }) => `${name}: ${message}`));
+  if (faults.length > 0) throw new ConfigError(faults);
+  return toDatabase(parsed.data, "").databaseUrl;
 }
 
 /** Groups the values of the settings by adapter, under the names that the adapter declares. */
@@ -167,6 +215,52 @@ function listUnusedLimits(limits: ReadonlyMap<string, number>, adapters: readonl
     .map((name) => `BRIDGE_MAX_CONCURRENT limits ${name}, which is not one of BRIDGE_ADAPTERS (${adapters.join(", ")})`);
 }
 
+/** Without other nodes, nothing would run the tasks of an adapter whose limit is 0, or post the callbacks. */
+function findUselessLimits({
+  BRIDGE_DATABASE_URL: url,
+  BRIDGE_DELIVER: delivers,
+  BRIDGE_MIGRATE,
+  BRIDGE_MAX_CONCURRENT,
+}: ServerValues): string[] {
+  if (usesPostgres(url)) return [];
+  const { fallback, limits } = BRIDGE_MAX_CONCURRENT;
+  const hasIdle = [fallback, ...limits.values()].includes(0);
+  return [
+    hasIdle && "BRIDGE_MAX_CONCURRENT: a limit of 0 needs PostgreSQL (BRIDGE_DATABASE_URL), where other nodes run the tasks",
+    !delivers && "BRIDGE_DELIVER: false needs PostgreSQL (BRIDGE_DATABASE_URL), where other nodes post the callbacks",
+    BRIDGE_MIGRATE === "off" && "BRIDGE_MIGRATE: off needs PostgreSQL (BRIDGE_DATABASE_URL); a SQLite database is upgraded at each start",
+  ].filter((fault) => fault !== false);
+}
+
+const usesPostgres = (url: string | undefined): url is string => url !== undefined && !url.startsWith("sqlite:");
+
+/** Nodes share one database: a token has to be valid on all of them, and each of them can read the data of all tenants. */
+function findUnsafeSharing(
+  env: Environment,
+  { hasTokens, adapters, catalog }: { hasTokens: boolean; adapters: readonly string[]; catalog: Catalog },
+): string[] {
+  const programs = adapters.filter((name) => runsPrograms(name, catalog));
+  return [
+    env["BRIDGE_FILES"] === "shared" &&
+      env["BRIDGE_FILES_DIR"] === undefined &&
+      "BRIDGE_FILES_DIR: must be set with BRIDGE_FILES=shared, to the directory that all nodes mount at the same path",
+    env["BRIDGE_FILES"] === "shared" &&
+      env["BRIDGE_WORKSPACES_DIR"] !== undefined &&
+      "BRIDGE_WORKSPACES_DIR: cannot be set with BRIDGE_FILES=shared, where workspaces are in BRIDGE_FILES_DIR",
+    !hasTokens &&
+      "BRIDGE_GATEWAY_TOKEN_HASH: PostgreSQL requires a token, because each node would generate another one; set BRIDGE_GATEWAY_TOKEN_HASH or BRIDGE_TOKENS_FILE. To generate a token and its hash: openssl rand -hex 32 | tee token | tr -d '\\n' | sha256sum",
+    env["BRIDGE_SANDBOX"] === undefined &&
+      programs.length > 0 &&
+      `BRIDGE_SANDBOX: must be set with PostgreSQL and ${programs.join(", ")}, because a program that runs as Bridge's user without a sandbox can read the password of the database, and so the data of all tenants; set required, auto or off`,
+  ].filter((fault) => fault !== false);
+}
+
+/** Adapters from outside the catalog can run programs, and those of a family do. */
+function runsPrograms(adapter: string, catalog: Catalog): boolean {
+  const entry = findEntry(catalog, adapter);
+  return entry === undefined || entry.runsPrograms === true;
+}
+
 /** Bridge generates a token itself only if it listens on a loopback address. */
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || host === "[::1]" || (isIP(host) === 4 && host.startsWith("127."));
@@ -186,6 +280,11 @@ function readSecretFiles(env: Record<string, string | undefined>, secrets: reado
     }
   }
   return found;
+}
+
+function toDatabase(url: string | undefined, defaultFile: string): Pick<Config, "databaseFile" | "databaseUrl"> {
+  const file = url?.startsWith("sqlite:") ? url.slice("sqlite:".length) : defaultFile;
+  return { databaseFile: path.resolve(file), databaseUrl: usesPostgres(url) ? url : null };
 }
 
 function listUnknownNames(env: Record<string, string | undefined>, known: readonly string[]): string[] {

@@ -30,9 +30,9 @@ const limitPerAdapter = z.string().transform((text, context) => {
     const [, name, count] = /^(?:(.+)=)?(\d+)$/.exec(part) ?? [];
     const limit = Number(count);
     const isRepeated = name === undefined ? fallback !== undefined : limits.has(name);
-    if (!(limit >= 1 && limit <= 10_000) || isRepeated) {
+    if (!(limit >= 0 && limit <= 10_000) || isRepeated) {
       context.addIssue(
-        "must be numbers from 1 to 10000, separated by commas: one default, name=number for each adapter, or both, such as 4,claude=2",
+        "must be numbers from 0 to 10000, separated by commas: one default, name=number for each adapter, or both, such as 4,claude=2",
       );
       return z.NEVER;
     }
@@ -53,6 +53,17 @@ const callbackSecret = z
     return size >= 24 && size <= 64;
   }, "must encode 24 to 64 bytes; generate one with: echo whsec_$(openssl rand -base64 32)");
 
+/** Whether a URL names a PostgreSQL server and one of its databases. */
+const isPostgresUrl = (text: string): boolean => {
+  const url = URL.parse(text);
+  return url !== null && /^postgres(ql)?:$/.test(url.protocol) && url.hostname !== "" && /^\/[^/]+$/.test(url.pathname);
+};
+
+const NODE_NAME = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/;
+const nodeNameText = "must be 1 to 64 letters, digits, dots, hyphens or underscores, and begin and end with a letter or digit";
+const TAG = /^[A-Za-z0-9]([A-Za-z0-9._:-]{0,62}[A-Za-z0-9])?$/;
+const tagText = "must be 1 to 64 letters, digits, dots, colons, hyphens or underscores, and begin and end with a letter or digit";
+
 /** The settings of the server itself, in the order of `.env.example`. Each is a schema of the text of its environment variable. */
 export const serverSettings = {
   BRIDGE_HOST: z
@@ -70,14 +81,86 @@ export const serverSettings = {
     .describe("Directory for all data that must survive a restart. Only one Bridge can use it at a time."),
   BRIDGE_DATABASE_URL: z
     .string()
-    .regex(/^sqlite:.+/, "must begin with sqlite: followed by a file name")
+    .refine(
+      (url) => /^sqlite:.+/.test(url) || isPostgresUrl(url),
+      "must begin with sqlite: followed by a file name, or have the form postgres://user:password@host:port/database",
+    )
     .optional()
-    .describe("SQLite database file, for example sqlite:/srv/bridge/bridge.db. Default: sqlite:<data dir>/bridge.db"),
+    .meta({
+      description:
+        "Database: a SQLite file, for example sqlite:/srv/bridge/bridge.db, or PostgreSQL 14 or newer, for example postgres://bridge:password@db.example.com:5432/bridge. Default: sqlite:<data dir>/bridge.db",
+      isSecret: true,
+    }),
+  BRIDGE_DATABASE_LISTEN_URL: z
+    .string()
+    .refine(isPostgresUrl, "must have the form postgres://user:password@host:port/database")
+    .optional()
+    .meta({
+      description:
+        "PostgreSQL URL for notifications between nodes. Set it if BRIDGE_DATABASE_URL leads to a pooler such as PgBouncer, which does not support LISTEN. Default: BRIDGE_DATABASE_URL",
+      isSecret: true,
+    }),
+  BRIDGE_MIGRATE: choice(["auto", "off"])
+    .default("auto")
+    .describe(
+      "Whether Bridge upgrades the schema of a PostgreSQL database when it starts: auto, or off (Bridge refuses an older schema; run node src/main.ts migrate).",
+    ),
+  BRIDGE_NODE_NAME: z
+    .string()
+    .regex(NODE_NAME, nodeNameText)
+    .optional()
+    .describe("Name of this node among the nodes of a PostgreSQL database. It must be unique. Default: the host name"),
+  BRIDGE_NODE_URL: z
+    .url({ protocol: /^https?$/, error: "must be an http or https URL, for example http://bridge-1:8787" })
+    .optional()
+    .describe(
+      "URL at which the other nodes reach this node, for requests about files and managed agents, for example http://bridge-1:8787. Default: none",
+    ),
+  BRIDGE_NODE_TAGS: list
+    .pipe(
+      z
+        .array(
+          z
+            .string()
+            .regex(TAG, tagText)
+            .refine((tag) => !tag.startsWith("node:"), "must not begin with node:, which precedes the name of a node"),
+        )
+        .max(64, "must be at most 64 tags"),
+    )
+    .default([])
+    .describe("Tags of this node, comma-separated, for example gpu,eu. A dispatch with runsOn runs only on a node with all of its tags."),
+  BRIDGE_LEASE_SECONDS: wholeNumber(3, 3600)
+    .default(120)
+    .describe(
+      "Time without contact to the database, in seconds from 3 to 3600, after which the other nodes count a node as dead and end its tasks. A node stops its own tasks after two thirds of it.",
+    ),
+  BRIDGE_NODE_GRACE_SECONDS: wholeNumber(0, 86_400)
+    .default(120)
+    .describe(
+      "Time after the end of its lease, in seconds from 0 to 86400, for which the queued tasks of the agents of a dead node wait for its return. Then they fail with adapter_offline.",
+    ),
+  BRIDGE_FILES: choice(["local", "shared", "ephemeral"])
+    .default("local")
+    .describe(
+      "Where the files of agents are: local (on this node, where the agent stays), shared (all nodes mount the same directory at the same path) or ephemeral (lost with the node).",
+    ),
+  BRIDGE_FILES_DIR: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "Directory for the files of agents: workspaces, homes and sessions. Required with BRIDGE_FILES=shared. Locks and temporary files stay in the data directory. Default: <data dir>",
+    ),
+  BRIDGE_DELIVER: flag
+    .default(true)
+    .describe(
+      "Whether this node posts callbacks. Turn it off if receivers do not accept its address. Needs PostgreSQL, where other nodes post them.",
+    ),
   BRIDGE_WORKSPACES_DIR: z
     .string()
     .min(1)
     .optional()
-    .describe("Directory for the workspaces of agents, as <dir>/<tenant>/<agentId>. Default: <data dir>/workspaces"),
+    .describe("Directory for the workspaces of agents, as <dir>/<tenant>/<agentId>. Default: <files dir>/workspaces"),
   BRIDGE_ADAPTERS: list.optional().meta({
     description:
       "Adapters to load, comma-separated: names from the catalog, acp:<name>, and paths or packages that export createAdapter. Default: command",
@@ -87,7 +170,7 @@ export const serverSettings = {
   BRIDGE_MAX_CONCURRENT: limitPerAdapter
     .default({ fallback: DEFAULT_CONCURRENCY, limits: new Map() })
     .describe(
-      "Maximum running tasks per adapter, from 1 to 10000; name=number sets the limit of one adapter, for example 4,claude=2. Default: 4",
+      "Maximum running tasks per adapter, from 0 to 10000; name=number sets the limit of one adapter, for example 4,claude=2. With 0, other nodes run the tasks. Default: 4",
     ),
   BRIDGE_QUEUE_LIMIT: wholeNumber(1, 10_000_000)
     .default(10_000)
@@ -116,7 +199,7 @@ export const serverSettings = {
     .optional()
     .meta({
       description:
-        "SHA-256 (hex) of a token for the tenant default with all scopes. During a rotation: several hashes, comma-separated, all valid.",
+        "SHA-256 (hex) of a token for the tenant default with all scopes. During a rotation: several hashes, comma-separated, all valid. With PostgreSQL, this or BRIDGE_TOKENS_FILE must be set.",
       isSecret: true,
     }),
   BRIDGE_TOKENS_FILE: z
@@ -164,7 +247,7 @@ export const serverSettings = {
   BRIDGE_SANDBOX: choice(["off", "auto", "required"])
     .default("off")
     .describe(
-      "Sandbox (bubblewrap) for every runtime: off, auto (a warning if no sandbox works) or required (Bridge does not start without one).",
+      "Sandbox (bubblewrap) for every runtime: off, auto (a warning if no sandbox works) or required (Bridge does not start without one). With PostgreSQL and an adapter that runs programs, it must be set.",
     ),
   BRIDGE_MCP_COMMANDS: list
     .default([])

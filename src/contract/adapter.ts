@@ -83,8 +83,10 @@ export interface AdapterConfig {
   settings: Readonly<Record<string, unknown>>;
   /** The environment of Bridge. Pass a runtime an allow-list of it, never all of it. */
   env: Readonly<Record<string, string | undefined>>;
-  /** An absolute path: a directory for the adapter's own data, which survives restarts. */
+  /** An absolute path: a directory for the adapter's own data on this node, which survives restarts. */
   dataDir: string;
+  /** An absolute path: a directory for data of agents, such as sessions. Nodes that share the files of agents have it in common. */
+  filesDir: string;
   /** Days after which Bridge deletes an ended task. The adapter then deletes its own data of the task, too. */
   retentionDays: number;
   logger: AdapterLogger;

@@ -11,6 +11,8 @@ export interface CatalogEntry {
   input?: AdapterInput;
   /** The runtime is a program with the name of the provider. If it is installed, Bridge suggests to enable the adapter. */
   hasProgram?: true;
+  /** Its tasks run programs on Bridge's host, as Bridge's user. */
+  runsPrograms?: true;
   load(): Promise<AdapterModule>;
 }
 

@@ -1,10 +1,13 @@
 import { v7 as uuidv7 } from "uuid";
 import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
+import type { AvailableAdapters, Obstacle } from "../adapters/available-adapters.ts";
+import type { ClusterView } from "../cluster/cluster-view.ts";
 import { BridgeError, type QueueOwner } from "../errors.ts";
 import type { Metrics } from "../metrics.ts";
 import type { DestinationGuard } from "../network/destination-guard.ts";
 import type { ParsedDispatch } from "../requests/parse-dispatch.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
+import type { PlacementReads } from "../store/cluster-store.ts";
 import type { Store } from "../store/store.ts";
 import type { Task, TaskRequest } from "../task.ts";
 import { readAgentFile } from "../workspaces/prompt-files.ts";
@@ -26,16 +29,26 @@ interface TaskOwner {
   provider: string;
 }
 
+/** A task to check, and the id of the node on which its agent lives; null if it may start on any node. */
+interface CheckedTask extends TaskOwner {
+  place: string | null;
+}
+
 interface AdmissionOptions {
   store: Store;
-  registry: AdapterRegistry;
+  registry: Pick<AdapterRegistry, "suspect" | "estimateSecondsToNextCheck">;
+  adapters: AvailableAdapters;
+  view: ClusterView;
+  /** Null with SQLite. */
+  cluster: Pick<PlacementReads, "findPlace"> | null;
   workspaces: Workspaces;
   guard: DestinationGuard;
   schemas: SchemaChecker;
   metrics: Metrics;
   scheduler: Scheduler;
   enqueue: TaskQueue["enqueue"];
-  isDraining(): boolean;
+  /** Whether Bridge is stopping and no other node would run a new task. */
+  isRefusing(): boolean;
   mcpCommands: readonly string[];
   /** Adapters that are part of Bridge, loaded or not. Error messages name them. */
   catalogProviders?: readonly string[];
@@ -54,22 +67,41 @@ export type Admission = ReturnType<typeof createAdmission>;
 
 /** Creates the admission control: it decides which dispatches become queued tasks, and rejects the others with a BridgeError. */
 export function createAdmission(options: AdmissionOptions) {
-  const { store, registry, workspaces, metrics, scheduler, enqueue, isDraining, catalogProviders = [] } = options;
+  const { store, registry, adapters, view, cluster, workspaces, metrics, scheduler, enqueue, isRefusing, catalogProviders = [] } = options;
 
   /** Enqueues a task for the dispatch, or returns the task that the same dispatch created earlier. */
-  async function admitTask(dispatch: ParsedDispatch, { tenant, traceparent }: Caller): Promise<{ task: Task; replayed: boolean }> {
-    const known = dispatch.taskId === null ? null : await store.findStoredTask(tenant, dispatch.taskId);
-    if (known !== null) return replay(known.task, dispatch);
-    rejectWhileDraining();
+  async function admitTask(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; replayed: boolean }> {
+    // Until its insert finds the earlier task, a repeated dispatch counts as queued, and slots would be claimed for it in vain.
+    const earlier = hasSlowChecks(dispatch.request) || scheduler.isSlotAwaited() ? await findEarlierTask(dispatch, caller) : null;
+    if (earlier !== null) return replay(earlier, dispatch);
+    let stored: { task: Task; inserted: boolean };
+    try {
+      stored = await checkAndEnqueue(dispatch, caller);
+    } catch (error) {
+      // A repeated dispatch is not rejected. If all checks pass, the insert finds the earlier task, so that most dispatches need no lookup.
+      const task = await findEarlierTask(dispatch, caller);
+      if (task === null) throw countIfQueueIsFull(error);
+      stored = { task, inserted: false };
+    }
+    return stored.inserted ? { task: stored.task, replayed: false } : replay(stored.task, dispatch);
+  }
+
+  async function findEarlierTask({ taskId }: ParsedDispatch, { tenant }: Caller): Promise<Task | null> {
+    return taskId === null ? null : ((await store.findStoredTask(tenant, taskId))?.task ?? null);
+  }
+
+  async function checkAndEnqueue(dispatch: ParsedDispatch, { tenant, traceparent }: Caller): Promise<{ task: Task; inserted: boolean }> {
+    rejectWhileRefusing();
     const { request, agentId, fingerprint } = dispatch;
     const provider = chooseProvider(dispatch, tenant);
-    await checkRequest(request, { tenant, agentId, provider });
+    // A new agent has no place, and without other nodes there is only one.
+    const place = cluster === null || view.nodes().length < 2 ? null : await cluster.findPlace(tenant, agentId);
+    await checkRequest(request, { tenant, agentId, provider, place });
     // The check may have waited for a host lookup.
-    rejectWhileDraining();
+    rejectWhileRefusing();
     rejectIfQueueIsFull({ tenant, agentId });
     const taskId = dispatch.taskId ?? uuidv7();
-    const { task, inserted } = await enqueue({ tenant, taskId, parent: null, agentId, provider, request, fingerprint, traceparent });
-    return inserted ? { task, replayed: false } : replay(task, dispatch);
+    return await enqueue({ tenant, taskId, parent: null, agentId, provider, needs: needsOf(request), request, fingerprint, traceparent });
   }
 
   function replay(task: Task, dispatch: ParsedDispatch): { task: Task; replayed: boolean } {
@@ -79,25 +111,26 @@ export function createAdmission(options: AdmissionOptions) {
     });
   }
 
-  function rejectWhileDraining(): void {
-    if (isDraining()) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks. Try again later.");
+  function rejectWhileRefusing(): void {
+    if (isRefusing()) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks. Try again later.");
   }
 
   function rejectIfQueueIsFull(owner: Pick<TaskOwner, "tenant" | "agentId">): void {
     const queue = scheduler.findFullQueue(owner);
-    if (queue === null) return;
-    metrics.queueFull.inc({ queue });
-    throw new BridgeError("queue_full", queueFullText[queue], { queue });
+    if (queue !== null) throw new BridgeError("queue_full", queueFullText[queue], { queue });
+  }
+
+  function countIfQueueIsFull(error: unknown): unknown {
+    if (error instanceof BridgeError && error.queue !== null) metrics.queueFull.inc({ queue: error.queue });
+    return error;
   }
 
   /** Returns the provider of the dispatch, else that of the agent's agent.json, else the only loaded one. */
   function chooseProvider(dispatch: ParsedDispatch, tenant: string): string {
-    const names = registry.list().map((entry) => entry.provider);
-    const only = names.length === 1 ? names[0] : undefined;
-    const provider = dispatch.provider ?? readProviderOfAgent(workspaces.workspaceOf(tenant, dispatch.agentId)) ?? only;
-    if (provider !== undefined && names.includes(provider)) return provider;
+    const provider = dispatch.provider ?? readProviderOfAgent(workspaces.workspaceOf(tenant, dispatch.agentId)) ?? findOnlyProvider();
+    if (provider !== undefined && adapters.isLoaded(provider)) return provider;
     const message = provider === undefined ? "is required, because several adapters are loaded" : "is not a loaded adapter";
-    const loaded = names.join(", ");
+    const loaded = adapters.listNames().join(", ");
     const remedy =
       provider !== undefined && catalogProviders.includes(provider) ? ` To enable it, add ${provider} to BRIDGE_ADAPTERS.` : "";
     throw new BridgeError("unknown_provider", `The provider ${message}. Loaded adapters: ${loaded}.${remedy}`, {
@@ -105,20 +138,25 @@ export function createAdmission(options: AdmissionOptions) {
     });
   }
 
+  function findOnlyProvider(): string | undefined {
+    const [first, ...others] = adapters.listNames();
+    return others.length === 0 ? first : undefined;
+  }
+
   /** Rejects a request that its adapter cannot carry out at the moment. Child tasks are checked in the same way as dispatches. */
-  async function checkRequest(request: TaskRequest, { tenant, agentId, provider }: TaskOwner): Promise<void> {
-    const entry = registry.get(provider);
-    if (entry === undefined || entry.adapter === null || entry.health.status === "offline") throw createOfflineError(provider);
+  async function checkRequest(request: TaskRequest, { tenant, agentId, provider, place }: CheckedTask): Promise<void> {
+    const { runner, obstacle } = adapters.findRunner({ provider, needs: needsOf(request), place });
+    if (obstacle !== null) throw toError(obstacle, { provider, place });
     await validateDispatch(request, {
-      adapter: entry.adapter,
+      adapter: runner.adapter,
       provider,
-      capabilities: entry.adapter.capabilities(),
-      listCapabilities,
+      capabilities: runner.capabilities,
+      listCapabilities: adapters.listCapabilities,
       guard: options.guard,
       schemas: options.schemas,
       mcpCommands: options.mcpCommands,
       tenant,
-      workspace: workspaces.workspaceOf(tenant, agentId),
+      workspace: runner.isHere ? workspaces.workspaceOf(tenant, agentId) : null,
     });
     const token = request.resumeToken;
     if (token === undefined || (await store.isResumeTokenKnown({ tenant, provider, agentId, token }))) return;
@@ -127,34 +165,33 @@ export function createAdmission(options: AdmissionOptions) {
     });
   }
 
-  function createOfflineError(provider: string): BridgeError {
-    const isLoaded = registry.get(provider) !== undefined;
+  function toError({ kind, text, tagMissingAtPlace }: Obstacle, { provider, place }: Pick<CheckedTask, "provider" | "place">): BridgeError {
+    if (tagMissingAtPlace !== undefined) {
+      const message = `contains ${tagMissingAtPlace}, which is not a tag of the node of the agent; omit it or choose another agentId`;
+      return new BridgeError("capability_missing", text, { errors: [{ path: "runsOn", message }] });
+    }
+    const isChecked = kind === "adapter" && (place === null || place === view.self.id);
+    return isChecked ? createOfflineError(provider, text) : new BridgeError("adapter_offline", text);
+  }
+
+  function createOfflineError(provider: string, text: string): BridgeError {
     // The cause may have been fixed since the last health check.
     registry.suspect(provider);
     const retryAfterSeconds = registry.estimateSecondsToNextCheck(provider);
-    const text = describeOfflineAdapter(provider, isLoaded);
     if (retryAfterSeconds === null) return new BridgeError("adapter_offline", text, { retryAfterSeconds: UNLOADED_RETRY_SECONDS });
     return new BridgeError("adapter_offline", `${text} The next check is within ${retryAfterSeconds} s. Dispatch again after it.`, {
       retryAfterSeconds,
     });
   }
 
-  function listCapabilities() {
-    return registry
-      .list()
-      .flatMap(({ provider, adapter, health }) =>
-        adapter === null || health.status === "offline" ? [] : [{ provider, capabilities: adapter.capabilities() }],
-      );
-  }
-
   return { admitTask, checkRequest };
 }
 
-/** Returns the message for clients. Only GET /api/v2/adapters reports the reason, for operators, because it may contain paths. */
-export const describeOfflineAdapter = (provider: string, isLoaded = true): string =>
-  isLoaded
-    ? `The adapter ${provider} is offline. GET /api/v2/adapters reports the reason.`
-    : `The adapter ${provider} is not loaded. Add it to BRIDGE_ADAPTERS.`;
+const needsOf = ({ runsOn = [] }: TaskRequest): readonly string[] => runsOn;
+
+/** Whether the checks of a dispatch wait for a host lookup or a worker thread. A repeated dispatch must get its response without them. */
+const hasSlowChecks = ({ mcpServers = [], outputStrategy }: TaskRequest): boolean =>
+  mcpServers.length > 0 || outputStrategy.type === "structured";
 
 function readProviderOfAgent(workspace: string): string | undefined {
   try {

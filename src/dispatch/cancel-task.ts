@@ -4,7 +4,8 @@ import { BridgeError } from "../errors.ts";
 import { buildFinish } from "../results/build-finish.ts";
 import { failedResult } from "../results/failed-result.ts";
 import type { Store } from "../store/store.ts";
-import { isFinal, type Task, type TaskProgress, taskHandle } from "../task.ts";
+import { isFinal, type StopRequest, type Task, type TaskIdentity, type TaskProgress, taskHandle } from "../task.ts";
+import type { Run } from "./run-task.ts";
 import type { RunningTasks } from "./running-tasks.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { type SettlementOptions, settleTask } from "./settle-task.ts";
@@ -15,9 +16,13 @@ interface CancellationOptions extends SettlementOptions {
   running: RunningTasks;
 }
 
+export type TaskCancellation = ReturnType<typeof createTaskCancellation>;
+
+const cancellation: StopRequest = { code: "cancelled", reason: "The task was canceled." };
+
 /** Creates the functions that end tasks before their runtime does. The end of a task also cancels its child tasks. */
 export function createTaskCancellation(options: CancellationOptions) {
-  const { store, scheduler, running } = options;
+  const { store, scheduler, running, logger } = options;
   /** Writes in progress that cancel queued tasks, by task number. */
   const cancelingQueued = new Map<number, Promise<Task | null>>();
 
@@ -27,20 +32,31 @@ export function createTaskCancellation(options: CancellationOptions) {
     if (task === null) throw new BridgeError("not_found", "There is no such task.");
     if (isFinal(task.state)) return { task, changed: false };
     if (task.state === "queued") {
-      // A request may be long, so concurrent cancellations of one task share one read of it.
-      const earlier = cancelingQueued.get(task.seq);
-      if (earlier !== undefined) await earlier.catch(() => {});
-      else {
-        const canceling = cancelQueued(task).finally(() => cancelingQueued.delete(task.seq));
-        cancelingQueued.set(task.seq, canceling);
-        const ended = await canceling;
-        if (ended !== null) return { task: { ...task, state: ended.state }, changed: true };
-      }
+      const ended = await cancelQueuedOnce(task);
+      // Null if the task has started in the meantime, or another cancellation has ended it.
+      return ended === null ? cancel(tenant, taskId) : { task: { ...task, state: ended.state }, changed: true };
     }
-    const stopped = await stopRunning(task);
+    const isStopped = await stopRunning(task);
     const now = (await store.findTaskProgress(tenant, taskId)) ?? task;
-    // False if the task ended by itself in the meantime.
-    return { task: now, changed: stopped || !isFinal(now.state) };
+    // A restart or a shutdown has returned the task to the queue in the meantime, which happens at most once.
+    if (now.state === "queued") return cancel(tenant, taskId);
+    // False if the task ended by itself in the meantime, maybe on another node before it received the request.
+    return { task: now, changed: isFinal(now.state) ? isStopped && now.state === "cancelled" : true };
+  }
+
+  /**
+   * Cancels a queued task. The task's request may be long, so concurrent cancellations share one read of it. Returns null for all but the
+   * first of them.
+   */
+  async function cancelQueuedOnce(task: TaskProgress): Promise<Task | null> {
+    const earlier = cancelingQueued.get(task.seq);
+    if (earlier !== undefined) {
+      await earlier;
+      return null;
+    }
+    const canceling = cancelQueued(task).finally(() => cancelingQueued.delete(task.seq));
+    cancelingQueued.set(task.seq, canceling);
+    return canceling;
   }
 
   async function cancelQueued({ tenant, taskId }: TaskProgress): Promise<Task | null> {
@@ -50,19 +66,28 @@ export function createTaskCancellation(options: CancellationOptions) {
   }
 
   async function stopRunning(task: TaskProgress): Promise<boolean> {
-    let run = running.find(taskHandle(task));
-    // A task is stored as running a few turns before its run is registered.
-    while (run === undefined && (await store.findTaskProgress(task.tenant, task.taskId))?.state === "running") {
-      await nextTurn();
-      run = running.find(taskHandle(task));
-    }
-    const stopped = run?.stop("cancelled", "The task was canceled.") ?? false;
+    // Another process runs the task, or the task is about to end without being run.
+    if ((await findRun(task)) === undefined) return store.requestStopIfRunning(task, cancellation);
+    return stopOwnRun(task, cancellation);
+  }
+
+  async function findRun(task: TaskIdentity): Promise<Run | undefined> {
+    const run = running.find(taskHandle(task));
+    if (run !== undefined) return run;
+    // A task is stored as running shortly before its run is registered, in the same event-loop turn.
+    await nextTurn();
+    return running.find(taskHandle(task));
+  }
+
+  /** Stops a task that runs in this process, and cancels its children. */
+  async function stopOwnRun(task: TaskIdentity, { code, reason }: StopRequest): Promise<boolean> {
+    const stopped = running.find(taskHandle(task))?.stop(code, reason) ?? false;
     await cancelChildren(task);
     return stopped;
   }
 
-  /** A task that does not run in this process has none: after a restart, `recover` ends the children of interrupted tasks one by one. */
-  async function cancelChildren(parent: TaskProgress): Promise<void> {
+  /** Children run in the process of their parent. After a restart, `recover` ends the children of interrupted tasks one by one. */
+  async function cancelChildren(parent: TaskIdentity): Promise<void> {
     if (running.find(taskHandle(parent))?.hasChildren !== true) return;
     for (const child of await store.listUnfinishedChildren(parent.seq)) await cancel(child.tenant, child.taskId);
   }
@@ -81,6 +106,12 @@ export function createTaskCancellation(options: CancellationOptions) {
     settleTask(task, options);
     await cancelChildren(task);
   }
+
+  store.onStopRequests((task, stop) => {
+    stopOwnRun(task, stop).catch((err: unknown) =>
+      logger.error({ err, taskId: task.taskId, tenant: task.tenant }, "failed to cancel child tasks"),
+    );
+  });
 
   return { cancel, endQueued, settle };
 }

@@ -1,26 +1,33 @@
 import { withTimeout } from "@hak2i/async-kit";
 import type { Logger } from "pino";
-import type { ExecutionResult } from "#contract";
 import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
+import type { AvailableAdapters } from "../adapters/available-adapters.ts";
 import type { Approvals } from "../approvals/approvals.ts";
+import type { ClusterView } from "../cluster/cluster-view.ts";
+import { tagsOf } from "../cluster/node-tags.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { DestinationGuard } from "../network/destination-guard.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
-import { buildFinish } from "../results/build-finish.ts";
 import { failedResult } from "../results/failed-result.ts";
+import type { ClusterStore, PlacementReads } from "../store/cluster-store.ts";
 import type { Store } from "../store/store.ts";
-import type { Task, TaskProgress, TenantQuota } from "../task.ts";
+import type { TaskProgress, TenantQuota } from "../task.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
-import { createAdmission, describeOfflineAdapter } from "./admission.ts";
-import { createTaskCancellation } from "./cancel-task.ts";
+import { createAdmission } from "./admission.ts";
+import { createTaskCancellation, type TaskCancellation } from "./cancel-task.ts";
 import { createTaskDeletion } from "./delete-task.ts";
+import { createInterruptedTasks } from "./interrupted-tasks.ts";
+import { createQueueCounts } from "./queue-counts.ts";
+import { findQueuedReason } from "./queued-reason.ts";
 import { createRunChildTask } from "./run-child-task.ts";
-import { runTask } from "./run-task.ts";
+import { createRunInSlot } from "./run-in-slot.ts";
+import type { Run } from "./run-task.ts";
 import { createRunningTasks } from "./running-tasks.ts";
 import { createScheduler } from "./scheduler.ts";
 import { createTaskQueue } from "./task-queue.ts";
-import { createTaskWaiters } from "./task-waiters.ts";
+import { createUnrunnableTasks } from "./unrunnable-tasks.ts";
+import { waitForEnd } from "./wait-for-end.ts";
 
 /** The parts that the dispatcher uses, and its settings. */
 export interface DispatcherOptions {
@@ -28,6 +35,13 @@ export interface DispatcherOptions {
   eventLog: EventLog;
   approvals: Approvals;
   registry: AdapterRegistry;
+  /** The adapters of all nodes. */
+  adapters: AvailableAdapters;
+  view: ClusterView;
+  /** Null with SQLite, where no other node can run a task. */
+  cluster: (PlacementReads & Pick<ClusterStore, "freeTasks">) | null;
+  /** For how long queued tasks wait for a node that could run them. */
+  nodeGraceMs: number;
   workspaces: Workspaces;
   guard: DestinationGuard;
   schemas: SchemaChecker;
@@ -64,72 +78,83 @@ const LAST_WRITES_MS = 3_000;
  * once.
  */
 export function createDispatcher(options: DispatcherOptions) {
-  const { store, registry, metrics, logger, stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS } = options;
-  const runOptions = { ...options, stopGraceMs };
+  const { store, adapters, view, cluster, logger } = options;
+  const { stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS } = options;
   let draining = false;
-  const scheduler = createScheduler(options);
-  const waiters = createTaskWaiters(store);
+  /** Whether the drain time is over. A run that starts now is stopped at once. */
+  let stopping = false;
+  /** On PostgreSQL, a node accepts tasks until it has stopped, because other nodes run them. */
+  const isRefusing = (): boolean => draining && cluster === null;
+  /** Why no task may run at the moment; null if tasks may run. */
+  let interruption: string | null = null;
+  const scheduler = createScheduler({ ...options, ownNode: cluster === null ? undefined : view.self.id });
   const running = createRunningTasks(options);
-  const { cancel, endQueued, settle } = createTaskCancellation({ ...options, scheduler, waiters, running });
-  const { enqueue, fillSlots, waitUntilIdle } = createTaskQueue({ store, registry, scheduler, logger, runTask: runToRelease });
-  const admission = createAdmission({ ...options, scheduler, enqueue, isDraining: () => draining });
-  const runChild = createRunChildTask({ store, running, admission, waiters, enqueue });
+  const { cancel, endQueued, settle } = createTaskCancellation({ ...options, scheduler, running });
+  const { endOwnTasks, endTasksOf } = createInterruptedTasks({ ...options, settle });
+  const onStarted = (run: Run): void => {
+    if (stopping) stopForShutdown(run);
+    if (interruption !== null) run.stop("bridge_restarted", interruption);
+  };
+  const runInSlot = createRunInSlot({ ...options, scheduler, running, settle, stopGraceMs, onStarted, checksAtStart: cluster !== null });
+  const queue = createTaskQueue({ ...options, scheduler, tags: tagsOf(view.self), mayStart, runTask: runInSlot });
+  const { enqueue, fillSlots } = queue;
+  const counts = cluster === null ? null : createQueueCounts({ ...options, scheduler, fillSlots });
+  const admission = createAdmission({ ...options, scheduler, enqueue, isRefusing });
+  const runChild = createRunChildTask({ ...options, running, admission, enqueue, ownNode: view.self.id });
   const deleteTask = createTaskDeletion({ store, unreleased: running.unreleased, logger });
+  const unrunnable = cluster === null ? null : createUnrunnableTasks({ ...options, cluster, graceMs: options.nodeGraceMs, endQueued });
 
-  /** Runs a task until its slot is free. */
-  async function runToRelease(task: Task): Promise<void> {
-    const entry = registry.get(task.provider);
-    if (entry === undefined || entry.adapter === null || entry.health.status === "offline") {
-      await settle(await store.finishTaskIfRunning(task, buildFinish(task, offlineResult(task.provider))));
-      return;
-    }
-    const run = runTask(task, entry.adapter, runOptions);
-    running.add(run);
-    metrics.executionsInFlight.inc({ provider: task.provider });
-    const ended = await run.ended;
-    if (ended === null) scheduler.addQueued(task);
-    await settle(ended);
-    await run.runtimeEnded;
-    running.remove(run);
-    metrics.executionsInFlight.dec({ provider: task.provider });
+  /** Tasks wait for the first check of their adapter. On PostgreSQL, they also wait while it is offline here, for other nodes. */
+  function mayStart(provider: string): boolean {
+    if (interruption !== null || (options.registry.get(provider)?.health.checkedAt ?? null) === null) return false;
+    return cluster === null || adapters.findOnline(provider) !== null;
   }
 
-  async function endAllQueued(provider: string): Promise<void> {
-    for (let task = await store.findQueuedTask(provider); task !== null; task = await store.findQueuedTask(provider)) {
-      await endQueued(task, offlineResult(provider));
-    }
-  }
-
-  function offlineResult(provider: string): ExecutionResult {
-    return failedResult("adapter_offline", describeOfflineAdapter(provider, registry.get(provider) !== undefined));
-  }
+  const endAllQueued = (provider: string): Promise<void> => endQueuedTasks({ store, adapters, endQueued }, provider);
 
   /** Ends or requeues the tasks that a crash interrupted. Call it once, before the registry starts and before the first dispatch. */
   async function recover(): Promise<void> {
-    for (const task of await store.listInterruptedTasks()) {
-      const result = failedResult("bridge_restarted", "Bridge was restarted while the task ran.");
-      if (task.state === "queued") await settle(await store.finishTaskIfQueued(task, buildFinish(task, result)));
-      else if (task.parentSeq !== null || task.request.onInterrupt === "fail" || !(await store.requeueTaskIfRunning(task)))
-        await settle(await store.finishTaskIfRunning(task, buildFinish(task, result)));
-    }
-    for (const { count, ...waiting } of await store.countQueuedTasks()) scheduler.addQueued({ ...waiting, parentTaskId: null }, count);
-    for (const { provider } of scheduler.listLanes()) if (registry.get(provider) === undefined) await endAllQueued(provider);
+    await endOwnTasks();
+    scheduler.beginReading();
+    scheduler.applyCounts(await store.countQueuedTasks());
+    if (counts !== null) return counts.start();
+    for (const { provider } of scheduler.listLanes()) if (!adapters.isLoaded(provider)) await endAllQueued(provider);
+  }
+
+  function fillAllSlots(): void {
+    for (const { provider } of scheduler.listLanes()) fillSlots(provider);
   }
 
   /** Rejects new tasks, gives running tasks `drainSeconds` to end, and then stops them. */
   async function drain(): Promise<void> {
     draining = true;
     scheduler.startChildrenOnly();
-    await withTimeout(waitUntilIdle(), options.drainSeconds * 1000, () => {});
-    const runs = running.all();
-    for (const run of runs) run.stop("bridge_shutdown", "Bridge was stopped while the task ran.");
-    const ended = Promise.all(runs.map((run) => run.ended));
+    await withTimeout(queue.waitUntilIdle(), options.drainSeconds * 1000, () => {});
+    stopping = true;
     // If the disk accepts no writes, the tasks stay stored as running, and the next start ends them.
-    await withTimeout(ended, stopGraceMs + lastWritesMs, () => {});
+    await withTimeout(stopAll(), stopGraceMs + lastWritesMs, () => {});
+    counts?.close();
+  }
+
+  async function stopAll(): Promise<void> {
+    for (const run of running.all()) stopForShutdown(run);
+    await queue.waitUntilStarted();
+    await Promise.all(running.all().map((run) => run.ended));
   }
 
   return {
     recover,
+    endTasksOf,
+    /** Stops all runs, and starts none until `resume`. */
+    interrupt(reason: string): void {
+      interruption = reason;
+      for (const run of running.all()) run.stop("bridge_restarted", reason);
+    },
+    /** Starts tasks again after `interrupt`. */
+    resume(): void {
+      interruption = null;
+      fillAllSlots();
+    },
     /** Stores the task, or returns the task that an identical dispatch created earlier. Throws BridgeError. */
     admitTask: admission.admitTask,
     cancel,
@@ -138,30 +163,51 @@ export function createDispatcher(options: DispatcherOptions) {
     /** Resolves with the task, without its result, when it has ended, the time is over, or the signal is aborted. */
     waitForEnd(task: TaskProgress, timeoutMs: number, signal?: AbortSignal): Promise<TaskProgress> {
       const timeout = AbortSignal.timeout(timeoutMs);
-      return waiters.wait(task, signal === undefined ? timeout : AbortSignal.any([timeout, signal]));
+      return waitForEnd(options, task, signal === undefined ? timeout : AbortSignal.any([timeout, signal]));
     },
     runChild,
     onAdapterEvent: running.onAdapterEvent,
     requestApproval: running.requestApproval,
     /** Call it after each health check of an adapter. Starts its queued tasks, or ends them if the adapter is offline. */
     onAdapterChecked(provider: string): void {
-      if (registry.get(provider)?.health.status !== "offline") fillSlots(provider);
+      if (adapters.findOnline(provider) !== null) fillSlots(provider);
+      else if (unrunnable !== null) void unrunnable.endChildren(provider);
       else void endAllQueued(provider).catch((error: unknown) => logger.error({ err: error, provider }, "failed to end queued tasks"));
     },
-    load(provider: string): Load {
-      const { running: slots, queued, maxConcurrent } = scheduler.getLane(provider);
-      return { running: slots, queued, maxConcurrent };
-    },
+    /** Call it whenever the nodes were read. */
+    onNodesRead: (): void => unrunnable?.check(),
+    load: (provider: string): Load => toLoad(scheduler.getLane(provider)),
+    /** Call it when another node has queued a task of the provider. */
+    onQueueHint: (provider: string): void => counts?.onHint(provider),
     /** Whether a limit on the running tasks of its tenant or agent prevents the start of a queued task. */
     isHeldByQuota: scheduler.isHeldByQuota,
+    findQueuedReason: (task: TaskProgress) => findQueuedReason(task, { ...options, scheduler }),
+    /** Null without a node, and if the node was forgotten. */
+    nameOfNode: (id: string | null): string | null => view.nodes().find((node) => node.id === id)?.name ?? null,
     /** Applies changed quotas, and starts tasks that waited for one. */
     onQuotasChanged(): void {
       scheduler.reloadQuotas();
-      for (const { provider } of scheduler.listLanes()) fillSlots(provider);
+      fillAllSlots();
     },
+    /** Whether Bridge is stopping. */
     get draining(): boolean {
       return draining;
     },
+    isRefusing,
     drain,
   };
+}
+
+const stopForShutdown = (run: Run): boolean => run.stop("bridge_shutdown", "Bridge was stopped while the task ran.");
+
+const toLoad = ({ running, queued, maxConcurrent }: Load): Load => ({ running, queued, maxConcurrent });
+
+/** Ends all queued tasks of an adapter that is offline or not loaded. */
+async function endQueuedTasks(
+  { store, adapters, endQueued }: Pick<DispatcherOptions, "store" | "adapters"> & Pick<TaskCancellation, "endQueued">,
+  provider: string,
+): Promise<void> {
+  const result = failedResult("adapter_offline", adapters.describeOffline(provider));
+  for (let task = await store.findQueuedTask(provider); task !== null; task = await store.findQueuedTask(provider))
+    await endQueued(task, result);
 }

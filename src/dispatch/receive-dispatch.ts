@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Profile } from "#contract";
-import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
+import type { AvailableAdapters } from "../adapters/available-adapters.ts";
 import { BridgeError } from "../errors.ts";
 import type { Metrics } from "../metrics.ts";
 import type { ParseDispatch, ParsedDispatch } from "../requests/parse-dispatch.ts";
@@ -20,7 +20,7 @@ export type ReceiveDispatch = (body: unknown, sender: DispatchSender) => Promise
 
 interface ReceiveDispatchOptions {
   dispatcher: Pick<Dispatcher, "admitTask">;
-  registry: Pick<AdapterRegistry, "get">;
+  adapters: Pick<AvailableAdapters, "isLoaded">;
   metrics: Pick<Metrics, "dispatches">;
   parseDispatch: ParseDispatch;
   defaultProfile: Profile;
@@ -32,7 +32,7 @@ const LARGE_LENGTH = 1024 * 1024;
 /** Creates the function that receives dispatches and counts them by provider and outcome. */
 export function createReceiveDispatch({
   dispatcher,
-  registry,
+  adapters,
   metrics,
   parseDispatch,
   defaultProfile,
@@ -47,7 +47,8 @@ export function createReceiveDispatch({
       return admitted;
     } catch (error) {
       // Only names of loaded adapters become labels, because callers could send any number of other names.
-      const provider = registry.get(parsed?.provider ?? "")?.provider ?? "unknown";
+      const named = parsed?.provider ?? "";
+      const provider = adapters.isLoaded(named) ? named : "unknown";
       metrics.dispatches.inc({ provider, outcome: error instanceof BridgeError ? error.code : "internal_error" });
       throw error instanceof BridgeError ? withSentFieldName(error, body) : error;
     }

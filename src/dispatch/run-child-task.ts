@@ -1,27 +1,31 @@
 import { v7 as uuidv7 } from "uuid";
 import type { ChildRequest, ExecutionResult } from "#contract";
 import { BridgeError } from "../errors.ts";
+import type { EventLog } from "../events/event-log.ts";
 import { failedResult } from "../results/failed-result.ts";
 import type { Store } from "../store/store.ts";
 import type { TaskRequest } from "../task.ts";
 import type { Admission } from "./admission.ts";
+import { toRejectedResult } from "./describe-rejection.ts";
 import type { Run } from "./run-task.ts";
 import type { RunningTasks } from "./running-tasks.ts";
 import type { TaskQueue } from "./task-queue.ts";
-import type { TaskWaiters } from "./task-waiters.ts";
+import { waitForEnd } from "./wait-for-end.ts";
 
 interface RunChildTaskOptions {
   store: Store;
+  eventLog: EventLog;
   running: RunningTasks;
   admission: Admission;
-  waiters: TaskWaiters;
   enqueue: TaskQueue["enqueue"];
+  /** The id of this node, which runs the children of its tasks. */
+  ownNode: string;
 }
 
 const CHILD_TIMEOUT_SECONDS = 600;
 
 /** Creates the function that runs a child task of a running task. A child is an ordinary task, under the limits of its adapter. */
-export function createRunChildTask({ store, running, admission, waiters, enqueue }: RunChildTaskOptions) {
+export function createRunChildTask({ store, eventLog, running, admission, enqueue, ownNode }: RunChildTaskOptions) {
   /** Returns the child's result; a rejected request is a failed result. Rejects only if the parent is not running. */
   return async (child: ChildRequest): Promise<ExecutionResult> => {
     const parentRun = running.find(child.parentTaskId);
@@ -34,16 +38,19 @@ export function createRunChildTask({ store, running, admission, waiters, enqueue
       if (run.task.provider === provider) return failedResult("adapter_error", sameAdapterText(provider));
     const request = toTaskRequest(child, parent.request, parentRun.remainingMs());
     try {
-      await admission.checkRequest(request, { tenant, agentId, provider });
+      await admission.checkRequest(request, { tenant, agentId, provider, place: ownNode });
     } catch (error) {
       if (!(error instanceof BridgeError)) throw error;
-      return failedResult(error.code === "adapter_offline" ? "adapter_offline" : "adapter_error", toText(error));
+      return toRejectedResult(error);
     }
     // During the check the parent may have been stopped, and its children with it.
     if (parentRun.isOver) return parentHasEnded();
     parentRun.hasChildren = true;
-    const { task } = await enqueue({ tenant, taskId: uuidv7(), parent, agentId, provider, request, fingerprint: "", traceparent });
-    await waiters.wait(task);
+    const { task } = await enqueue({
+      ...{ tenant, taskId: uuidv7(), parent, agentId, provider, request, traceparent },
+      ...{ needs: [], fingerprint: "" },
+    });
+    await waitForEnd({ store, eventLog }, task);
     return (await store.findTask(tenant, task.taskId))?.result as ExecutionResult;
   };
 }
@@ -67,10 +74,6 @@ function toTaskRequest(child: ChildRequest, parent: TaskRequest, remainingMs: nu
     onInterrupt: "fail",
   };
 }
-
-/** Returns the error text with the faults of single fields, because a result has no separate field for them. */
-const toText = ({ message, errors }: BridgeError): string =>
-  [message, ...errors.map((fault) => `${fault.path} ${fault.message}.`)].join(" ");
 
 const sameAdapterText = (provider: string): string =>
   `A task of ${provider} cannot wait for a child of the same adapter, because it may hold the slot that the child needs. Use another provider.`;

@@ -10,15 +10,16 @@ import { buildFinish } from "../results/build-finish.ts";
 import { applyOutputStrategy, awaitsTools } from "../results/output-strategy.ts";
 import { storeLongTexts } from "../results/store-long-texts.ts";
 import type { Store } from "../store/store.ts";
-import type { DispatchedFile, Task } from "../task.ts";
+import type { DispatchedFile, StopCode, Task } from "../task.ts";
 import { readAgentFile, readPromptFiles } from "../workspaces/prompt-files.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { writeWorkspaceFile } from "../workspaces/write-workspace-file.ts";
 import { buildExecutionRequest } from "./build-execution-request.ts";
-import { type StopCode, stopRuntime, toStoppedResult } from "./stop-runtime.ts";
+import { stopRuntime, toStoppedResult } from "./stop-runtime.ts";
 import { createTaskClocks } from "./task-clocks.ts";
 
-interface RunOptions {
+/** The parts that a run uses, and its limits. */
+export interface RunOptions {
   store: Store;
   eventLog: EventLog;
   workspaces: Workspaces;
@@ -33,6 +34,9 @@ interface RunOptions {
 
 /** The first of result, timeout, cancellation and shutdown. It decides how the task ends. */
 type Outcome = { result: ExecutionResult } | { stop: StopCode; reason: string };
+
+/** Stops for which the task is not responsible. */
+const INTERRUPTIONS: ReadonlySet<StopCode> = new Set(["bridge_restarted", "bridge_shutdown"]);
 
 /** A task that runs. */
 export type Run = ReturnType<typeof runTask>;
@@ -51,7 +55,8 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
   });
   /** Resolves to the result of the runtime, or to undefined when the task is stopped first. */
   const first = Promise.withResolvers<ExecutionResult | undefined>();
-  const outcomeController = new AbortController();
+  /** Created when the adapter first requests an approval, because most tasks request none. */
+  let outcomeController: AbortController | undefined;
   const runtimeEnded = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
 
@@ -63,7 +68,7 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     const result = await first.promise;
     clocks.close();
     if (result !== undefined) outcome ??= { result };
-    outcomeController.abort("The task has ended.");
+    outcomeController?.abort("The task has ended.");
     const decided = outcome as Outcome;
     if ("result" in decided) return finish(await toFinalResult(decided.result), decided);
     const partial = await stopRuntime(
@@ -127,7 +132,7 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
   function stop(code: StopCode, reason: string): boolean {
     if (outcome !== undefined) return false;
     outcome = { stop: code, reason };
-    outcomeController.abort(reason);
+    outcomeController?.abort(reason);
     first.resolve(undefined);
     return true;
   }
@@ -151,9 +156,9 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     return { status: "error", durationMs: Math.round(performance.now() - startedAt), errorCode, error, connection: "in-process" };
   }
 
-  /** Stores the end of the task, or returns it to the queue after a shutdown if the dispatch allows a retry. */
+  /** Stores the end of the task, or returns it to the queue after an interruption of Bridge if the dispatch allows a retry. */
   async function finish(result: ExecutionResult, decided: Outcome): Promise<Task | null> {
-    const interrupted = "stop" in decided && decided.stop === "bridge_shutdown";
+    const interrupted = "stop" in decided && INTERRUPTIONS.has(decided.stop);
     // Hands the buffered events to the store, so that it writes them before the end of the task.
     void eventLog.settle(task);
     if (interrupted && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task))) return null;
@@ -200,8 +205,11 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     get isOver(): boolean {
       return outcome !== undefined;
     },
-    /** Aborted when the outcome is decided; its reason is a message. */
-    overSignal: outcomeController.signal,
+    /** Aborted when the outcome is decided; its reason is a message. Read it only while the task is not over. */
+    get overSignal(): AbortSignal {
+      outcomeController ??= new AbortController();
+      return outcomeController.signal;
+    },
     onEvent,
     /** Decides the outcome; returns false if it is decided already. */
     stop,

@@ -2,12 +2,10 @@ import type { Logger } from "pino";
 import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Task } from "../task.ts";
-import type { TaskWaiters } from "./task-waiters.ts";
 
-/** The parts that `settleTask` notifies of the end of a task. */
+/** The parts that `settleTask` informs about the end of a task. */
 export interface SettlementOptions {
   registry: AdapterRegistry;
-  waiters: TaskWaiters;
   metrics: Metrics;
   logger: Logger;
 }
@@ -21,10 +19,9 @@ const SUSPICIOUS_CODES: ReadonlySet<string> = new Set([
   "spawn_failed",
 ]);
 
-/** Publishes the stored end of a task: log line and metrics, waiting clients, adapter health. */
-export function settleTask(task: Task, { registry, waiters, metrics, logger }: SettlementOptions): void {
+/** Records the stored end of a task: log line, metrics, adapter health. Waiting clients and parents learn of the end from the event log. */
+export function settleTask(task: Task, { registry, metrics, logger }: SettlementOptions): void {
   logTaskEnd(task, { logger, metrics });
-  waiters.notify(task);
   if (SUSPICIOUS_CODES.has(task.result?.errorCode ?? "")) registry.suspect(task.provider);
 }
 

@@ -1,8 +1,5 @@
 import { withTimeout } from "@hak2i/async-kit";
-import type { ExecutionAdapter, ExecutionResult, TaskErrorCode } from "#contract";
-
-/** Why a task is stopped before its runtime returns a result. */
-export type StopCode = Extract<TaskErrorCode, "timeout" | "idle_timeout" | "cancelled" | "bridge_shutdown">;
+import type { ExecutionAdapter, ExecutionResult } from "#contract";
 
 /** A runtime that works on a task. */
 interface RunningRuntime {

@@ -1,47 +1,92 @@
 import type { Logger } from "pino";
-import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
-import type { NewTask, Store } from "../store/store.ts";
+import type { NewTask } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
+import { readLateOutcome, UnconfirmedWriteError } from "../store/unconfirmed-write.ts";
 import type { Task } from "../task.ts";
-import type { Claim, Scheduler } from "./scheduler.ts";
+import type { Claim, LaneTask, Scheduler } from "./scheduler.ts";
 
 interface TaskQueueOptions {
   store: Store;
-  registry: AdapterRegistry;
   scheduler: Scheduler;
   logger: Logger;
+  /** The tags of this node, which tasks may need. */
+  tags: readonly string[];
+  /** Whether tasks of the adapter may start on this node. */
+  mayStart(provider: string): boolean;
   /** Runs a task that the store has marked as running. Resolves when its slot is free. */
   runTask(task: Task): Promise<void>;
+}
+
+/** A stored task, and whether this write has stored it. */
+interface InsertedTask {
+  task: Task;
+  inserted: boolean;
+}
+
+const isStarted = ({ task, inserted }: InsertedTask): boolean => inserted && task.state === "running";
+
+/** A write that stores a task as running. */
+interface Arrival {
+  /** Whether it has stored the task as queued instead, because this node may not start it at the moment. */
+  isRefused: boolean;
 }
 
 export type TaskQueue = ReturnType<typeof createTaskQueue>;
 
 /** Creates the queue: it stores tasks, and starts them when their adapter has a free slot. */
-export function createTaskQueue({ store, registry, scheduler, logger, runTask }: TaskQueueOptions) {
+export function createTaskQueue({ store, scheduler, logger, tags, mayStart, runTask }: TaskQueueOptions) {
   /** From the claim of a slot to its release. */
   const startedRuns = new Set<Promise<void>>();
+  /** Writes in progress that store a task as running. */
+  const startingTasks = new Set<Promise<Task | null>>();
 
   /** Stores a task. If it is the next one to start and a slot is free, the same write starts it. Returns the task as it was accepted. */
-  async function enqueue(task: NewTask): Promise<{ task: Task; inserted: boolean }> {
-    const waiting = { ...task, parentTaskId: task.parent?.taskId ?? null };
-    scheduler.addQueued(waiting);
-    const claim = claimSlot(task.provider);
+  async function enqueue(task: NewTask): Promise<InsertedTask> {
+    const { tenant, agentId, provider } = task;
+    const arriving = { tenant, agentId, provider, parentTaskId: task.parent?.taskId ?? null };
+    if (!task.needs.every((tag) => tags.includes(tag))) return enqueueForOthers(task, arriving);
+    scheduler.addArriving(arriving);
+    const claim = claimSlot(provider);
     // Only the claim of a stored task finds out whether its resume token is in use.
-    const starts = claim !== null && task.request.resumeToken === undefined && scheduler.isClaimFor(claim, waiting);
-    const inserting = store.insertTaskIfAbsent(task, { starts });
-    if (claim !== null) {
-      // The caller gets the error of an insert that fails.
-      const inserted = (result: { task: Task; inserted: boolean }) => (result.inserted ? result.task : null);
-      void holdSlot(claim, starts ? inserting.then(inserted, () => null) : store.startNextTaskIfQueued(claim.filter));
-    }
-    fillSlots(task.provider);
-    let inserted = false;
+    const starts = claim !== null && task.request.resumeToken === undefined && scheduler.isClaimFor(claim, arriving);
+    const inserting = store.insertTaskIfAbsent(task, { starts, limits: claim?.filter.limits });
+    if (claim !== null && starts) {
+      const arrival = { isRefused: false };
+      const toStarted = (result: InsertedTask): Task | null => {
+        if (isStarted(result)) return result.task;
+        arrival.isRefused = result.inserted;
+        return null;
+      };
+      // The caller gets the error of an insert that fails. If it was not confirmed, the task may have been stored as running all the same.
+      const later = async (error: unknown): Promise<Task | null> => {
+        const result = await readLateOutcome<InsertedTask>(error);
+        return result === null ? null : toStarted(result);
+      };
+      void holdSlot(claim, inserting.then(toStarted, later), arrival);
+    } else if (claim !== null) void holdSlot(claim, store.startNextTaskIfQueued(claim.filter));
+    fillSlots(provider);
     try {
       const result = await inserting;
-      inserted = result.inserted;
-      return inserted ? { inserted, task: { ...result.task, state: "queued", startedAt: null } } : result;
-    } finally {
-      if (!inserted) scheduler.removeQueued(waiting);
+      settleArrival(arriving, result);
+      return isStarted(result) ? { inserted: true, task: { ...result.task, state: "queued", startedAt: null } } : result;
+    } catch (error) {
+      if (error instanceof UnconfirmedWriteError) void readLateOutcome<InsertedTask>(error).then((late) => settleArrival(arriving, late));
+      else settleArrival(arriving, null);
+      throw error;
     }
+  }
+
+  /** Null: the task was not stored. The claim of a task that was stored as running settles its arrival. */
+  function settleArrival(arriving: LaneTask, result: InsertedTask | null): void {
+    if (result === null || !result.inserted) scheduler.settleArrival(arriving, "absent");
+    else if (!isStarted(result)) scheduler.settleArrival(arriving, scheduler.isElsewhere(result.task) ? "elsewhere" : "here");
+  }
+
+  /** Stores a task that needs another node. */
+  async function enqueueForOthers(task: NewTask, arriving: LaneTask): Promise<InsertedTask> {
+    const result = await store.insertTaskIfAbsent(task);
+    if (result.inserted) scheduler.addElsewhere(arriving);
+    return result;
   }
 
   /** Starts tasks while the adapter has a free slot and a task that may start. */
@@ -50,14 +95,14 @@ export function createTaskQueue({ store, registry, scheduler, logger, runTask }:
       void holdSlot(claim, store.startNextTaskIfQueued(claim.filter));
   }
 
-  /** Reserves a slot for the next task; null if none may start, as before the first health check of the adapter. */
+  /** Reserves a slot for the next task; null if none may start. */
   function claimSlot(provider: string): Claim | null {
-    return (registry.get(provider)?.health.checkedAt ?? null) === null ? null : scheduler.claimSlot(provider);
+    return mayStart(provider) ? scheduler.claimSlot(provider) : null;
   }
 
   /** Runs the task that is being stored as running, if any, until its slot is free. */
-  async function holdSlot(claim: Claim, starting: Promise<Task | null>): Promise<void> {
-    const run = runStarted(claim, starting);
+  async function holdSlot(claim: Claim, starting: Promise<Task | null>, arrival: Arrival | null = null): Promise<void> {
+    const run = runStarted(claim, starting, arrival);
     startedRuns.add(run);
     try {
       await run;
@@ -69,11 +114,25 @@ export function createTaskQueue({ store, registry, scheduler, logger, runTask }:
     }
   }
 
-  async function runStarted(claim: Claim, starting: Promise<Task | null>): Promise<void> {
-    const task = await starting;
-    if (task === null) return fillAllSlots(scheduler.withdrawClaim(claim));
-    fillAllSlots(scheduler.confirmStart(claim, task));
-    await runTask(task);
+  async function runStarted(claim: Claim, starting: Promise<Task | null>, arrival: Arrival | null = null): Promise<void> {
+    startingTasks.add(starting);
+    let task: Task | null;
+    try {
+      task = await starting;
+    } catch (error) {
+      scheduler.withdrawClaim(claim);
+      throw error;
+    } finally {
+      startingTasks.delete(starting);
+    }
+    if (task === null) return fillAllSlots(scheduler.withdrawClaim(claim, { blocks: arrival?.isRefused !== true }));
+    fillAllSlots(scheduler.confirmStart(claim, task, { isArrival: arrival !== null }));
+    try {
+      await runTask(task);
+    } catch (error) {
+      scheduler.releaseSlot(task);
+      throw error;
+    }
     fillAllSlots(scheduler.releaseSlot(task));
   }
 
@@ -86,5 +145,10 @@ export function createTaskQueue({ store, registry, scheduler, logger, runTask }:
     while (startedRuns.size > 0) await Promise.allSettled(startedRuns);
   }
 
-  return { enqueue, fillSlots, waitUntilIdle };
+  /** Resolves when no task is being stored as running. By then, `runTask` was called for each task that was stored as running. */
+  async function waitUntilStarted(): Promise<void> {
+    while (startingTasks.size > 0) await Promise.allSettled(startingTasks);
+  }
+
+  return { enqueue, fillSlots, waitUntilIdle, waitUntilStarted };
 }

@@ -1,7 +1,11 @@
 import type { QueueOwner } from "../errors.ts";
 import type { TenantQuota } from "../task.ts";
+import { createTally, type QueueTally } from "./queue-tally.ts";
 
-/** The dispatched tasks of one tenant over all adapters, and the quota that limits them. Child tasks do not count. */
+/**
+ * The dispatched tasks of one tenant over all adapters, and the quota that limits them. Child tasks do not count. Queued tasks are those of
+ * all nodes; running tasks are those of this node.
+ */
 export interface TenantLoad {
   readonly name: string;
   quota: TenantQuota;
@@ -14,17 +18,18 @@ export interface TenantLoad {
 }
 
 interface AgentLoad {
-  queued: number;
+  readonly queued: QueueTally;
   running: number;
 }
 
-/** Adds to the counts of an agent, and forgets an agent without tasks. */
-export function countAgent({ agents }: TenantLoad, agentId: string, change: Partial<AgentLoad>): void {
-  const agent = agents.get(agentId) ?? { queued: 0, running: 0 };
-  agent.queued += change.queued ?? 0;
-  agent.running += change.running ?? 0;
-  if (agent.queued === 0 && agent.running === 0) agents.delete(agentId);
-  else agents.set(agentId, agent);
+/** Changes the counts of an agent, and forgets an agent without tasks. Returns by how much the number of its queued tasks has changed. */
+export function changeAgent(load: TenantLoad, agentId: string, change: (agent: AgentLoad) => number): number {
+  const agent = load.agents.get(agentId) ?? { queued: createTally(), running: 0 };
+  const delta = change(agent);
+  load.queued += delta;
+  if (agent.queued.count === 0 && agent.queued.arriving === 0 && agent.running === 0) load.agents.delete(agentId);
+  else load.agents.set(agentId, agent);
+  return delta;
 }
 
 /** Queued tasks that no claim will take. */
@@ -35,7 +40,7 @@ export const waitingOf = ({ queued, claiming }: TenantLoad): number => queued - 
  * tasks.
  */
 export function findFullOwnQueue(load: TenantLoad | undefined, quota: TenantQuota, agentId: string): Exclude<QueueOwner, "bridge"> | null {
-  if (isReached(load?.agents.get(agentId)?.queued ?? 0, quota.agentQueueLimit)) return "agent";
+  if (isReached(load?.agents.get(agentId)?.queued.count ?? 0, quota.agentQueueLimit)) return "agent";
   return isReached(load === undefined ? 0 : waitingOf(load), quota.queueLimit) ? "tenant" : null;
 }
 

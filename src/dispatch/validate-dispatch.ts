@@ -8,7 +8,8 @@ import { resolveDirectoryInside, resolveFileInside } from "../workspaces/workspa
 
 /** The adapter, limits and permissions that a dispatch is validated against. */
 export interface ValidationContext {
-  adapter: ExecutionAdapter;
+  /** Null if it is not online on this node. Then it checks its inputs when the task starts on another node. */
+  adapter: ExecutionAdapter | null;
   provider: string;
   capabilities: GatewayCapabilities;
   /** The capabilities of the loaded adapters. Error messages name the ones that could run the dispatch. */
@@ -17,8 +18,12 @@ export interface ValidationContext {
   schemas: Pick<SchemaChecker, "findSchemaFault">;
   mcpCommands: readonly string[];
   tenant: string;
-  workspace: string;
+  /** Null if the agent lives on another node. Then paths are checked when the task starts. */
+  workspace: string | null;
 }
+
+/** The adapter and the permissions of the node that runs a task. */
+export type StartContext = Pick<ValidationContext, "provider" | "mcpCommands"> & { adapter: ExecutionAdapter; workspace: string };
 
 /** Maximum time to look up the hosts of all MCP servers of a dispatch. */
 const MCP_LOOKUP_TIMEOUT_MS = 5000;
@@ -28,11 +33,28 @@ export async function validateDispatch(request: TaskRequest, checks: ValidationC
   checkCapabilities(request, checks);
   checkInputs(request, checks);
   checkCallbackUrl(request, checks.guard);
-  await checkOutput(request, checks);
+  // Most dispatches have nothing to wait for.
+  if (request.outputStrategy.type !== "stream") await checkOutput(request, checks);
   const cwd = request.metadata?.["cwd"];
   // The workspace, and a directory that only the dispatch's files create, need not exist yet.
-  if (typeof cwd === "string" && !isCreatedForTask(cwd, request)) resolveDirectoryInside(checks.workspace, cwd);
-  await checkMcpServers(request, checks);
+  if (typeof cwd === "string" && checks.workspace !== null && !isCreatedForTask(cwd, request))
+    resolveDirectoryInside(checks.workspace, cwd);
+  if (request.mcpServers !== undefined) await checkMcpServers(request.mcpServers, checks);
+}
+
+/**
+ * Checks what depends on the node that runs the task, which need not be the node that accepted it. The working directory is checked when it
+ * is prepared. Throws BridgeError.
+ */
+export function validateAtStart(request: TaskRequest, checks: StartContext): void {
+  checkCapabilities(request, { ...checks, capabilities: checks.adapter.capabilities() });
+  checkInputs(request, checks);
+  rejectMcpServers(
+    (request.mcpServers ?? []).flatMap((server, index) =>
+      server.transport === "stdio" && !checks.mcpCommands.includes(server.command) ? [createCommandFault(index)] : [],
+    ),
+  );
+  if (request.outputStrategy.type === "file") resolveFileInside(checks.workspace, request.outputStrategy.path);
 }
 
 /** Whether the directory is created before the task starts: the workspace itself, or a directory of the dispatch's files. */
@@ -46,7 +68,10 @@ const missingText: Readonly<Record<string, string>> = { files: "has no workspace
 
 type Requirement = [path: string, isRequired: boolean, isSupported: (capabilities: GatewayCapabilities) => boolean];
 
-function checkCapabilities(request: TaskRequest, { provider, capabilities, listCapabilities = () => [] }: ValidationContext): void {
+function checkCapabilities(
+  request: TaskRequest,
+  { provider, capabilities, listCapabilities = () => [] }: Pick<ValidationContext, "provider" | "capabilities" | "listCapabilities">,
+): void {
   const requirements: Requirement[] = [
     ["resumeToken", request.resumeToken !== undefined, ({ sessionResume }) => sessionResume],
     ["mcpServers", (request.mcpServers?.length ?? 0) > 0, ({ mcpServers }) => mcpServers],
@@ -75,8 +100,8 @@ function checkCapabilities(request: TaskRequest, { provider, capabilities, listC
 }
 
 /** Lets the adapter check inputs that only it understands. */
-function checkInputs(request: TaskRequest, { adapter, provider }: ValidationContext): void {
-  const faults = isInputChecker(adapter) ? adapter.checkInput(request) : [];
+function checkInputs(request: TaskRequest, { adapter, provider }: Pick<ValidationContext, "adapter" | "provider">): void {
+  const faults = adapter !== null && isInputChecker(adapter) ? adapter.checkInput(request) : [];
   const errors = faults.map(({ path, message }) => ({ path, message }));
   if (faults.some(({ isRefused }) => isRefused !== true))
     throw new BridgeError("invalid_request", "The dispatch is not valid.", { errors });
@@ -95,26 +120,36 @@ function checkCallbackUrl({ callbackUrl }: TaskRequest, guard: DestinationGuard)
 }
 
 /** The runtime connects to the MCP servers itself, so Bridge checks their destinations before the task starts. */
-async function checkMcpServers({ mcpServers = [] }: TaskRequest, { guard, tenant, mcpCommands }: ValidationContext): Promise<void> {
+async function checkMcpServers(
+  mcpServers: NonNullable<TaskRequest["mcpServers"]>,
+  { guard, tenant, mcpCommands }: ValidationContext,
+): Promise<void> {
   const errors: FieldError[] = [];
   const deadline = performance.now() + MCP_LOOKUP_TIMEOUT_MS;
   // Sequentially, so that a dispatch with many hosts does not load the name servers more than others do.
   for (const [index, server] of mcpServers.entries()) {
     if (server.transport === "stdio") {
-      if (!mcpCommands.includes(server.command)) {
-        errors.push({ path: `mcpServers.${index}.command`, message: "is not in BRIDGE_MCP_COMMANDS; ask the operator to add it" });
-      }
+      if (!mcpCommands.includes(server.command)) errors.push(createCommandFault(index));
       continue;
     }
     const reason = await guard.checkDestination(server.url, tenant, deadline - performance.now());
     if (reason !== null) errors.push({ path: `mcpServers.${index}.url`, message: reason });
   }
+  rejectMcpServers(errors);
+}
+
+function rejectMcpServers(errors: readonly FieldError[]): void {
   if (errors.length > 0)
     throw new BridgeError("mcp_refused", "An MCP server of the dispatch is not permitted. `errors` lists the reasons.", { errors });
 }
 
+const createCommandFault = (index: number): FieldError => ({
+  path: `mcpServers.${index}.command`,
+  message: "is not in BRIDGE_MCP_COMMANDS; ask the operator to add it",
+});
+
 async function checkOutput({ outputStrategy }: TaskRequest, { tenant, workspace, schemas }: ValidationContext): Promise<void> {
-  if (outputStrategy.type === "file") resolveFileInside(workspace, outputStrategy.path);
+  if (outputStrategy.type === "file" && workspace !== null) resolveFileInside(workspace, outputStrategy.path);
   if (outputStrategy.type !== "structured") return;
   const fault = await schemas.findSchemaFault(tenant, outputStrategy.schema);
   if (fault === null) return;

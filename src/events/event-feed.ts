@@ -1,12 +1,13 @@
 import type { EventType } from "#contract";
-import type { EventFilter, Store, StoredEvent } from "../store/store.ts";
+import type { EventFilter, StoredEvent } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
 import type { TaskIdentity } from "../task.ts";
 
-export type { EventFilter, StoredEvent } from "../store/store.ts";
+export type { EventFilter, StoredEvent } from "../store/records.ts";
 /** The part of the store that feeds and their followers read. */
 export type EventStore = Pick<
   Store,
-  "epoch" | "lastEventNumber" | "readEvents" | "readTaskEvents" | "oldestEventNumber" | "prunedThrough" | "isTaskKept"
+  "epoch" | "lastEventNumber" | "catchUp" | "readEvents" | "readTaskEvents" | "oldestEventNumber" | "prunedThrough" | "isTaskKept"
 >;
 
 /** A page of a feed. */

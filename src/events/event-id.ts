@@ -5,7 +5,7 @@ export interface EventId {
 }
 
 /** Formats an event id for the wire: `<epoch>-<number>`. */
-export const formatEventId = (epoch: string, number: number): string => `${epoch}-${number}`;
+export const formatEventId = ({ epoch, number }: EventId): string => `${epoch}-${number}`;
 
 /** Parses an event id; null if it is malformed. */
 export function parseEventId(text: string): EventId | null {

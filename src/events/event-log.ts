@@ -1,7 +1,8 @@
 import type { AdapterLogger, EventType } from "#contract";
 import type { Metrics } from "../metrics.ts";
-import type { NewEvent, Store } from "../store/store.ts";
-import type { TaskIdentity } from "../task.ts";
+import type { NewEvent } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
+import type { TaskIdentity, TaskRun } from "../task.ts";
 import { encodeEventData } from "./encode-event-data.ts";
 import { encodeTextDelta, MAX_TEXT_BYTES } from "./encode-text-delta.ts";
 import { formatEventId } from "./event-id.ts";
@@ -16,7 +17,7 @@ export type EventLog = ReturnType<typeof createEventLog>;
 
 /** The events of a task that are not durable yet. */
 interface TaskBuffer {
-  task: TaskIdentity;
+  task: TaskRun;
   /** Text deltas that are combined into one event. */
   text: string;
   timer: NodeJS.Timeout | undefined;
@@ -46,14 +47,14 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
    * Appends one event of a running task; never throws. Combines text deltas, cuts oversized data, and keeps the order of each task. Drops
    * and counts events that cannot be stored.
    */
-  function append(task: TaskIdentity, { type, data }: { type: EventType; data: Record<string, unknown> }): void {
+  function append(task: TaskRun, { type, data }: { type: EventType; data: Record<string, unknown> }): void {
     const content = type === "assistant.text" ? data["content"] : undefined;
     if (closed) drop(task, "late", 1);
     else if (typeof content === "string") appendText(task, content);
     else appendWhole(task, type, data);
   }
 
-  function appendText(task: TaskIdentity, content: string): void {
+  function appendText(task: TaskRun, content: string): void {
     if (content === "") return;
     const buffer = bufferOf(task);
     buffer.text += content;
@@ -61,7 +62,7 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
     else buffer.timer ??= setTimeout(flush, COALESCE_MS, buffer);
   }
 
-  function appendWhole(task: TaskIdentity, type: EventType, data: Record<string, unknown>): void {
+  function appendWhole(task: TaskRun, type: EventType, data: Record<string, unknown>): void {
     let json: string;
     try {
       json = encodeEventData(data);
@@ -77,7 +78,7 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
     buffer.immediate ??= setImmediate(flush, buffer);
   }
 
-  function bufferOf(task: TaskIdentity): TaskBuffer {
+  function bufferOf(task: TaskRun): TaskBuffer {
     const known = buffers.get(task.seq);
     if (known !== undefined) return known;
     const buffer: TaskBuffer = { task, text: "", timer: undefined, waiting: [], immediate: undefined, written: nothingWritten };
@@ -137,8 +138,8 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
     },
     /** Calls the listener synchronously after each commit with events of the feed. Returns the function that unsubscribes it. */
     follow: liveFeeds.follow,
-    /** `<epoch>-<number>`. */
-    formatId: (number: number): string => formatEventId(store.epoch, number),
+    /** `<epoch>-<number>`, with the present epoch. */
+    formatId: (number: number): string => formatEventId({ epoch: store.epoch, number }),
     /** Stores the buffered events, and drops later ones. */
     async close(): Promise<void> {
       closed = true;
@@ -166,10 +167,11 @@ function writeInSlices(
 ): void {
   let start = 0;
   let length = 0;
-  for (const [index, { data }] of events.entries()) {
-    length += data.length;
+  for (let index = 0; index < events.length; index += 1) {
+    length += (events[index] as NewEvent).data.length;
     if (length < WRITE_SLICE_LENGTH && index < events.length - 1) continue;
     write(buffer, start === 0 && index === events.length - 1 ? events : events.slice(start, index + 1));
-    [start, length] = [index + 1, 0];
+    start = index + 1;
+    length = 0;
   }
 }

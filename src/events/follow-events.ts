@@ -5,7 +5,7 @@ import type { EventLog } from "./event-log.ts";
 
 /** The receiver of a feed. */
 export interface EventFollower {
-  /** Events were pruned here. `oldest` is the number of the oldest stored event. */
+  /** Events may be missing here: they were pruned, or the epoch changed. `oldest` is the number of the oldest stored event. */
   onGap(oldest: number | null): void;
   /** Stored events. False pauses the feed until `waitForDrain` resolves. */
   onReplay(events: readonly StoredEvent[]): boolean;
@@ -15,42 +15,67 @@ export interface EventFollower {
   onLive(events: readonly StoredEvent[]): void;
   /** The feed ends before its last event, because its task was deleted. */
   onFeedEnd(): void;
+  /** Reading the feed failed, so no event follows. */
+  onError(error: unknown): void;
 }
 
-/** Start after the event with this number. Null if the follower has seen an event that this log does not contain. */
-export type EventPosition = number | null;
+/** Start after the event with this id. Null if the follower has seen an event that this log does not contain. */
+export type EventPosition = EventId | null;
 
-/** Finds the position of an event id in the log. */
-export const positionOf = (store: Pick<EventStore, "epoch" | "lastEventNumber">, { epoch, number }: EventId): EventPosition =>
-  epoch === store.epoch && number <= store.lastEventNumber() ? number : null;
+/** The feed to follow, and the store and the log that contain it. */
+interface FollowSource {
+  store: EventStore;
+  eventLog: Pick<EventLog, "follow">;
+  feed: EventFeed;
+}
+
+interface FollowOptions {
+  from: EventPosition;
+  follower: EventFollower;
+  signal: AbortSignal;
+}
+
+/**
+ * Finds the position of an event id in the log. Another process may have published the event, so an id is unknown only if the log does
+ * not contain it after the store has caught up.
+ */
+export async function positionOf(store: Pick<EventStore, "epoch" | "lastEventNumber" | "catchUp">, id: EventId): Promise<EventPosition> {
+  const isKnown = (): boolean => id.epoch === store.epoch && id.number <= store.lastEventNumber();
+  if (!isKnown()) await store.catchUp();
+  return isKnown() ? id : null;
+}
 
 /**
  * Sends each event of the feed to the follower once, in number order: first stored events page by page with backpressure, then live events.
- * Resolves when the follower is live or the signal is aborted. Aborting the signal also ends the live events.
+ * If the epoch of the log changes, starts again with a gap. Resolves when the follower is live, the feed has ended or the signal is
+ * aborted; never rejects. Aborting the signal also ends the live events.
  */
-export async function followEvents(
-  { store, eventLog, feed }: { store: EventStore; eventLog: EventLog; feed: EventFeed },
-  { from, follower, signal }: { from: EventPosition; follower: EventFollower; signal: AbortSignal },
-): Promise<void> {
+export async function followEvents(source: FollowSource, options: FollowOptions): Promise<void> {
+  try {
+    await replay(source, options);
+  } catch (error) {
+    options.follower.onError(error);
+  }
+}
+
+async function replay(source: FollowSource, { from, follower, signal }: FollowOptions): Promise<void> {
+  const { store, feed } = source;
+  const { epoch } = store;
   // An unknown position precedes all events, so that the follower gets a gap.
-  let position = from ?? -1;
-  while (!signal.aborted) {
-    const { through, hasRoom, isDeleted } = await replayPage(feed, position, follower, signal);
+  let position = from?.epoch === epoch ? from.number : -1;
+  const isCurrent = (): boolean => !signal.aborted && store.epoch === epoch;
+  while (isCurrent()) {
+    const { through, hasRoom, isDeleted } = await replayPage(feed, position, follower, isCurrent);
     position = through;
-    if (signal.aborted) return;
-    if (isDeleted) {
-      follower.onFeedEnd();
-      return;
-    }
+    if (!isCurrent()) break;
+    if (isDeleted) return follower.onFeedEnd();
     if (!hasRoom) await follower.waitForDrain();
-    // Subscribes in the same turn as the comparison, so no commit lies between the two.
-    else if (position >= store.lastEventNumber()) {
-      goLive(eventLog, feed, follower, signal);
-      return;
-    }
+    // Follows in the same turn as the comparison, so nothing is published between the two.
+    else if (position >= store.lastEventNumber()) return goLive(source, { epoch, position }, { follower, signal });
     // Lets other work run between the pages of a long replay.
     else await nextTurn();
   }
+  if (!signal.aborted) await replay(source, { from: null, follower, signal });
 }
 
 /**
@@ -61,12 +86,12 @@ async function replayPage(
   feed: EventFeed,
   position: number,
   follower: EventFollower,
-  signal: AbortSignal,
+  isCurrent: () => boolean,
 ): Promise<{ through: number; hasRoom: boolean; isDeleted?: boolean }> {
   const { events, through, isDeleted = false } = await feed.read(position);
   // Read after the page, so that every event pruned before the page was read counts as missing.
   const { oldest, completeFrom } = await feed.readRetained();
-  if (signal.aborted) return { through: position, hasRoom: false };
+  if (!isCurrent()) return { through: position, hasRoom: false };
   if (isDeleted) return { through, hasRoom: true, isDeleted };
   if (position + 1 < completeFrom) {
     follower.onGap(oldest);
@@ -75,8 +100,25 @@ async function replayPage(
   return { through, hasRoom: follower.onReplay(events) };
 }
 
-function goLive(eventLog: EventLog, feed: EventFeed, follower: EventFollower, signal: AbortSignal): void {
-  if (signal.aborted) return;
-  const unsubscribe = eventLog.follow(feed, (events) => follower.onLive(events));
-  signal.addEventListener("abort", unsubscribe, { once: true });
+/** Sends the events that are published from now on, except those up to `position`, which the follower has received in a page. */
+function goLive(
+  source: FollowSource,
+  { epoch, position }: { epoch: string; position: number },
+  { follower, signal }: Omit<FollowOptions, "from">,
+): void {
+  const unfollow = source.eventLog.follow(source.feed, (events) => {
+    if (source.store.epoch !== epoch) {
+      stop();
+      void followEvents(source, { from: null, follower, signal });
+      return;
+    }
+    // All followers of the feed share the array, and with it the encoded events.
+    const unseen = (events[0]?.number ?? 0) > position ? events : events.filter(({ number }) => number > position);
+    if (unseen.length > 0) follower.onLive(unseen);
+  });
+  const stop = (): void => {
+    unfollow();
+    signal.removeEventListener("abort", stop);
+  };
+  signal.addEventListener("abort", stop, { once: true });
 }

@@ -1,5 +1,4 @@
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
-import type { EventLog } from "../events/event-log.ts";
 import type { Store } from "../store/store.ts";
 import type { TaskProgress, TaskState } from "../task.ts";
 
@@ -9,26 +8,16 @@ export type Phase = TaskState | "tool-call" | "waiting-approval";
 export type PhaseReader = ReturnType<typeof createPhaseReader>;
 
 interface PhaseReaderOptions {
-  store: Store;
-  eventLog: EventLog;
+  store: Pick<Store, "findTaskProgress" | "hasPendingApproval" | "isInToolCall">;
   dispatcher: Pick<Dispatcher, "isHeldByQuota">;
 }
 
 /** Creates a reader of phases for frequent polling: it reads neither requests nor results. */
-export function createPhaseReader({ store, eventLog, dispatcher }: PhaseReaderOptions) {
-  /** Numbers of the tasks in a tool call. They need not survive a restart, because a restart ends running tasks. */
-  const inToolCall = new Set<number>();
-  eventLog.subscribe((events) => {
-    for (const { type, task } of events) {
-      if (type === "tool.invoked") inToolCall.add(task.seq);
-      else if (type === "tool.completed" || type === "execution.completed" || type === "execution.failed") inToolCall.delete(task.seq);
-    }
-  });
-
+export function createPhaseReader({ store, dispatcher }: PhaseReaderOptions) {
   async function phaseOf({ state, seq }: TaskProgress): Promise<Phase> {
     if (state !== "running") return state;
     if (await store.hasPendingApproval(seq)) return "waiting-approval";
-    return inToolCall.has(seq) ? "tool-call" : "running";
+    return (await store.isInToolCall(seq)) ? "tool-call" : "running";
   }
 
   return {

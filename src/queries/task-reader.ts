@@ -1,18 +1,22 @@
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
-import type { Callback, Page, Store, TaskFilter } from "../store/store.ts";
+import type { QueuedReason } from "../dispatch/queued-reason.ts";
+import type { Callback, Page, TaskFilter } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
 import type { ListedTask, Task, TaskProgress } from "../task.ts";
 
-export type { Callback, Page } from "../store/store.ts";
+export type { Callback, Page } from "../store/records.ts";
 
-/** A task, with the state of its callback, approvals and quota. */
+/** A task, with the state of its callback and approvals, what it waits for, and its node. */
 export interface TaskSnapshot<Shown extends ListedTask | Task = Task> {
   task: Shown;
   callback: Callback | null;
   /** Time of its last event, in ms since the epoch. */
   lastProgressAt: number | null;
   isApprovalPending: boolean;
-  /** Whether the task is queued and a limit on the running tasks of its tenant or agent is reached. */
-  isHeldByQuota: boolean;
+  /** Null if the task is not queued. */
+  queuedBecause: QueuedReason | null;
+  /** The name of its node; null if it has none, or the node was forgotten. */
+  node: string | null;
   /** Reads a long result as JSON text in parts. If it is set, `task.result` is null. */
   readResult?: (() => AsyncIterable<string>) | undefined;
 }
@@ -20,15 +24,15 @@ export interface TaskSnapshot<Shown extends ListedTask | Task = Task> {
 export type TaskReader = ReturnType<typeof createTaskReader>;
 
 /** Creates a reader of tasks for clients. Tasks of other tenants are not found. */
-export function createTaskReader(store: Store, dispatcher: Dispatcher) {
+export function createTaskReader(store: Store, dispatcher: Pick<Dispatcher, "findQueuedReason" | "nameOfNode">) {
   async function toSnapshot<Shown extends ListedTask | Task>(task: Shown): Promise<TaskSnapshot<Shown>> {
-    const [callback, lastProgressAt, isApprovalPending] = await Promise.all([
+    const [callback, lastProgressAt, isApprovalPending, queuedBecause] = await Promise.all([
       store.findCallback(task.seq),
       store.lastProgressAt(task.seq),
       store.hasPendingApproval(task.seq),
+      dispatcher.findQueuedReason(task),
     ]);
-    const isHeldByQuota = task.state === "queued" && dispatcher.isHeldByQuota(task);
-    return { task, callback, lastProgressAt, isApprovalPending, isHeldByQuota };
+    return { task, callback, lastProgressAt, isApprovalPending, queuedBecause, node: dispatcher.nameOfNode(task.node) };
   }
 
   return {

@@ -6,7 +6,7 @@ export const MAX_JSON_DEPTH = 100;
  * usually all, are written by `JSON.stringify`, because it is five times as fast.
  */
 export function canonicalJson(value: unknown): string {
-  return reorder(value, { quoted: new Map(), orders: new Map() }) ?? JSON.stringify(value);
+  return reorder(value, null) ?? JSON.stringify(value);
 }
 
 interface JsonFault {
@@ -39,7 +39,7 @@ function findFault(value: unknown, depth: number): JsonFault | null {
   return null;
 }
 
-/** Caches for objects in a list, which often have the same keys. */
+/** Caches for the objects of a list, which often have the same keys. Null outside of lists. */
 interface NameCaches {
   /** Names as JSON with their colon. */
   quoted: Map<string, string>;
@@ -50,12 +50,13 @@ interface NameCaches {
 const MAX_CACHED_MEMBERS = 100;
 
 /** Returns the canonical text, or null if `JSON.stringify` writes the same text. */
-function reorder(value: unknown, caches: NameCaches): string | null {
+function reorder(value: unknown, caches: NameCaches | null): string | null {
   if (typeof value !== "object" || value === null) return null;
   return Array.isArray(value) ? reorderArray(value, caches) : reorderObject(value as Record<string, unknown>, caches);
 }
 
-function reorderArray(elements: readonly unknown[], caches: NameCaches): string | null {
+function reorderArray(elements: readonly unknown[], known: NameCaches | null): string | null {
+  const caches = known ?? { quoted: new Map(), orders: new Map() };
   let text: string | null = null;
   for (let index = 0; index < elements.length; index += 1) {
     const element = elements[index];
@@ -69,7 +70,7 @@ function reorderArray(elements: readonly unknown[], caches: NameCaches): string 
   return text === null ? null : `${text}]`;
 }
 
-function reorderObject(object: Record<string, unknown>, caches: NameCaches): string | null {
+function reorderObject(object: Record<string, unknown>, caches: NameCaches | null): string | null {
   const names = Object.keys(object);
   let isOrdered = true;
   let reordered: Map<string, string> | null = null;
@@ -82,7 +83,7 @@ function reorderObject(object: Record<string, unknown>, caches: NameCaches): str
     reordered.set(name, text);
   }
   if (isOrdered && reordered === null) return null;
-  const isCached = names.length <= MAX_CACHED_MEMBERS;
+  const isCached = caches !== null && names.length <= MAX_CACHED_MEMBERS;
   let text = "";
   for (const name of isOrdered ? names : isCached ? sortNames(names, caches) : names.sort()) {
     const member = object[name];

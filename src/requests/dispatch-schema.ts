@@ -11,6 +11,11 @@ const MAX_MCP_SERVERS = 100;
 /** Maximum arguments, environment variables or headers of an MCP server. */
 const MAX_MCP_ENTRIES = 1000;
 
+/** Maximum tags that a dispatch can require. */
+const MAX_TAGS = 16;
+/** The longest tag is `node:` and the name of a node, of 64 characters. */
+const NODE_TAG = /^[A-Za-z0-9]([A-Za-z0-9._:-]{0,67}[A-Za-z0-9])?$/;
+
 /** The id of a task. Callers may choose it. */
 export const taskIdSchema = z
   .string()
@@ -105,6 +110,11 @@ const fields = {
     .enum(["fail", "retry"])
     .optional()
     .describe("What happens to the task if Bridge crashes or stops while it runs. retry runs it at most once more. Default: fail."),
+  runsOn: z
+    .array(z.string().regex(NODE_TAG, "must be 1 to 69 of A-Z a-z 0-9 . _ : -, and begin and end with a letter or digit"))
+    .max(MAX_TAGS)
+    .optional()
+    .describe("Tags that the node which runs the task must have; node:<name> names one node. Default: any node."),
   callbackUrl: absoluteUrl().optional().describe("URL that receives the result. http or https, without user info."),
   callbackConversation: z.boolean().optional().describe("Include conversationMessages in the callback. Default: true."),
   metadata: metadata.optional().describe("Opaque data, returned unchanged. cwd: working directory of the task, relative to the workspace."),

@@ -50,7 +50,7 @@ const knownSynonyms = {
 
 export type ParseDispatch = ReturnType<typeof createDispatchParser>;
 
-/** Creates the parser of the bodies of dispatches with these inputs. The parser throws a BridgeError with the path of each fault. */
+/** Creates the parser of dispatch bodies. It accepts these inputs of adapters, and throws a BridgeError with the path of each fault. */
 export function createDispatchParser(inputs: readonly AdapterInput[]) {
   const schema = createDispatchSchema(inputs);
 

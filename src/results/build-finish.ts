@@ -2,7 +2,7 @@ import type { ExecutionResult } from "#contract";
 import { buildCallback, encodeResult } from "../callbacks/callback-body.ts";
 import { callbackId } from "../callbacks/callback-id.ts";
 import { encodeEventData } from "../events/encode-event-data.ts";
-import type { Finish, NewCallback } from "../store/store.ts";
+import type { Finish, NewCallback } from "../store/records.ts";
 import type { FinalState, Task } from "../task.ts";
 import type { MarkedResult } from "./store-long-texts.ts";
 
@@ -27,7 +27,7 @@ export function buildFinish(task: Task, result: ExecutionResult, marked: MarkedR
   const callback = (finishedAt: number): NewCallback => {
     const built = { ...buildCallback(task, marked?.result ?? result, finishedAt, resultJson), messageId: callbackId(task) };
     if (marked === null) return built;
-    const { resultAt: _, body, ...others } = built;
+    const { shared: _, body, ...others } = built;
     const { json, gaps } = marked.cutMarkers(body);
     return { ...others, body: json, gaps };
   };

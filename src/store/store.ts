@@ -1,209 +1,37 @@
-import type { EventType, ExecutionResult } from "#contract";
-import type { FinalState, ListedTask, Task, TaskIdentity, TaskProgress, TaskRequest, TaskState } from "../task.ts";
-import type { Gap, GappedJson, LongText } from "./gapped-json.ts";
-
-/** A task about to be stored. */
-export interface NewTask {
-  tenant: string;
-  taskId: string;
-  parent: TaskIdentity | null;
-  agentId: string;
-  provider: string;
-  request: TaskRequest;
-  fingerprint: string;
-  traceparent: string | null;
-}
-
-/** An event as it is stored: `data` is JSON text, which is sent unchanged. `at` is in ms since the epoch. */
-export interface StoredEvent {
-  number: number;
-  task: TaskIdentity;
-  type: EventType;
-  at: number;
-  data: string;
-}
-
-/** An event about to be appended; `data` is JSON text. */
-export interface NewEvent {
-  type: EventType;
-  data: string;
-}
-
-/** The callback of a finished task. `body`, with its gaps filled, contains the exact bytes of every attempt. */
-export interface NewCallback {
-  url: string;
-  /** scheme://host:port, the unit of fairness between receivers. */
-  origin: string;
-  body: string;
-  /** Where the fields of the result begin in a body without gaps that contains all of them. The store keeps one copy of them. */
-  resultAt?: number;
-  gaps?: readonly Gap[];
-  /** The `webhook-id` of every attempt. */
-  messageId?: string;
-}
-
-/** The end of a task: the data that is written in one transaction. */
-export interface Finish {
-  state: FinalState;
-  result: ExecutionResult;
-  /** The result as JSON, without the long texts that are already stored separately. Default: all of `result`. */
-  storedResult?: GappedJson;
-  event: NewEvent;
-  /** Called inside the transaction, because the body contains `finishedAt`. */
-  callback: ((finishedAt: number) => NewCallback) | null;
-}
-
-export const callbackStates = ["pending", "delivered", "dead"] as const;
-export type CallbackState = (typeof callbackStates)[number];
-
-/** A task's callback as operators see it. Times are ms since the epoch. */
-export interface Callback {
-  task: TaskIdentity;
-  url: string;
-  state: CallbackState;
-  /** POSTs made, over all rounds. */
-  attempts: number;
-  nextAttemptAt: number | null;
-  lastStatus: number | null;
-  lastError: string | null;
-  updatedAt: number;
-}
-
-/** The pending callbacks of one tenant to one origin. */
-export interface CallbackQueue {
-  tenant: string;
-  origin: string;
-}
-
-/** A callback that is due, with everything that its POST needs. */
-export interface DueCallback extends Callback {
-  origin: string;
-  /** Empty when the body is long. */
-  body: string;
-  /** Length of the body in memory, in UTF-16 units: without its long texts. */
-  heldLength: number;
-  /** Reads a long body in parts, from its start each time; absent when `body` is all of it. */
-  readBody?: () => AsyncIterable<string>;
-  /** POSTs made in this round: the position in the schedule. */
-  roundAttempts: number;
-  /** The `webhook-id`; absent in rows of a schema without it. */
-  messageId?: string;
-  traceparent: string | null;
-  finishedAt: number;
-}
-
-/** A task with a result that may be long. */
-export interface StoredTask {
-  /** Its result is null when that is long. */
-  task: Task;
-  /** Reads a long result as JSON text, in parts; null when there is none. */
-  readResult: (() => AsyncIterable<string>) | null;
-}
-
-/** The result of one attempt. A `pending` callback needs `nextInMs`. */
-export interface CallbackSettlement {
-  state: CallbackState;
-  nextInMs: number | null;
-  lastStatus: number | null;
-  lastError: string | null;
-  /** `callback.delivered` or `callback.dead`; null while pending. */
-  event: ((attempts: number) => NewEvent) | null;
-}
-
-export const approvalStates = ["pending", "approved", "rejected"] as const;
-export type ApprovalState = (typeof approvalStates)[number];
-
-/** A tool call that waits, or has waited, for a decision. Times are ms since the epoch. */
-export interface Approval {
-  task: TaskIdentity;
-  /** The number of the row, from which a list continues. */
-  seq: number;
-  approvalId: string;
-  /** The runtime's id of the call: unique within its task only. */
-  toolCallId: string;
-  toolName: string;
-  input: unknown;
-  /** Whether only the beginning of the input is kept. */
-  inputTruncated: boolean;
-  state: ApprovalState;
-  createdAt: number;
-  expiresAt: number;
-  decidedAt: number | null;
-  /** The name of a token; `bridge` if the approval expired or the task ended. */
-  decidedBy: string | null;
-  reason: string | null;
-}
-
-/** An approval about to be stored. */
-export interface NewApproval extends Pick<Approval, "approvalId" | "toolCallId" | "toolName"> {
-  /** JSON text: `{input, truncated?}`. */
-  shownInput: string;
-  expiresInMs: number;
-  /** `tool.approval_requested`, which contains `expiresAt`. */
-  event(expiresAt: number): NewEvent;
-}
-
-/** The decision, who made it, and why. */
-export interface ApprovalDecision {
-  decision: "approve" | "reject";
-  by: string;
-  reason: string | null;
-}
-
-/** The result of a deletion: `deleted`, or why nothing was deleted. */
-export type DeletionOutcome = "deleted" | "absent" | "unfinished" | "child_unfinished" | "parent_unfinished" | "callback_pending";
-
-/** A keyset page, newest first: rows before `before` (exclusive). */
-export interface Page {
-  before: number | null;
-  limit: number;
-}
-
-/** Selects queued tasks. A claim starts the oldest of them. */
-export interface ClaimFilter {
-  provider: string;
-  tenant: string;
-  /** Tasks that a running task waits for, or tasks that were dispatched. */
-  kind: "child" | "dispatched";
-  /** Agents whose tasks stay in the queue. */
-  exceptAgents: readonly string[];
-}
-
-/** Number of dispatched tasks of one agent that wait for one provider. */
-export interface QueuedCount extends Pick<TaskIdentity, "provider" | "tenant" | "agentId"> {
-  count: number;
-}
-
-/** Which tasks a list contains; undefined means any. */
-export interface TaskFilter {
-  tenant: string;
-  state?: TaskState | undefined;
-  provider?: string | undefined;
-  agentId?: string | undefined;
-  parentTaskId?: string | undefined;
-}
-
-/** An agent that has stored tasks. `updatedAt` is in ms since the epoch. */
-export interface ListedAgent {
-  agentId: string;
-  /** Number of its tasks that are kept. */
-  tasks: number;
-  updatedAt: number;
-}
-
-/** Which events a reader gets; undefined means any. */
-export interface EventFilter {
-  tenant: string;
-  taskId?: string | undefined;
-  agentId?: string | undefined;
-  provider?: string | undefined;
-  types?: readonly EventType[] | undefined;
-}
+import type { ListedTask, StopRequest, Task, TaskIdentity, TaskProgress, TaskRun } from "../task.ts";
+import type { LongText } from "./gapped-json.ts";
+import type {
+  Approval,
+  ApprovalDecision,
+  ApprovalState,
+  Callback,
+  CallbackQueue,
+  CallbackSettlement,
+  CallbackState,
+  ClaimFilter,
+  DeletionOutcome,
+  DueCallback,
+  EventFilter,
+  Finish,
+  InsertOptions,
+  InterruptedTask,
+  ListedAgent,
+  NewApproval,
+  NewEvent,
+  NewTask,
+  NewTicket,
+  Page,
+  QueuedCount,
+  RedeemedTicket,
+  StoredEvent,
+  StoredTask,
+  TaskFilter,
+} from "./records.ts";
 
 /** Tasks and their results. */
 export interface TaskStore {
   /** Inserts the task, queued or started with its first event, or finds the task that already has this id. */
-  insertTaskIfAbsent(task: NewTask, options?: { starts: boolean }): Promise<{ task: Task; inserted: boolean }>;
+  insertTaskIfAbsent(task: NewTask, options?: InsertOptions): Promise<{ task: Task; inserted: boolean }>;
   findTask(tenant: string, taskId: string): Promise<Task | null>;
   /** Like `findTask`, but does not read a long result. */
   findStoredTask(tenant: string, taskId: string): Promise<StoredTask | null>;
@@ -220,21 +48,36 @@ export interface TaskStore {
   listAgents(tenant: string, limit: number): Promise<ListedAgent[]>;
   /** Like `listAgents`, but sorted by name: at most `limit` agents after the name `after`. */
   listAgentsByName(tenant: string, page: { after: string; limit: number }): Promise<ListedAgent[]>;
-  /** Running tasks, and queued tasks that have a parent. Newest first, so children precede their parents. Called at the start of Bridge. */
-  listInterruptedTasks(): Promise<Task[]>;
+  /**
+   * Tasks that an earlier process of this node has left running, and queued tasks whose parent ran there; children precede their parents.
+   * Called at the start of Bridge. With the id of another node: its tasks, as long as that node is dead.
+   */
+  listInterruptedTasks(deadNode?: string): Promise<InterruptedTask[]>;
   /** Any queued task of a provider. */
   findQueuedTask(provider: string): Promise<Task | null>;
+  /** What a queued task needs to start; null if it is not queued. `node` is the id of the only node that may start it; null if any may. */
+  findQueuedNeeds(taskSeq: number): Promise<{ node: string | null; needs: readonly string[]; isSessionInUse: boolean } | null>;
   /** Children of a task that have not ended. */
   listUnfinishedChildren(parentSeq: number): Promise<Task[]>;
-  /** Counts of queued tasks that were dispatched, for counters kept in memory; those with the oldest task first. */
+  /**
+   * Counts of queued tasks, for counters kept in memory; those with the oldest task first. With PostgreSQL, also of the children that this
+   * node may start; with SQLite, no child is queued when Bridge counts.
+   */
   countQueuedTasks(): Promise<QueuedCount[]>;
   /**
    * Starts the oldest queued task that the filter allows and whose resume token is not in use; appends its first event.
    * Parents whose children wait for the same provider take turns.
    */
   startNextTaskIfQueued(filter: ClaimFilter): Promise<Task | null>;
-  /** Once per task: returns false if the task is not running or was requeued before. */
-  requeueTaskIfRunning(task: TaskIdentity): Promise<boolean>;
+  /** Once per task: returns false if the task is not running, was requeued before, or should stop. */
+  requeueTaskIfRunning(task: TaskRun): Promise<boolean>;
+  /**
+   * Requests that the process that runs the task stops it; returns false if the task is not running. The first request of a task is kept.
+   * A process that runs the task itself stops it without this write.
+   */
+  requestStopIfRunning(task: TaskIdentity, stop: StopRequest): Promise<boolean>;
+  /** Called one or more times with each stored stop request of a task that this process may run. One listener only: the dispatcher. */
+  onStopRequests(listener: (task: TaskIdentity, stop: StopRequest) => void): void;
   /** If the disk fails, Bridge retries the write until the disk recovers, as for all its own writes. Without `patient`, rejects at once. */
   finishTaskIfQueued(task: Task, finish: Finish, options?: { patient: boolean }): Promise<Task | null>;
   finishTaskIfRunning(task: Task, finish: Finish): Promise<Task | null>;
@@ -242,20 +85,25 @@ export interface TaskStore {
    * Stores each of these long texts of a task that is about to end, unless its text events already contain the text.
    * Writes in slices, and replaces the texts that an earlier call for the task has stored.
    */
-  keepLongTexts(task: TaskIdentity, texts: readonly string[]): Promise<LongText[]>;
+  keepLongTexts(task: TaskRun, texts: readonly string[]): Promise<LongText[]>;
   isResumeTokenKnown(key: { tenant: string; provider: string; agentId: string; token: string }): Promise<boolean>;
 }
 
 /** The event log. */
 export interface EventStore {
-  /** Created once with the database; the first half of every event id. Letters and digits only. */
+  /**
+   * The first half of every event id. Letters and digits only. A store that has lost committed events, for example in a failover, changes
+   * it before it publishes further events, because their numbers may repeat. Read it again after each wait.
+   */
   readonly epoch: string;
-  /** Number of the last committed event; 0 when there is none. */
+  /** Number of the last published event; 0 when there is none. */
   lastEventNumber(): number;
-  /** Called after each commit with its events, in number order. One listener only: the event log. */
+  /** Publishes the events that other processes have committed before the call. Resolves with the number of the last published event. */
+  catchUp(): Promise<number>;
+  /** Called after each commit of any process with its events, in number order, each event once. One listener only: the event log. */
   onEvents(listener: (events: readonly StoredEvent[]) => void): void;
   /** Appends to the event log of a running task; returns false if the task has ended. Part of the next commit. */
-  appendEventsIfRunning(task: TaskIdentity, events: readonly NewEvent[]): Promise<boolean>;
+  appendEventsIfRunning(task: TaskRun, events: readonly NewEvent[]): Promise<boolean>;
   /**
    * Events after a number that match the filter, oldest first. Examines a limited part of the log, so `events` may be empty before the end
    * of the log: continue from `through`.
@@ -272,6 +120,8 @@ export interface EventStore {
   prunedThrough(): Promise<number>;
   /** Whether the task has later events (callback events aside), including events that are not visible to readers yet. */
   hasEventsAfter(taskSeq: number, number: number): Promise<boolean>;
+  /** Whether the newest `tool.invoked` or `tool.completed` event of a running task, since its last start, is `tool.invoked`. */
+  isInToolCall(taskSeq: number): Promise<boolean>;
   /** Time of the task's last event, callback events aside. */
   lastProgressAt(taskSeq: number): Promise<number | null>;
 }
@@ -288,8 +138,11 @@ export interface CallbackStore {
   listDueCallbacks(queue: CallbackQueue, limit: number, inProgress?: ReadonlySet<number>): Promise<DueCallback[]>;
   /** Milliseconds until the next callback that is not due yet, null when there is none. */
   nextCallbackInMs(): Promise<number | null>;
-  /** Counts one POST and settles the row. Returns the number of POSTs; null when it is no longer pending. Part of the next commit. */
-  settleCallbackIfPending(task: TaskIdentity, settlement: CallbackSettlement): Promise<number | null>;
+  /**
+   * Counts the POST that followed the first `attempts` POSTs, and settles the row. Returns the number of POSTs; null when the row is no
+   * longer pending or this POST is already counted. Part of the next commit.
+   */
+  settleCallbackIfPending(posted: Pick<DueCallback, "task" | "attempts">, settlement: CallbackSettlement): Promise<number | null>;
   /** Starts a new round of attempts for a dead callback. */
   redeliverCallbackIfDead(taskSeq: number): Promise<Callback | null>;
 }
@@ -297,7 +150,7 @@ export interface CallbackStore {
 /** Tool calls that wait for a decision. */
 export interface ApprovalStore {
   /** Stores the approval together with its event; null when the task is not running, or has too many pending approvals. */
-  insertApprovalIfRunning(task: TaskIdentity, approval: NewApproval): Promise<Approval | null>;
+  insertApprovalIfRunning(task: TaskRun, approval: NewApproval): Promise<Approval | null>;
   /**
    * Stores the decision with its event; null when the approval is unknown, already decided or, unless the decision is
    * Bridge's own, expired.
@@ -331,12 +184,22 @@ export interface DeletionStore {
   isTaskKept(taskSeq: number): Promise<boolean>;
 }
 
+/** Unused tickets, each of which replaces a token once. */
+export interface TicketStore {
+  /** Stores a ticket and returns its expiry in ms since the epoch; null if its tenant already has `maxPerTenant` unused tickets. */
+  insertTicketIfRoom(ticket: NewTicket, maxPerTenant: number): Promise<number | null>;
+  /** Deletes the ticket and returns it; null if it is unknown, used or expired. Of concurrent calls, one returns it. */
+  redeemTicket(hash: string): Promise<RedeemedTicket | null>;
+}
+
 /** Retention and the state of the file. */
 export interface MaintenanceStore {
-  /** Deletes one slice of expired tasks, events and resume tokens, or of deleted tasks. Returns the number of rows. */
+  /** Deletes one slice of expired tasks, events, resume tokens and tickets, or of deleted tasks. Returns the number of rows. */
   prune(olderThanMs: number, limit: number): Promise<number>;
   /** Proves that a write reaches the disk. */
   checkWritable(): Promise<void>;
+  /** Postpones the next commit by one turn of the event loop. Calls in many successive turns postpone it by a limited number of turns. */
+  postponeCommit(): void;
   /** Checks for damaged pages if opening the store has not done so. Resolves when the check ends; damage is reported as a fault. */
   checkPages(): Promise<void>;
   /** Commits pending writes and closes the file. */
@@ -347,4 +210,4 @@ export interface MaintenanceStore {
  * The data that Bridge stores. The name of an operation contains its guard, for example `IfQueued`. If the guard does not hold, the result
  * is null or false, not an error. Writes resolve when they are durable. The store's clock determines all times.
  */
-export interface Store extends TaskStore, EventStore, CallbackStore, ApprovalStore, DeletionStore, MaintenanceStore {}
+export interface Store extends TaskStore, EventStore, CallbackStore, ApprovalStore, DeletionStore, TicketStore, MaintenanceStore {}

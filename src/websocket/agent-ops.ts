@@ -39,7 +39,7 @@ export function createAgentOps({ receiveDispatch, dispatcher, tasks, phases, fol
         if (channel !== null) follower.checkCanFollow(tenant);
         try {
           const { task } = await receiveDispatch(dispatch, { tenant, traceparent: null });
-          if (channel !== null) follower.follow(task, { channel, after: 0 });
+          if (channel !== null) follower.follow(task, { channel, after: null });
           return ok({ runId: task.taskId, status: "started" });
         } catch (error) {
           throw error instanceof BridgeError ? renameFields(error) : error;
@@ -79,7 +79,7 @@ export function createAgentOps({ receiveDispatch, dispatcher, tasks, phases, fol
       scope: "read",
       payload: z.strictObject({ runId: runIdSchema, after: z.string().max(200).optional() }),
       async handle({ runId, after }, meta) {
-        const position = follower.parsePosition("after", after);
+        const position = await follower.parsePosition("after", after);
         const run = await tasks.findProgress(meta.tenant, runId);
         if (run === null) return runNotFound(runId);
         const channel = requireChannel(meta, "runId");

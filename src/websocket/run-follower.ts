@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { AdapterLogger } from "#contract";
 import { BridgeError } from "../errors.ts";
-import { type EventStore, isTerminal, type StoredEvent } from "../events/event-feed.ts";
+import { type EventStore, isTerminal } from "../events/event-feed.ts";
+import { type EventId, formatEventId } from "../events/event-id.ts";
 import type { EventLog } from "../events/event-log.ts";
 import { positionOf } from "../events/follow-events.ts";
 import { encodeEventJson } from "../http/wire/encode-event.ts";
@@ -18,11 +19,11 @@ export type RunFollower = ReturnType<typeof createRunFollower>;
 
 /** Options of the follower. */
 export interface RunFollowerOptions {
-  store: Pick<EventStore, "epoch" | "lastEventNumber" | "readTaskEvents"> & {
+  store: Pick<EventStore, "epoch" | "lastEventNumber" | "catchUp" | "readTaskEvents"> & {
     findTaskProgress(tenant: string, taskId: string): Promise<TaskProgress | null>;
     hasEventsAfter(taskSeq: number, number: number): Promise<boolean>;
   };
-  eventLog: Pick<EventLog, "subscribe" | "formatId">;
+  eventLog: Pick<EventLog, "subscribe">;
   logger: Pick<AdapterLogger, "error">;
 }
 
@@ -36,6 +37,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
   const countByTenant = new Map<string, number>();
   const controllers = new WeakMap<BridgeChannel, Map<number, AbortController>>();
   eventLog.subscribe((events) => {
+    if (listeners.size === 0) return;
     for (const { task } of events) for (const wake of listeners.get(task.seq) ?? []) wake();
   });
 
@@ -49,7 +51,11 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
     };
   }
 
-  async function pushEvents(run: TaskProgress, after: number, { channel, signal }: { channel: BridgeChannel; signal: AbortSignal }) {
+  async function pushEvents(
+    run: TaskProgress,
+    after: EventId | null,
+    { channel, signal }: { channel: BridgeChannel; signal: AbortSignal },
+  ) {
     const { seq, tenant, taskId } = run;
     let nextEvent = Promise.withResolvers<void>();
     const wake = (): void => nextEvent.resolve();
@@ -61,17 +67,21 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
       for (let position = after; !signal.aborted; ) {
         // Created before the read, so that an event that arrives during the read is not missed.
         nextEvent = Promise.withResolvers<void>();
-        const events = await store.readTaskEvents(seq, position, PAGE_SIZE, { callbacks: false });
+        const { epoch } = store;
+        // After a change of the epoch, the numbers of events may repeat, so that all events of the run are sent again with new ids.
+        const start = position?.epoch === epoch ? position.number : 0;
+        const events = await store.readTaskEvents(seq, start, PAGE_SIZE, { callbacks: false });
+        if (store.epoch !== epoch) continue;
         for (const event of events) {
           if (signal.aborted) return;
-          await push(encode(event));
-          position = event.number;
+          position = { epoch, number: event.number };
+          await push(encodeEventJson(event, formatEventId(position)));
           if (isTerminal(event)) return;
         }
         if (events.length > 0) continue;
         const current = await store.findTaskProgress(tenant, taskId);
         if (current?.seq !== seq) return await push("null", ',"error":"run-not-found"');
-        if (isFinal(current.state) && !(await store.hasEventsAfter(seq, position))) return;
+        if (isFinal(current.state) && !(await store.hasEventsAfter(seq, start))) return;
         if (!signal.aborted) await nextEvent.promise;
       }
     } finally {
@@ -79,8 +89,6 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
       signal.removeEventListener("abort", wake);
     }
   }
-
-  const encode = (event: StoredEvent): string => encodeEventJson(event, eventLog.formatId(event.number));
 
   /** Throws BridgeError `overloaded` if the tenant already follows the maximum number of runs. */
   function checkCanFollow(tenant: string): void {
@@ -94,11 +102,11 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
   return {
     checkCanFollow,
     /**
-     * Pushes the events of a run, starting after event number `after`, until its last event or until the channel
-     * closes. If the channel already follows the run, the new position replaces the old one. Does not check the limit,
-     * so that an accepted run is always followed.
+     * Pushes the events of a run, starting after the event with the id `after` or, if it is null, with the first event.
+     * Stops after the last event of the run, or when the channel closes. If the channel already follows the run, the new
+     * position replaces the old one. Does not check the limit, so that an accepted run is always followed.
      */
-    follow(run: TaskProgress, { channel, after }: { channel: BridgeChannel; after: number }): void {
+    follow(run: TaskProgress, { channel, after }: { channel: BridgeChannel; after: EventId | null }): void {
       const { tenant, seq } = run;
       const followedRuns = controllers.get(channel) ?? new Map<number, AbortController>();
       controllers.set(channel, followedRuns);
@@ -118,10 +126,10 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
           else countByTenant.set(tenant, count);
         });
     },
-    /** Parses the id of the last event that the client received into its number. Throws BridgeError `invalid_request`. */
-    parsePosition(field: string, eventId: string | undefined): number {
-      if (eventId === undefined) return 0;
-      const position = positionOf(store, parseEventIdField(field, eventId));
+    /** Parses the id of the last event that the client received; null if there is none. Throws BridgeError `invalid_request`. */
+    async parsePosition(field: string, eventId: string | undefined): Promise<EventId | null> {
+      if (eventId === undefined) return null;
+      const position = await positionOf(store, parseEventIdField(field, eventId));
       if (position !== null) return position;
       throw new BridgeError("invalid_request", "The event id is unknown.", {
         errors: [{ path: field, message: "must be the id of an event of this Bridge" }],

@@ -62,7 +62,7 @@ export function createSocketRoute({
         }),
         response: {
           101: { description: "The socket is open." },
-          ...problemResponses("invalid_request", "unauthenticated", "upgrade_required", "overloaded"),
+          ...problemResponses("invalid_request", "unauthenticated", "upgrade_required", "overloaded", "storage_unavailable"),
         },
       },
       async preHandler(request) {

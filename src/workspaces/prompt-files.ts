@@ -48,7 +48,7 @@ export function readAgentFile(workspace: string): AgentFile {
 }
 
 function readOptionalFile(workspace: string, name: string): string | null {
-  const file = readFileInside(workspace, path.join(workspace, name), FILE_LIMIT_BYTES);
+  const file = readFileInside(workspace, `${workspace}${path.sep}${name}`, FILE_LIMIT_BYTES);
   if ("content" in file) return file.content.toString("utf8");
   if (file.fault === "missing") return null;
   if (file.fault === "outside") throw new Error(`${name} leads out of the workspace through a link`);

@@ -81,7 +81,8 @@ export function createTaskFiles({
 
 const createFileNotFound = () => new BridgeError("not_found", "The task has no file at this path.");
 
-function compareToRun({ startedAt, finishedAt }: TaskProgress, changedAt: number): "before" | "during" | "after" {
-  if (startedAt === null || changedAt < startedAt - FILE_CLOCK_TICK_MS) return "before";
-  return finishedAt !== null && changedAt > finishedAt ? "after" : "during";
+function compareToRun({ startedAt, finishedAt, ran }: TaskProgress, changedAt: number): "before" | "during" | "after" {
+  const { from, to } = ran ?? { from: startedAt, to: finishedAt };
+  if (from === null || changedAt < from - FILE_CLOCK_TICK_MS) return "before";
+  return to !== null && changedAt > to ? "after" : "during";
 }

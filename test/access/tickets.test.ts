@@ -1,73 +1,123 @@
-import { expect, onTestFinished, test } from "vitest";
-import type { Principal } from "../../src/access/principal.ts";
-import { createTickets, MAX_TICKETS_PER_TENANT, TICKET_LIFETIME_MS } from "../../src/access/tickets.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { KnownToken, Principal } from "../../src/access/principal.ts";
+import { createTickets, MAX_TICKETS_PER_TENANT } from "../../src/access/tickets.ts";
+import { TICKET_LIFETIME_MS } from "../../src/store/records.ts";
+import { openTestStore } from "../support/database-subject.ts";
 import { startBridge, type TokenName } from "../support/start-bridge.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { openSocket } from "../websocket/socket-client.ts";
 
-const principal = (fields: Partial<Principal> = {}): Principal => ({
-  name: "n",
-  tenant: "t",
-  scopes: new Set(["read"]),
-  expiresAt: null,
-  ...fields,
+const tokenOf = (fields: Partial<Principal> = {}): KnownToken => ({
+  digest: Buffer.from(`secret of ${fields.name ?? "n"}`),
+  principal: { name: "n", tenant: "t", scopes: new Set(["read"]), expiresAt: null, ...fields },
 });
 
-test("a ticket can be redeemed once, for its principal", () => {
-  const tickets = createTickets();
-  const who = principal();
-  const { ticket } = tickets.issue(who);
+/** Tickets on a real store, and the tokens that exist. */
+async function openTickets(tokens: readonly KnownToken[], clock?: () => number) {
+  const dataDir = await temporaryDirectory();
+  const known = new Map(tokens.map((token) => [token.principal.name, token]));
+  const open = () => openTestStore(dataDir, { clock });
+  let store = await open();
+  onTestFinished(() => store.close());
+  const create = () => createTickets({ store, tokens: { findByName: (name) => known.get(name) ?? null } });
+  return {
+    known,
+    tickets: create(),
+    async restart() {
+      await store.close();
+      store = await open();
+      return create();
+    },
+  };
+}
+
+test("a ticket can be redeemed once, for its principal, also after a restart", async () => {
+  const token = tokenOf();
+  const { tickets, restart } = await openTickets([token]);
+  const [{ ticket }, other] = [await tickets.issue(token.principal), await tickets.issue(token.principal)];
   expect(ticket).toMatch(/^tkt_[A-Za-z0-9_-]{43}$/);
-  expect(tickets.redeem(ticket)).toBe(who);
-  expect(tickets.redeem(ticket)).toBeNull();
-  expect(tickets.redeem("tkt_unknown")).toBeNull();
+  expect(await tickets.redeem(ticket)).toBe(token.principal);
+  expect(await tickets.redeem(ticket)).toBeNull();
+  expect(await tickets.redeem("tkt_unknown")).toBeNull();
+  const restarted = await restart();
+  expect(await restarted.redeem(ticket)).toBeNull();
+  expect(await restarted.redeem(other.ticket)).toBe(token.principal);
 });
 
-test("a ticket expires after 60 seconds, or earlier with its token", () => {
+test("of many clients that redeem one ticket at the same time, one succeeds", async () => {
+  const token = tokenOf();
+  const { tickets } = await openTickets([token]);
+  const { ticket } = await tickets.issue(token.principal);
+  const redeemed = await Promise.all(Array.from({ length: 20 }, () => tickets.redeem(ticket)));
+  expect(redeemed.filter((principal) => principal !== null)).toEqual([token.principal]);
+});
+
+test("a ticket expires after 60 seconds, or earlier with its token", async () => {
   let now = 1000;
-  const tickets = createTickets({ clock: () => now });
-  const issued = [principal(), principal({ expiresAt: 31_000 }), principal()].map((who) => tickets.issue(who));
+  const [lasting, brief] = [tokenOf(), tokenOf({ name: "brief", expiresAt: 31_000 })];
+  const { tickets } = await openTickets([lasting, brief], () => now);
+  const issued = await Promise.all([lasting, brief, lasting].map(({ principal }) => tickets.issue(principal)));
   expect(issued.map(({ expiresAt }) => expiresAt)).toEqual([1000 + TICKET_LIFETIME_MS, 31_000, 1000 + TICKET_LIFETIME_MS]);
   now = 31_000;
-  expect(tickets.redeem(issued[1]?.ticket ?? "")).toBeNull();
+  expect(await tickets.redeem(issued[1]?.ticket ?? "")).toBeNull();
   now = 1000 + TICKET_LIFETIME_MS - 1;
-  expect(tickets.redeem(issued[0]?.ticket ?? "")).not.toBeNull();
+  expect(await tickets.redeem(issued[0]?.ticket ?? "")).not.toBeNull();
   now += 1;
-  expect(tickets.redeem(issued[2]?.ticket ?? "")).toBeNull();
+  expect(await tickets.redeem(issued[2]?.ticket ?? "")).toBeNull();
 });
 
-test("a tenant cannot exceed the maximum of unused tickets until some expire, and other tenants are not affected", () => {
+test("a tenant cannot exceed the maximum of unused tickets until some expire, and other tenants are not affected", async () => {
   let now = 0;
-  const tickets = createTickets({ clock: () => now });
-  for (let count = 0; count < MAX_TICKETS_PER_TENANT; count += 1) tickets.issue(principal());
-  expect(() => tickets.issue(principal())).toThrow(expect.objectContaining({ code: "overloaded" }));
-  tickets.issue(principal({ tenant: "other" }));
+  const [token, other] = [tokenOf(), tokenOf({ name: "other", tenant: "other" })];
+  const { tickets } = await openTickets([token, other], () => now);
+  // Together, in one commit.
+  const issued = await Promise.allSettled(Array.from({ length: MAX_TICKETS_PER_TENANT + 1 }, () => tickets.issue(token.principal)));
+  expect(issued.filter(({ status }) => status === "fulfilled")).toHaveLength(MAX_TICKETS_PER_TENANT);
+  await expect(tickets.issue(token.principal)).rejects.toMatchObject({ code: "overloaded" });
+  await tickets.issue(other.principal);
   now += TICKET_LIFETIME_MS;
-  tickets.issue(principal());
+  await tickets.issue(token.principal);
 });
 
-test("revoking a token invalidates its tickets and no others", () => {
-  const tickets = createTickets();
-  const [gone, kept] = [principal(), principal()];
-  const issued = [gone, kept, gone].map((who) => tickets.issue(who).ticket);
-  tickets.revoke(gone);
-  expect(issued.map((ticket) => tickets.redeem(ticket))).toEqual([null, kept, null]);
+describe("a ticket permits nothing after", () => {
+  const token = tokenOf({ scopes: new Set(["read", "dispatch"]) });
+  test.each<[string, KnownToken | undefined]>([
+    ["its token was revoked", undefined],
+    ["another token got the name of its token", { digest: Buffer.from("new secret"), principal: { ...token.principal } }],
+    ["its token moved to another tenant", { ...token, principal: { ...token.principal, tenant: "other" } }],
+  ])("%s, also after a restart", async (_, changed) => {
+    const kept = tokenOf({ name: "kept" });
+    const { tickets, known, restart } = await openTickets([token, kept]);
+    const issue = ({ principal }: KnownToken, granted?: ["read"]) => tickets.issue(principal, granted);
+    const issued = await Promise.all([issue(token), issue(token, ["read"]), issue(token), issue(kept)]);
+    if (changed === undefined) known.delete("n");
+    else known.set("n", changed);
+    for (const { ticket } of issued.slice(0, 2)) expect(await tickets.redeem(ticket)).toBeNull();
+    const restarted = await restart();
+    expect(await restarted.redeem(issued[2]?.ticket ?? "")).toBeNull();
+    expect(await restarted.redeem(issued[3]?.ticket ?? "")).toBe(kept.principal);
+    await expect(tickets.issue(token.principal)).rejects.toMatchObject({ code: "unauthenticated" });
+  });
 });
 
-test("a ticket with fewer scopes permits only these scopes", () => {
-  const tickets = createTickets();
-  const who = principal({ scopes: new Set(["read", "dispatch"]) });
-  const redeemed = tickets.redeem(tickets.issue(who, ["read"]).ticket);
+test("a ticket with fewer scopes permits only these scopes, and none that its token has lost", async () => {
+  const token = tokenOf({ scopes: new Set(["read", "dispatch", "approve"]) });
+  const { tickets, known } = await openTickets([token]);
+  const [reader, both] = [await tickets.issue(token.principal, ["read"]), await tickets.issue(token.principal, ["read", "dispatch"])];
+  const redeemed = await tickets.redeem(reader.ticket);
   expect(redeemed).toMatchObject({ name: "n", tenant: "t", expiresAt: null, scopes: new Set(["read"]) });
-  const { ticket } = tickets.issue(who, ["dispatch"]);
-  tickets.revoke(who);
-  expect(tickets.redeem(ticket)).toBeNull();
+  expect(redeemed?.derivedFrom).toBe(token.principal);
+  known.set("n", { ...token, principal: { ...token.principal, scopes: new Set(["dispatch", "approve"]) } });
+  expect(await tickets.redeem(both.ticket)).toMatchObject({ scopes: new Set(["dispatch"]) });
 });
 
-test("a ticket cannot have a scope that its token lacks", () => {
-  const tickets = createTickets();
-  expect(() => tickets.issue(principal(), ["read", "dispatch"])).toThrow(
-    expect.objectContaining({ code: "scope_missing", errors: [{ path: "scopes.1", message: expect.stringContaining('"dispatch"') }] }),
-  );
+test("a ticket cannot have a scope that its token lacks", async () => {
+  const token = tokenOf();
+  const { tickets } = await openTickets([token]);
+  await expect(tickets.issue(token.principal, ["read", "dispatch"])).rejects.toMatchObject({
+    code: "scope_missing",
+    errors: [{ path: "scopes.1", message: expect.stringContaining('"dispatch"') }],
+  });
 });
 
 test("over HTTP and WebSocket, a ticket permits what its scopes permit", async () => {
@@ -97,14 +147,15 @@ test("over HTTP and WebSocket, a ticket permits what its scopes permit", async (
     expect((await create({ scopes })).body.code).toBe("invalid_request");
 });
 
-test("setting the system clock back does not extend tickets, and unused tickets do not accumulate", () => {
+test("setting the system clock back does not extend tickets, and unused tickets do not accumulate", async () => {
   let now = 100_000_000;
-  const tickets = createTickets({ clock: () => now });
-  const { ticket } = tickets.issue(principal());
+  const token = tokenOf();
+  const { tickets } = await openTickets([token], () => now);
+  const { ticket } = await tickets.issue(token.principal);
   now -= 36_000_000;
-  expect(tickets.redeem(ticket)).toBeNull();
+  expect(await tickets.redeem(ticket)).toBeNull();
   now += 36_000_000;
-  for (let count = 0; count < MAX_TICKETS_PER_TENANT; count += 1) tickets.issue(principal());
+  await Promise.all(Array.from({ length: MAX_TICKETS_PER_TENANT }, () => tickets.issue(token.principal)));
   now -= 36_000_000;
-  expect(() => tickets.issue(principal())).not.toThrow();
+  await tickets.issue(token.principal);
 });

@@ -12,10 +12,10 @@ import type {
 
 type EventData = { [E in AdapterEvent as E["type"]]: E["data"] };
 
-/** Emits one event of the task that runs. Nothing is checked, so that a test can also misbehave. */
+/** Emits one event of the running task. It is not validated, so that a test can also emit invalid events. */
 export type Emit = <T extends AdapterEventType>(type: T, data: EventData[T]) => void;
 
-/** What the runtime does with a task: emits, watches the signal, asks, returns what differs from a plain success. */
+/** The behavior of the runtime for a task. Returns the fields that differ from a plain success. */
 export type Run = (
   request: ExecutionRequest,
   emit: Emit,

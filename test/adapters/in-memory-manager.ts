@@ -24,7 +24,7 @@ interface StoredAgent {
   bindings: Record<string, unknown>[];
 }
 
-/** The four managers of a runtime that is a few maps. What a write compares and what it does is one step. */
+/** The four managers of a runtime that stores everything in maps. A write is atomic with its comparison. */
 export function createInMemoryManager({ before = () => {} }: InMemoryManagerOptions = {}): InMemoryManager {
   const agents = new Map<string, StoredAgent>();
   const skills = new Map<string, string>();
@@ -153,7 +153,7 @@ function awaitBefore<Methods extends object>(methods: Methods, before: (name: ke
     async (...given: unknown[]) => {
       const signal = signalOf(given);
       signal?.throwIfAborted();
-      // A write that has begun is carried out.
+      // A write that has started is completed.
       const ends = signal !== undefined && /^(get|list|read)/.test(name) ? [aborted(signal)] : [];
       await Promise.race([before(name as keyof Methods), ...ends]);
       return await (method as (...values: unknown[]) => unknown)(...given);

@@ -34,5 +34,5 @@ test("importing the catalog loads the settings and the inputs of adapters, and n
   expect(ofAdapters).toContain("claude/settings.ts");
   expect(ofAdapters.filter((name) => !/^[^/]+\/(settings|input)\.ts$/.test(name))).toEqual([]);
   const packages = new Set(urls.flatMap((url) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? []));
-  expect(Object.keys(packageJson.dependencies).filter((name) => packages.has(name))).toEqual(["execa", "zod"]);
+  expect(Object.keys(packageJson.dependencies).filter((name) => packages.has(name))).toEqual(["zod"]);
 });

@@ -1,12 +1,14 @@
-import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import SqliteDatabase from "better-sqlite3";
 import { describe, expect, test, vi } from "vitest";
 import type { ApprovalAnswer } from "#contract";
-import type { Approval } from "../../src/approvals/approvals.ts";
-import { MAX_PENDING_APPROVALS } from "../../src/store/sqlite/approval-operations.ts";
+import { type Approval, type Approvals, createApprovals } from "../../src/approvals/approvals.ts";
+import { MAX_PENDING_APPROVALS } from "../../src/store/approval-rows.ts";
+import type { Store } from "../../src/store/store.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
+import { newFinish } from "../conformance/store.ts";
 import { caller, newDispatch, startEngine } from "../dispatch/engine.ts";
+import { openSharedLog, startTask } from "../events/log-fixture.ts";
+import { databaseOf } from "../support/database-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { until } from "../support/until.ts";
 
@@ -40,14 +42,14 @@ async function open(options: Parameters<typeof startEngine>[1] = {}, run = askin
   return { ...engine, ...run, accept, pending };
 }
 
-const yes = { decision: "approve", by: "somebody", reason: "Looks fine." } as const;
-const no = { decision: "reject", by: "somebody", reason: "Not today." } as const;
+const yes = { decision: "approve", by: "operator", reason: "Looks fine." } as const;
+const no = { decision: "reject", by: "operator", reason: "Not today." } as const;
 
 describe("a pending approval", () => {
   test.each([
     [yes, "approved"],
     [no, "rejected"],
-  ] as const)("goes on, or not, as somebody decides (%o)", async (decision, state) => {
+  ] as const)("ends with the decision %o of a client", async (decision, state) => {
     const { accept, pending, approvals, answers, dispatcher, eventsOf } = await open();
     const task = await accept("t1");
     const [approval] = await pending();
@@ -57,7 +59,7 @@ describe("a pending approval", () => {
     const { approvalId } = approval as { approvalId: string };
     expect(await approvals.decide("default", approvalId, decision)).toMatchObject({
       state,
-      decidedBy: "somebody",
+      decidedBy: "operator",
       reason: decision.reason,
     });
     await dispatcher.waitForEnd(task, 60_000);
@@ -221,14 +223,59 @@ describe("a pending approval", () => {
   });
 });
 
-describe("while the disk accepts no writes", () => {
-  /** Holds the write lock, which has the same effect on the store as such a disk. Returns the function that releases it. */
-  function breakDisk(dataDir: string): () => void {
-    const blocker = new SqliteDatabase(path.join(dataDir, "bridge.db"), { timeout: 0 });
-    blocker.exec("BEGIN IMMEDIATE");
-    return () => void blocker.close();
+describe("an approval that another process decides", () => {
+  const question = { taskId: "t", toolCallId: "call-1", toolName: "look", input: {} };
+
+  async function openProcesses() {
+    const { here, there } = await openSharedLog();
+    const task = await startTask(here.store);
+    const [asking, deciding] = [here, there].map((process) => createApprovals({ ...process, seconds: 60 })) as [Approvals, Approvals];
+    deciding.adopt(await startTask(there.store));
+    const find = async () => (await deciding.list("default", undefined, { before: null, limit: 1 }))[0];
+    /** The states of the approvals that a process has logged, and its metric. */
+    const readAudit = async ({ lines, metrics }: typeof here) => [
+      lines.flatMap(({ msg, state }) => (msg === "approval decided" ? [state] : [])),
+      (await metrics.approvals.get()).values.map(({ labels, value }) => [labels.decision, value]),
+    ];
+    return { here, there, task, asking, deciding, find, readAudit };
   }
 
+  test.each([
+    [yes, "approved"],
+    [no, "rejected"],
+  ] as const)("reaches its tool call through the log, and only the process that asked logs and counts it (%o)", async (decision, state) => {
+    const { here, there, task, asking, deciding, find, readAudit } = await openProcesses();
+    const answer = asking.ask(task, question, new AbortController().signal);
+    expect(await until(async () => (await find()) !== undefined, 5_000)).toBe(true);
+    await deciding.decide("default", (await find())?.approvalId ?? "", decision);
+    expect(await answer).toEqual({ decision: decision.decision, reason: decision.reason });
+    await vi.waitFor(async () => expect(await readAudit(here)).toEqual([[state], [[state, 1]]]));
+    expect(await readAudit(there)).toEqual([[], []]);
+  });
+
+  test("is not missed if it is decided before its request returns", async () => {
+    const { here, there, task } = await openProcesses();
+    const insertApprovalIfRunning: Store["insertApprovalIfRunning"] = async (asked, approval) => {
+      const inserted = await here.store.insertApprovalIfRunning(asked, approval);
+      await there.store.decideApprovalIfPending("default", approval.approvalId, no);
+      return inserted;
+    };
+    const asking = createApprovals({ ...here, store: { ...here.store, insertApprovalIfRunning }, seconds: 60 });
+    expect(await asking.ask(task, question, new AbortController().signal)).toEqual({ decision: "reject", reason: no.reason });
+  });
+
+  test("is rejected when another process ends the task", async () => {
+    const { here, there, task, asking, find, readAudit } = await openProcesses();
+    const answer = asking.ask(task, question, new AbortController().signal);
+    expect(await until(async () => (await find()) !== undefined, 5_000)).toBe(true);
+    await there.store.finishTaskIfRunning(task, newFinish());
+    expect(await answer).toEqual({ decision: "reject", reason: "The task has ended." });
+    await vi.waitFor(async () => expect(await readAudit(here)).toEqual([["rejected"], [["unanswered", 1]]]));
+    expect(await readAudit(there)).toEqual([[], []]);
+  });
+});
+
+describe("while the disk accepts no writes", () => {
   test("a requested approval is rejected immediately, and the task continues", async () => {
     const begin = Promise.withResolvers<void>();
     const runtime = askingRuntime();
@@ -239,11 +286,11 @@ describe("while the disk accepts no writes", () => {
     const { accept, answers, dispatcher, dataDir, eventsOf, store } = await open({}, { ...runtime, run });
     const task = await accept("t1");
     expect(await until(async () => (await store.findTask("default", "t1"))?.state === "running", 5_000)).toBe(true);
-    const mend = breakDisk(dataDir);
+    const resumeWrites = await (await databaseOf(dataDir)).stopWrites();
     begin.resolve();
     expect(await until(async () => answers.length === 1, 5_000)).toBe(true);
     expect(answers).toEqual([{ decision: "reject", reason: expect.stringContaining("cannot be stored") }]);
-    mend();
+    await resumeWrites();
     expect(await dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "completed" });
     expect(eventsOf("t1").map(({ type }) => type)).not.toContain("tool.approval_requested");
   });
@@ -259,12 +306,12 @@ describe("while the disk accepts no writes", () => {
     const { accept, answers, approvals, pending, dataDir, store } = await open({ approvalSeconds: 0.5 }, { ...runtime, run });
     await accept("t1");
     await pending();
-    const mend = breakDisk(dataDir);
+    const resumeWrites = await (await databaseOf(dataDir)).stopWrites();
     const reason = "No decision was made within 0.5 s.";
     expect(await until(async () => answers.length === 1, 5_000)).toBe(true);
     expect(answers).toEqual([{ decision: "reject", reason }]);
     await expect(store.checkWritable()).rejects.toMatchObject({ code: "storage_unavailable" });
-    mend();
+    await resumeWrites();
     // The task still runs, so it must not be listed as waiting.
     await pending(0);
     expect(await approvals.list("default", "rejected", { before: null, limit: 1 })).toMatchObject([{ decidedBy: "bridge", reason }]);

@@ -1,19 +1,51 @@
 import { describe, expect, test } from "vitest";
 import type { SliceResult } from "../../bench/driver.ts";
-import { MAX_ACCEPT_RATIO, MAX_CPU_RATIO, MIN_RATE_RATIO, renderReport, type ServerResults } from "../../bench/report.ts";
+import {
+  MAX_ACCEPT_RATIO,
+  MAX_CPU_RATIOS,
+  MAX_SYNCS,
+  MIN_BULLMQ_RATIO,
+  MIN_RATE_RATIO,
+  MIN_RATE_RATIO_P10,
+  renderReport,
+  type ServerResults,
+} from "../../bench/report.ts";
 
-const QUIET = { loadBefore: 0, fsyncMs: [0.5, 0.5, 0.5] };
+const QUIET = { loadBefore: 0, fsyncMs: [0.5, 0.5, 0.5], missingTracer: null };
+const GOALS = { rates: [MIN_RATE_RATIO], peerRatio: MIN_BULLMQ_RATIO, cpu: MAX_CPU_RATIOS, accept: MAX_ACCEPT_RATIO, syncs: MAX_SYNCS };
 
 describe("renderReport", () => {
   test.each([
-    { title: "every goal exactly reached", rate: MIN_RATE_RATIO, cpu: MAX_CPU_RATIO, accept: MAX_ACCEPT_RATIO, missed: 0 },
-    { title: "too few tasks per second", rate: MIN_RATE_RATIO - 0.1, cpu: MAX_CPU_RATIO, accept: MAX_ACCEPT_RATIO, missed: 2 },
-    { title: "too much CPU time", rate: MIN_RATE_RATIO, cpu: MAX_CPU_RATIO + 0.1, accept: MAX_ACCEPT_RATIO, missed: 2 },
-    { title: "a slow accept", rate: MIN_RATE_RATIO, cpu: MAX_CPU_RATIO, accept: MAX_ACCEPT_RATIO + 0.1, missed: 1 },
-  ])("reports $missed missed goals for $title", ({ rate, cpu, accept, missed }) => {
-    const { text, met } = renderReport(listResults({ rate, cpu, accept }), QUIET);
+    { title: "every goal exactly reached", missed: 0 },
+    { title: "too few tasks per second", rates: [MIN_RATE_RATIO - 0.01], missed: 2 },
+    { title: "a slow tenth of the slices", rates: [MIN_RATE_RATIO_P10 - 0.2, 1, 1], missed: 2 },
+    { title: "too few tasks per second compared with BullMQ", peerRatio: MIN_BULLMQ_RATIO - 0.1, missed: 2 },
+    { title: "too much CPU time", cpu: { 32: MAX_CPU_RATIOS[32] + 0.1, 256: MAX_CPU_RATIOS[256] + 0.1 }, missed: 2 },
+    { title: "too much CPU time with 256 in flight", cpu: { 32: MAX_CPU_RATIOS[32], 256: MAX_CPU_RATIOS[32] }, missed: 1 },
+    { title: "a slow accept", accept: MAX_ACCEPT_RATIO + 0.1, missed: 1 },
+    { title: "too many syncs", syncs: MAX_SYNCS + 0.1, missed: 1 },
+  ])("reports $missed missed goals for $title", ({ title: _, missed, ...results }) => {
+    const { text, met } = renderReport(listResults({ ...GOALS, ...results }), QUIET);
     expect(text.match(/goal missed/g)?.length ?? 0).toBe(missed);
     expect(met).toBe(missed === 0);
+  });
+
+  test("does not meet a goal that was not measured", () => {
+    const untraced = listResults({}).map((result) => ({ ...result, counts, syncs: null }));
+    const { text, met } = renderReport(untraced, { ...QUIET, missingTracer: "strace is missing" });
+    expect(text).toContain("| syncs per task, 1 in flight | at most 3 | | **not measured** |");
+    expect(text).toContain("| bridge | 1.0 | 1 | 1.0 | 1.0 | not counted, strace is missing |");
+    expect(met).toBe(false);
+  });
+
+  test("reports the syncs per task of the floor and of Bridge", () => {
+    const { text } = renderReport(
+      listResults({ syncs: 2.5 }).map((result) => ({ ...result, counts })),
+      QUIET,
+    );
+    expect(text).toContain("| syncs per task, 1 in flight | at most 3 | 2.50 | goal met |");
+    expect(text).toContain("| bridge | 1.0 | 1 | 1.0 | 1.0 | 2.50 |");
+    expect(text).toContain("| bare | 1.0 | 1 | 1.0 | 1.0 |  |");
   });
 
   test("compares slices of the same turn, so that a change that affects both servers does not change the ratio", () => {
@@ -28,7 +60,7 @@ describe("renderReport", () => {
       [slice({ tasksPerSecond: 600 }), slice({ tasksPerSecond: 60 }), slice({ tasksPerSecond: 300 })],
     );
     expect(renderReport([floor, bridge], QUIET).text).toContain(
-      "| tasks/s x floor, 32 in flight | at least 0.5 | 0.60 (0.60 to 0.60) | goal met |",
+      "| tasks/s x floor, 32 in flight | at least 0.5, p10 at least 0.45 | 0.60 (0.60 to 0.60) | goal met |",
     );
   });
 
@@ -72,19 +104,47 @@ describe("renderReport", () => {
   });
 });
 
-/** Floor, Bridge and bare server; Bridge has the given ratios in each of three slices. */
-function listResults({ rate = 1, cpu = 1, accept = 1 }): ServerResults[] {
-  const three = (one: SliceResult) => [one, one, one];
+const counts = { statements: 1, promises: 1, writtenKiB: 1, diskKiB: 1 };
+
+/** Floor, Bridge, bare server and BullMQ, with three slices each. Slice n of Bridge completes `rates[n]` of the floor's tasks, or `rates[0]`. */
+function listResults({ rates = [1], peerRatio = 2, cpu = { 32: 1, 256: 1 }, accept = 1, syncs = 1 }): ServerResults[] {
+  const three = (given: (tasksPerSecond: number) => Partial<SliceResult>) =>
+    [0, 1, 2].map((index) => slice(given(100 * (rates[index] ?? (rates[0] as number)))));
+  const bridge = (cpuMsPerTask: number) => three((tasksPerSecond) => ({ tasksPerSecond, cpuMsPerTask, acceptP50Ms: accept }));
   return [
-    server("floor", [1, 32, 256], three(slice({}))),
+    {
+      ...server(
+        "floor",
+        [1, 32, 256],
+        three(() => ({})),
+      ),
+      syncs: 2,
+    },
+    {
+      ...server("bridge", [], []),
+      slices: new Map([
+        [1, bridge(1)],
+        [32, bridge(cpu[32])],
+        [256, bridge(cpu[256])],
+      ]),
+      syncs,
+    },
     // The fsync of 0.5 ms and the bare request of 0.5 ms add up to 1 ms.
-    server("bridge", [1, 32, 256], three(slice({ tasksPerSecond: 100 * rate, cpuMsPerTask: cpu, acceptP50Ms: accept }))),
-    server("bare", [1], three(slice({ acceptP50Ms: 0.5 }))),
+    server(
+      "bare",
+      [1],
+      three(() => ({ acceptP50Ms: 0.5 })),
+    ),
+    server(
+      "bullmq-everysec",
+      [1, 32, 256],
+      three((tasksPerSecond) => ({ tasksPerSecond: tasksPerSecond / peerRatio })),
+    ),
   ];
 }
 
 function server(name: ServerResults["name"], inFlight: readonly number[], slices: readonly SliceResult[]): ServerResults {
-  return { name, absence: null, slices: new Map(inFlight.map((number) => [number, slices])), counts: null };
+  return { name, absence: null, slices: new Map(inFlight.map((number) => [number, slices])), counts: null, syncs: null };
 }
 
 function slice(given: Partial<SliceResult>): SliceResult {

@@ -5,7 +5,7 @@ import { type Address, surviveTwoRestarts } from "../packages/bridge-client/two-
 import { startBridge } from "../support/start-bridge.ts";
 import { type Browser, startBrowser } from "./start-browser.ts";
 
-/** What the page offers. */
+/** The functions that the page defines. */
 declare const connect: (address: Address) => BridgeClient;
 declare const follow: (address: Address, taskId: string) => void;
 declare const seen: { task: BridgeEvent[]; all: BridgeEvent[] };

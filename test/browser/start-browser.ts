@@ -8,10 +8,10 @@ import path from "node:path";
 import { execa } from "execa";
 import { chromium, type Page } from "playwright-core";
 
-/** Where Chromium lies on the systems that have it; CHROMIUM_PATH names another. */
+/** Usual paths of Chromium. CHROMIUM_PATH names another one. */
 const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-/** It may look up nothing outside: a test needs this machine alone. */
-const quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+/** Prevents requests of the browser itself, because tests must not need other hosts. */
+const browserOptions = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
 const repository = path.resolve(import.meta.dirname, "../..");
 
@@ -39,7 +39,7 @@ export async function startBrowser(): Promise<Browser> {
   });
   cleanup.defer(() => void server.close());
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const browser = cleanup.adopt(await chromium.launch({ executablePath, args: quiet }), (opened) => opened.close());
+  const browser = cleanup.adopt(await chromium.launch({ executablePath, args: browserOptions }), (opened) => opened.close());
   const page = await browser.newPage();
   await page.goto(`${origin}/page.html`);
   await page.waitForSelector("html[data-ready]", { state: "attached" });
@@ -47,7 +47,7 @@ export async function startBrowser(): Promise<Browser> {
   return { page, origin, close: () => keeping.disposeAsync() };
 }
 
-/** Serves directories by the beginning of a path; the first that fits. */
+/** Serves directories by the prefix of the path. The first matching prefix applies. */
 async function serve(directories: Readonly<Record<string, string>>) {
   const server = createServer((request, response) => {
     const target = request.url ?? "/";

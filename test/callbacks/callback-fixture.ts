@@ -1,15 +1,14 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { buildCallback } from "../../src/callbacks/callback-body.ts";
 import { type CallbackWorkerOptions, createCallbackWorker } from "../../src/callbacks/callback-worker.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { createDnsCache } from "../../src/network/dns-cache.ts";
 import type { Lookup } from "../../src/network/dns-resolver.ts";
-import { openStore } from "../../src/store/sqlite/open-store.ts";
-import type { Callback, Store, StoredEvent } from "../../src/store/store.ts";
+import type { Callback, StoredEvent } from "../../src/store/records.ts";
+import type { Store } from "../../src/store/store.ts";
 import type { Task } from "../../src/task.ts";
+import { openTestStore } from "../support/database-subject.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** A log line of the worker. */
 export interface LogLine {
@@ -25,16 +24,14 @@ type WorkerSettings = Partial<Omit<CallbackWorkerOptions, "config" | "store" | "
 
 /** Creates a store in a temporary directory and a callback worker. Both can be stopped and restarted like a process. */
 export async function createCallbackFixture(settings: WorkerSettings = {}) {
-  const directory = await mkdtemp(path.join(tmpdir(), "bridge-callbacks-"));
-  const file = path.join(directory, "bridge.db");
-  const clock = settings.clock ?? Date.now;
+  const dataDir = await temporaryDirectory();
   const log: LogLine[] = [];
   const events: StoredEvent[] = [];
   const metrics = createMetrics("0.0.0-test");
-  let store = open();
+  let store = await open();
   let worker = createWorker(settings);
   const fixture = {
-    file,
+    dataDir,
     log,
     events,
     metrics,
@@ -72,15 +69,15 @@ export async function createCallbackFixture(settings: WorkerSettings = {}) {
       await worker.close();
       await store.close();
     },
-    restart(changes: WorkerSettings = {}): void {
-      store = open();
+    async restart(changes: WorkerSettings = {}): Promise<void> {
+      store = await open();
       worker = createWorker({ ...settings, ...changes });
       worker.start();
     },
   };
 
-  function open(): Store {
-    const opened = openStore({ file, clock });
+  async function open(): Promise<Store> {
+    const opened = await openTestStore(dataDir, { clock: settings.clock });
     opened.onEvents((committed) => events.push(...committed));
     return opened;
   }
@@ -105,7 +102,6 @@ export async function createCallbackFixture(settings: WorkerSettings = {}) {
   onTestFinished(async () => {
     await worker.close();
     await store.close();
-    await rm(directory, { recursive: true });
   });
   return fixture;
 }
@@ -119,6 +115,7 @@ async function endTask(
   const { task } = await store.insertTaskIfAbsent({
     tenant,
     taskId,
+    needs: [],
     parent: null,
     agentId: "a1",
     provider: "memory",

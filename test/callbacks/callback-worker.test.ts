@@ -1,10 +1,10 @@
-import Database from "better-sqlite3";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createCallbacks } from "../../src/callbacks/callbacks.ts";
 import { createDnsResolver, type FoundAddress } from "../../src/network/dns-resolver.ts";
 import { newTask } from "../conformance/store.ts";
 import { startNameServer } from "../network/name-server.ts";
+import { databaseOf } from "../support/database-subject.ts";
 import { type Answer, findClosedPort, startReceiver } from "../support/start-receiver.ts";
 import { createCallbackFixture } from "./callback-fixture.ts";
 
@@ -112,7 +112,7 @@ describe("a callback", () => {
     const task = await fixture.owe("t1", receiver.origin, { output: "ü\ud800\u0000😀\u2028", traceparent });
     await fixture.settled(task, "pending", 2);
     await fixture.stop();
-    fixture.restart();
+    await fixture.restart();
     await fixture.settled(task, "dead", 4);
 
     expect(receiver.posts).toHaveLength(4);
@@ -141,10 +141,8 @@ describe("a callback", () => {
     const task = await fixture.owe("t1", receiver.origin);
     await fixture.settled(task, "delivered");
     await fixture.stop();
-    const database = new Database(fixture.file);
-    database.exec("UPDATE callback SET state = 'pending', next_at = 0, body = '{}'");
-    database.close();
-    fixture.restart();
+    await (await databaseOf(fixture.dataDir)).query("UPDATE callback SET state = 'pending', next_at = 0, body = '{}'");
+    await fixture.restart();
     await fixture.settled(await fixture.owe("t2", receiver.origin), "delivered");
     expect(receiver.taskIds()).toEqual(["t1", "t2"]);
   });
@@ -231,13 +229,13 @@ describe("the schedule", () => {
       await fixture.stop();
 
       clock.now += delayMs - 1;
-      fixture.restart();
+      await fixture.restart();
       expect(await fixture.store.listDueCallbackQueues()).toEqual([]);
       expect(await fixture.find(task)).toMatchObject({ attempts, nextAttemptAt });
       await fixture.stop();
 
       clock.now += 1;
-      fixture.restart();
+      await fixture.restart();
     }
     await fixture.settled(task, "dead", 4);
     expect(receiver.posts).toHaveLength(4);
@@ -325,7 +323,7 @@ describe("a shutdown", () => {
     const task = await fixture.owe("t1", receiver.origin);
     await expect.poll(() => receiver.posts.length).toBe(1);
     await fixture.stop();
-    fixture.restart();
+    await fixture.restart();
     expect(await fixture.settled(task, "delivered")).toMatchObject({ attempts: 1 });
     expect(receiver.taskIds()).toEqual(["t1", "t1"]);
     expect(fixture.attempts().map(({ outcome }) => outcome)).toEqual(["own_fault", "delivered"]);
@@ -365,7 +363,7 @@ describe("a shutdown", () => {
     const task = await fixture.owe("t1", receiver.origin);
     await expect.poll(() => fixture.attempts().length).toBe(1);
     await fixture.crash();
-    fixture.restart();
+    await fixture.restart();
     expect(await fixture.settled(task, "delivered")).toMatchObject({ attempts: 1 });
     expect(receiver.posts).toHaveLength(2);
     expect(receiver.posts[0]?.body).toEqual(receiver.posts[1]?.body);
@@ -533,12 +531,14 @@ describe("redelivery", () => {
     fixture.worker.start();
     const task = await fixture.owe("t1", `http://127.0.0.1:${await findClosedPort()}`);
     expect(await fixture.settled(task, "dead", 1)).toMatchObject({ lastStatus: null, lastError: "connection_refused" });
-    const [first, second] = await Promise.allSettled([
+    const answers = await Promise.allSettled([
       createCallbacks(fixture.store, fixture.worker).redeliver(task.tenant, task.taskId),
       createCallbacks(fixture.store, fixture.worker).redeliver(task.tenant, task.taskId),
     ]);
-    expect(first).toMatchObject({ status: "fulfilled" });
-    expect(second).toMatchObject({ status: "rejected", reason: { code: "invalid_state" } });
+    expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(answers).toContainEqual(
+      expect.objectContaining({ status: "rejected", reason: expect.objectContaining({ code: "invalid_state" }) }),
+    );
     await fixture.settled(task, "dead", 2);
   });
 

@@ -13,7 +13,7 @@ import { readSigningKeys, signCallback } from "../../src/callbacks/sign-callback
 import { createDestinationGuard } from "../../src/network/destination-guard.ts";
 import { createDnsCache } from "../../src/network/dns-cache.ts";
 import type { Lookup } from "../../src/network/dns-resolver.ts";
-import type { DueCallback } from "../../src/store/store.ts";
+import type { DueCallback } from "../../src/store/records.ts";
 import { blockEventLoop } from "../support/block-event-loop.ts";
 import { outlasts } from "../support/outlasts.ts";
 import { type Answer, findClosedPort, startReceiver, startTcpServer } from "../support/start-receiver.ts";

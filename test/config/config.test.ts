@@ -1,8 +1,9 @@
 import { writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { listAllSettings, loadConfig } from "../../src/app/load-config.ts";
-import type { Config } from "../../src/config/config.ts";
+import { type Config, readDatabaseUrl } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -33,6 +34,11 @@ test("an empty environment results in the documented defaults", () => {
     port: 8787,
     dataDir: path.resolve("data"),
     databaseFile: path.resolve("data/bridge.db"),
+    databaseUrl: null,
+    databaseListenUrl: null,
+    migrates: true,
+    node: { name: hostname(), url: null, tags: [], files: "local", leaseSeconds: 120, graceSeconds: 120 },
+    filesDir: path.resolve("data"),
     workspacesDir: path.resolve("data/workspaces"),
     adapters: ["command"],
     queueLimit: 10_000,
@@ -45,6 +51,7 @@ test("an empty environment results in the documented defaults", () => {
     rateLimitPerMinute: null,
     corsOrigins: [],
     callbacks: { retries: 3, backoffMs: 1000, secrets: [], allow: [] },
+    delivers: true,
     retentionDays: 7,
     drainSeconds: 30,
     idleSeconds: 300,
@@ -87,7 +94,16 @@ test("an empty environment results in the documented defaults", () => {
   });
 });
 
-type Row = { good: readonly [value: string, read: (config: Config) => unknown, expected: unknown][]; bad: readonly string[] };
+type Row = {
+  good: readonly [value: string, read: (config: Config) => unknown, expected: unknown][];
+  bad: readonly string[];
+  /** Settings without which the good values are rejected. */
+  needs?: Record<string, string>;
+};
+
+/** What PostgreSQL requires in addition to its URL. */
+const shared = { BRIDGE_GATEWAY_TOKEN_HASH: hash, BRIDGE_SANDBOX: "off" };
+const onPostgres = { BRIDGE_DATABASE_URL: "postgres://db.test/b", ...shared };
 
 const quotaRow = (field: keyof Config["quota"]): Row => ({
   good: [
@@ -97,7 +113,7 @@ const quotaRow = (field: keyof Config["quota"]): Row => ({
   bad: ["0", "-1", "1.5", "many"],
 });
 
-/** Every setting: values that are read, and values that are refused. */
+/** Valid and invalid values of every setting. */
 const table: Record<string, Row> = {
   BRIDGE_HOST: {
     good: [
@@ -128,10 +144,38 @@ const table: Record<string, Row> = {
   BRIDGE_DATABASE_URL: {
     good: [
       ["sqlite:/var/b.db", ({ databaseFile }) => databaseFile, "/var/b.db"],
-      ["sqlite:b.db", ({ databaseFile }) => databaseFile, path.resolve("b.db")],
+      ["sqlite:b.db", ({ databaseFile, databaseUrl }) => [databaseFile, databaseUrl], [path.resolve("b.db"), null]],
+      ["postgres://u:p@db.test:5433/b", ({ databaseUrl }) => databaseUrl, "postgres://u:p@db.test:5433/b"],
+      ["postgresql://db.test/b", ({ databaseUrl }) => databaseUrl, "postgresql://db.test/b"],
     ],
-    bad: ["postgres://a", "sqlite:", "/var/b.db"],
+    bad: ["postgres://a", "postgres://a/", "postgres:///b", "mysql://a/b", "sqlite:", "/var/b.db"],
+    needs: shared,
   },
+  BRIDGE_DATABASE_LISTEN_URL: {
+    good: [["postgres://u:p@db:5432/bridge", ({ databaseListenUrl }) => databaseListenUrl, "postgres://u:p@db:5432/bridge"]],
+    bad: ["sqlite:/data/bridge.db", "postgres://db"],
+  },
+  BRIDGE_MIGRATE: { good: [["off", ({ migrates }) => migrates, false]], bad: ["on", "false"], needs: onPostgres },
+  BRIDGE_NODE_NAME: {
+    good: [["bridge-1.eu", ({ node }) => node.name, "bridge-1.eu"]],
+    bad: ["-a", "a b", "a:b", "a".repeat(65)],
+  },
+  BRIDGE_NODE_URL: {
+    good: [["http://bridge-1:8787", ({ node }) => node.url, "http://bridge-1:8787"]],
+    bad: ["bridge-1:8787", "ftp://bridge-1"],
+  },
+  BRIDGE_NODE_TAGS: {
+    good: [["gpu, repo:web", ({ node }) => node.tags, ["gpu", "repo:web"]]],
+    bad: ["-gpu", "a b", Array.from({ length: 65 }, (_, index) => `t${index}`).join(",")],
+  },
+  BRIDGE_LEASE_SECONDS: { good: [["3", ({ node }) => node.leaseSeconds, 3]], bad: ["2", "3601", "1m"] },
+  BRIDGE_NODE_GRACE_SECONDS: { good: [["0", ({ node }) => node.graceSeconds, 0]], bad: ["-1", "86401"] },
+  BRIDGE_FILES: { good: [["shared", ({ node }) => node.files, "shared"]], bad: ["remote"] },
+  BRIDGE_FILES_DIR: {
+    good: [["/f", ({ filesDir, workspacesDir }) => [filesDir, workspacesDir], ["/f", "/f/workspaces"]]],
+    bad: [],
+  },
+  BRIDGE_DELIVER: { good: [["false", ({ delivers }) => delivers, false]], bad: ["maybe"], needs: onPostgres },
   BRIDGE_WORKSPACES_DIR: { good: [["/w", ({ workspacesDir }) => workspacesDir, "/w"]], bad: [] },
   BRIDGE_ADAPTERS: {
     good: [["codex, command,./my.ts,", ({ adapters }) => adapters, ["codex", "command", "./my.ts"]]],
@@ -359,9 +403,9 @@ test("the table names every setting", () => {
   expect(Object.keys(table)).toEqual(Object.keys(allSettings));
 });
 
-describe.each(Object.entries(table))("%s", (name, { good, bad }) => {
+describe.each(Object.entries(table))("%s", (name, { good, bad, needs }) => {
   test.each(good)("reads %j", (value, read, expected) => {
-    expect(read(load({ [name]: value }))).toEqual(expected);
+    expect(read(load({ ...needs, [name]: value }))).toEqual(expected);
   });
 
   if (bad.length > 0) {
@@ -446,6 +490,61 @@ test("a host that is not a loopback address requires a token", () => {
   }
 });
 
+describe("PostgreSQL", () => {
+  test("requires a token, because no node generates one for all of them", () => {
+    const { BRIDGE_GATEWAY_TOKEN_HASH: _, ...withoutToken } = onPostgres;
+    expect(faultsOf(withoutToken)).toEqual([
+      expect.stringMatching(
+        /^BRIDGE_GATEWAY_TOKEN_HASH: PostgreSQL requires a token.*BRIDGE_TOKENS_FILE.*openssl rand -hex 32.*sha256sum$/,
+      ),
+    ]);
+    expect(load({ ...withoutToken, BRIDGE_TOKENS_FILE: "tokens.json" }).tokensFile).toBe(path.resolve("tokens.json"));
+  });
+
+  test.each([
+    ["command", true],
+    ["vercel-ai,claude", true],
+    ["acp:goose", true],
+    ["./own-adapter.ts", true],
+    ["vercel-ai,gloo-ai,responder", false],
+  ])("requires a decision on the sandbox with the adapters %s: %s", (adapters, isRequired) => {
+    const { BRIDGE_SANDBOX: _, ...undecided } = {
+      ...onPostgres,
+      BRIDGE_ADAPTERS: adapters,
+      BRIDGE_ACP_AGENTS: '{"goose":["goose","acp"]}',
+    };
+    const existing = adapters.startsWith("./") ? { ...undecided, BRIDGE_ADAPTERS: `${adapters},vercel-ai` } : undecided;
+    if (isRequired) expect(faultsOf(existing)).toEqual([expect.stringMatching(/^BRIDGE_SANDBOX: .*set required, auto or off$/)]);
+    else expect(load(existing).sandbox).toBe("off");
+    for (const BRIDGE_SANDBOX of ["required", "auto", "off"]) expect(load({ ...existing, BRIDGE_SANDBOX }).sandbox).toBe(BRIDGE_SANDBOX);
+  });
+
+  test("requires the directory of shared files, in which the workspaces are", () => {
+    const onShared = { ...onPostgres, BRIDGE_FILES: "shared" };
+    expect(faultsOf(onShared)).toEqual([expect.stringMatching(/^BRIDGE_FILES_DIR: must be set with BRIDGE_FILES=shared/)]);
+    expect(faultsOf({ ...onShared, BRIDGE_FILES_DIR: "/f", BRIDGE_WORKSPACES_DIR: "/w" })).toEqual([
+      expect.stringMatching(/^BRIDGE_WORKSPACES_DIR: cannot be set with BRIDGE_FILES=shared/),
+    ]);
+    expect(load({ ...onShared, BRIDGE_FILES_DIR: "/f" }).workspacesDir).toBe("/f/workspaces");
+  });
+});
+
+test("callbacks that no node would post are rejected with SQLite", () => {
+  expect(faultsOf({ BRIDGE_DELIVER: "false" })).toEqual([expect.stringMatching(/^BRIDGE_DELIVER: false needs PostgreSQL/)]);
+});
+
+test("a schema that no command would upgrade is rejected with SQLite", () => {
+  expect(faultsOf({ BRIDGE_MIGRATE: "off" })).toEqual([expect.stringMatching(/^BRIDGE_MIGRATE: off needs PostgreSQL/)]);
+});
+
+test("commands on the database read its URL only, also from a file", async () => {
+  const file = path.join(await temporaryDirectory(), "url");
+  await writeFile(file, "postgres://u:p@db.test/b\n");
+  expect(readDatabaseUrl({ BRIDGE_DATABASE_URL_FILE: file, BRIDGE_PORT: "none" })).toBe("postgres://u:p@db.test/b");
+  expect(readDatabaseUrl({})).toBe(null);
+  expect(() => readDatabaseUrl({ BRIDGE_DATABASE_URL: "mysql://db" })).toThrow("BRIDGE_DATABASE_URL: must begin with sqlite:");
+});
+
 describe("GATEWAY_PROVIDER", () => {
   test("is accepted if it equals BRIDGE_ADAPTERS and rejected if it differs", () => {
     expect(load({ GATEWAY_PROVIDER: "codex", BRIDGE_ADAPTERS: "codex" }).adapters).toEqual(["codex"]);
@@ -456,6 +555,16 @@ describe("GATEWAY_PROVIDER", () => {
 });
 
 describe("secrets from files", () => {
+  test("include the URLs of the database, whose files are hidden from tasks", async () => {
+    const directory = await temporaryDirectory();
+    const [file, listenFile] = [path.join(directory, "url"), path.join(directory, "listen-url")];
+    await writeFile(file, "postgres://u:p@db.test/b\n");
+    await writeFile(listenFile, "postgres://u:p@direct.test/b\n");
+    const config = load({ ...shared, BRIDGE_DATABASE_URL_FILE: file, BRIDGE_DATABASE_LISTEN_URL_FILE: listenFile });
+    expect([config.databaseUrl, config.databaseListenUrl]).toEqual(["postgres://u:p@db.test/b", "postgres://u:p@direct.test/b"]);
+    expect(config.secretFiles).toEqual([file, listenFile]);
+  });
+
   test("are read from files with one value per line or with commas", async () => {
     const file = path.join(await temporaryDirectory(), "secret");
     await writeFile(file, `${hash}\n${"b".repeat(64)}\n`);

@@ -19,6 +19,7 @@ import {
   type TaskErrorCode,
 } from "#contract";
 import { createAdapterConfig } from "./adapter-config.ts";
+import { createExecutionRequest } from "./execution-request.ts";
 
 /** The fields of a request that make the runtime perform a scenario. */
 export type Changes = Partial<ExecutionRequest> | Promise<Partial<ExecutionRequest>>;
@@ -207,18 +208,9 @@ function requestIn(root: string, changes: Partial<ExecutionRequest>): ExecutionR
     tmp: path.join(root, "tmp", id),
   };
   for (const directory of Object.values(directories)) mkdirSync(directory, { recursive: true });
-  return {
-    // The handle of a task of a tenant is unique, but it is not a valid file name.
-    taskId: `tenant/${id}`,
-    agentId: "conformance",
-    message: "Do what the scenario asks.",
-    timeoutSeconds: 60,
-    outputStrategy: { type: "stream" },
-    profile: "modify",
-    approvals: "allow",
-    directories,
-    ...changes,
-  };
+  // The handle of a task of a tenant is unique, but it is not a valid file name.
+  const taskId = `tenant/${id}`;
+  return createExecutionRequest(root, { taskId, agentId: "conformance", message: "Do what the scenario asks.", directories, ...changes });
 }
 
 /** Processes can end during the search, and some belong to other users. */

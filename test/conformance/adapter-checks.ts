@@ -210,8 +210,8 @@ export const adapterChecks: readonly AdapterCheck[] = [
       expect(second.result).toMatchObject({ status: "ok", output: expect.stringContaining("zebra-4711") });
       const usage = resume.usagePerTurn ?? undefined;
       expect([first.result.usage, second.result.usage]).toEqual([usage, usage]);
-      const stranger = await bench.run(resume.recall());
-      expect(stranger.result.output ?? "").not.toContain("zebra-4711");
+      const withoutSession = await bench.run(resume.recall());
+      expect(withoutSession.result.output ?? "").not.toContain("zebra-4711");
     },
     refused: async (bench, { scenarios }) => {
       const { result } = await bench.run(scenarios.speak("once"));

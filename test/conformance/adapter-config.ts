@@ -8,6 +8,7 @@ export function createAdapterConfig(dataDir: string, changes: Partial<AdapterCon
     settings: {},
     env: process.env,
     dataDir,
+    filesDir: dataDir,
     retentionDays: 7,
     logger: { debug: silent, info: silent, warn: silent, error: silent },
     sandbox: null,

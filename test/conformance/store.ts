@@ -1,12 +1,31 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { EventType } from "#contract";
-import type { CallbackSettlement, ClaimFilter, DueCallback, Finish, NewTask, Store, StoredEvent } from "../../src/store/store.ts";
-import type { Task } from "../../src/task.ts";
+import type { EventType, ExecutionResult } from "#contract";
+import type {
+  CallbackSettlement,
+  ClaimFilter,
+  DueCallback,
+  Finish,
+  NewApproval,
+  NewTask,
+  NewTicket,
+  StoredEvent,
+} from "../../src/store/records.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { StopRequest, Task } from "../../src/task.ts";
 
-/** A storage engine under test: opens an empty store, and reopens it with the same data. */
+/** A storage engine under test. */
 export interface StoreSubject {
-  /** `clock` returns the time in ms; `reopen` closes the store and opens its data again. */
-  open(clock?: () => number): Promise<{ store: Store; reopen: () => Promise<Store>; close: () => Promise<void> }>;
+  name: string;
+  /** Opens an empty store. `clock` returns the time in ms, as the engine's own clock would. */
+  open(clock?: () => number): Promise<OpenedStore>;
+}
+
+/** An open store under test. */
+export interface OpenedStore {
+  store: Store;
+  /** Closes the store and opens its data again. */
+  reopen(): Promise<Store>;
+  close(): Promise<void>;
 }
 
 /** A task for tests; every field may be set. */
@@ -17,6 +36,7 @@ export function newTask(fields: Partial<NewTask> = {}): NewTask {
     parent: null,
     agentId: "agent",
     provider: "command",
+    needs: [],
     request: { message: "work", outputStrategy: { type: "stream" }, profile: "inspect", approvals: "deny", onInterrupt: "fail" },
     fingerprint: "f",
     traceparent: null,
@@ -47,13 +67,14 @@ const claimOf = ({ provider = "command", tenant = "default", parent }: Partial<N
   kind: parent == null ? "dispatched" : "child",
 });
 
-async function started(store: Store, fields: Partial<NewTask> = {}): Promise<Task> {
+/** Inserts a task and claims it. */
+export async function started(store: Store, fields: Partial<NewTask> = {}): Promise<Task> {
   await store.insertTaskIfAbsent(newTask(fields));
   return (await claim(store, claimOf(fields))) as Task;
 }
 
 /** Checks that every storage engine passes. */
-export function storeConformance(name: string, subject: StoreSubject): void {
+export function storeConformance(subject: StoreSubject): void {
   async function open(clock?: () => number) {
     const opened = await subject.open(clock);
     onTestFinished(() => opened.close());
@@ -62,7 +83,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
     return { ...opened, published };
   }
 
-  describe(`store: ${name}`, () => {
+  describe(`store: ${subject.name}`, () => {
     describe("accept", () => {
       test("a second insert with the same id finds the first task and changes nothing", async () => {
         const { store } = await open();
@@ -235,7 +256,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         const task = await started(store);
         const approval = { approvalId: "apr", toolCallId: "call", toolName: "shell", shownInput: "{}", expiresInMs: 60_000 };
         await store.insertApprovalIfRunning(task, { ...approval, event: () => ({ type: "tool.approval_requested", data: "{}" }) });
-        await expect(store.finishTaskIfRunning(task, { ...newFinish(), state: "none" as "failed" })).rejects.toThrow(/CHECK/);
+        await expect(store.finishTaskIfRunning(task, { ...newFinish(), state: "none" as "failed" })).rejects.toThrow(/check/i);
         expect(await store.hasPendingApproval(task.seq)).toBe(true);
         const again = await reopen();
         await again.finishTaskIfRunning(task, newFinish());
@@ -257,7 +278,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       test("rejects a completed task without a start, by a constraint of the schema", async () => {
         const { store } = await open();
         const { task } = await store.insertTaskIfAbsent(newTask());
-        await expect(store.finishTaskIfQueued(task, newFinish({ state: "completed" }))).rejects.toThrow(/CHECK/);
+        await expect(store.finishTaskIfQueued(task, newFinish({ state: "completed" }))).rejects.toThrow(/check/i);
       });
     });
 
@@ -269,6 +290,66 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       expect(await store.requeueTaskIfRunning(task)).toBe(false);
       const log = published.map(({ type, data }) => `${type} ${data}`);
       expect(log).toEqual(['execution.started {"agentId":"agent"}', 'execution.progress {"restarted":true}']);
+    });
+
+    describe("a stop request", () => {
+      const stop: StopRequest = { code: "cancelled", reason: "The task was canceled." };
+      const listen = (store: Store) => {
+        const requests: [taskId: string, StopRequest][] = [];
+        store.onStopRequests(({ taskId }, request) => requests.push([taskId, request]));
+        return requests;
+      };
+
+      test("reaches the process that runs the task; of two requests, the first is kept", async () => {
+        const { store } = await open();
+        const task = await started(store);
+        const requests = listen(store);
+        const both = [stop, { code: "timeout", reason: "too long" } as const].map((one) => store.requestStopIfRunning(task, one));
+        expect(await Promise.all(both)).toEqual([true, true]);
+        await expect.poll(() => requests[0]).toEqual(["task-1", stop]);
+        expect(new Set(requests.map(([, { reason }]) => reason))).toEqual(new Set([stop.reason]));
+        expect(await store.findTask("default", "task-1")).toEqual(task);
+        expect(await store.listInterruptedTasks()).toEqual([{ task, stop }]);
+      });
+
+      test("for a task that is not running is rejected, and reaches no listener", async () => {
+        const { store } = await open();
+        const requests = listen(store);
+        const { task: queued } = await store.insertTaskIfAbsent(newTask({ taskId: "queued" }));
+        const ended = await started(store, { taskId: "ended", provider: "codex" });
+        await store.finishTaskIfRunning(ended, newFinish());
+        for (const task of [queued, ended, { ...ended, seq: 99 }]) expect(await store.requestStopIfRunning(task, stop)).toBe(false);
+        expect(requests).toEqual([]);
+      });
+
+      test("in one commit with the end of the task leaves exactly one end", async () => {
+        const { store, published } = await open();
+        const [before, after] = [await started(store, { taskId: "before" }), await started(store, { taskId: "after" })];
+        const writes = [
+          store.requestStopIfRunning(before, stop),
+          store.finishTaskIfRunning(before, newFinish()),
+          store.finishTaskIfRunning(after, newFinish()),
+          store.requestStopIfRunning(after, stop),
+        ];
+        expect(await Promise.all(writes)).toMatchObject([true, { state: "completed" }, { state: "completed" }, false]);
+        expect(published.filter(({ type }) => type === "execution.completed")).toHaveLength(2);
+        expect(await store.deleteTaskIfEnded("default", "before")).toBe("deleted");
+      });
+
+      test("survives a restart and prevents the task from returning to the queue", async () => {
+        const { store, reopen } = await open();
+        const task = await started(store);
+        const other = await started(store, { taskId: "other", provider: "codex" });
+        await store.requestStopIfRunning(task, stop);
+        const again = await reopen();
+        expect(await again.listInterruptedTasks()).toEqual([
+          { task: other, stop: null },
+          { task, stop },
+        ]);
+        expect(await again.requeueTaskIfRunning(task)).toBe(false);
+        expect(await again.requeueTaskIfRunning(other)).toBe(true);
+        expect(await again.finishTaskIfRunning(task, newFinish({ state: "cancelled" }))).toMatchObject({ state: "cancelled" });
+      });
     });
 
     test("a resume token is known for its tenant, provider and agent only", async () => {
@@ -288,7 +369,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       await store.insertTaskIfAbsent(newTask({ taskId: "child", parent }));
       await store.insertTaskIfAbsent(newTask({ taskId: "waiting" }));
       const again = await reopen();
-      expect((await again.listInterruptedTasks()).map(({ taskId }) => taskId)).toEqual(["child", "task-1"]);
+      expect((await again.listInterruptedTasks()).map(({ task }) => task.taskId)).toEqual(["child", "task-1"]);
       expect((await again.listUnfinishedChildren(parent.seq)).map(({ taskId }) => taskId)).toEqual(["child"]);
       for (const [tenant, agentId] of [
         ["other", "x"],
@@ -298,13 +379,40 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         await again.insertTaskIfAbsent(newTask({ taskId: `${tenant}-${agentId}`, tenant, agentId, provider: "codex" }));
       }
       await again.insertTaskIfAbsent(newTask({ taskId: "more" }));
-      expect(await again.countQueuedTasks()).toEqual([
-        { provider: "command", tenant: "default", agentId: "agent", count: 2 },
-        { provider: "codex", tenant: "other", agentId: "x", count: 1 },
-        { provider: "codex", tenant: "default", agentId: "x", count: 1 },
+      expect((await again.countQueuedTasks()).filter(({ isChild }) => !isChild)).toEqual([
+        { provider: "command", tenant: "default", agentId: "agent", queued: 2, startable: 2, isChild: false },
+        { provider: "codex", tenant: "other", agentId: "x", queued: 1, startable: 1, isChild: false },
+        { provider: "codex", tenant: "default", agentId: "x", queued: 1, startable: 1, isChild: false },
       ]);
       expect(await again.findQueuedTask("command")).toMatchObject({ state: "queued", provider: "command" });
       expect(await again.findQueuedTask("absent")).toBeNull();
+    });
+
+    test("reports whether the newest tool event of a running task is an open call, whatever other events follow, until the task ends or starts again", async () => {
+      const { store } = await open();
+      const task = await started(store, { taskId: "a" });
+      const other = await started(store, { taskId: "b" });
+      const appendAndLook = async (types: EventType[], of = task) => {
+        await store.appendEventsIfRunning(
+          of,
+          types.map((type) => ({ type, data: "{}" })),
+        );
+        return [await store.isInToolCall(task.seq), await store.isInToolCall(other.seq)];
+      };
+      expect(await appendAndLook(["assistant.text"])).toEqual([false, false]);
+      expect(await appendAndLook(["tool.invoked", "assistant.text", "tool.approval_requested", "tool.approval_resolved"])).toEqual([
+        true,
+        false,
+      ]);
+      expect(await appendAndLook(["tool.invoked"], other)).toEqual([true, true]);
+      expect(await appendAndLook(["tool.invoked", "tool.completed"])).toEqual([false, true]);
+      expect(await appendAndLook(["tool.completed", "tool.invoked"])).toEqual([true, true]);
+      expect(await appendAndLook(Array(600).fill("assistant.text"))).toEqual([true, true]);
+      await store.finishTaskIfRunning(other, newFinish());
+      await store.requeueTaskIfRunning(task);
+      const again = (await claim(store)) as Task;
+      expect(await appendAndLook(["execution.progress"], again)).toEqual([false, false]);
+      expect(await appendAndLook(["tool.invoked"], again)).toEqual([true, false]);
     });
 
     describe("events", () => {
@@ -417,7 +525,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         let now = 10_000;
         const { store, reopen } = await open(() => now);
         const task = await endWithCallback(store, "http://a.test/x");
-        expect(await store.settleCallbackIfPending(task, again)).toBe(1);
+        expect(await store.settleCallbackIfPending({ task, attempts: 0 }, again)).toBe(1);
         const settled = await store.findCallback(task.seq);
         expect(settled).toMatchObject({ state: "pending", attempts: 1, nextAttemptAt: 11_000, lastStatus: 500, lastError: "http_500" });
         const reopened = await reopen();
@@ -431,19 +539,38 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       test("do not change after they are delivered", async () => {
         const { store, published } = await open();
         const task = await endWithCallback(store, "http://a.test/x");
-        expect(await store.settleCallbackIfPending(task, delivered)).toBe(1);
+        expect(await store.settleCallbackIfPending({ task, attempts: 0 }, delivered)).toBe(1);
         expect(await store.findCallback(task.seq)).toMatchObject({ state: "delivered", attempts: 1, nextAttemptAt: null });
-        expect(await store.settleCallbackIfPending(task, again)).toBeNull();
+        expect(await store.settleCallbackIfPending({ task, attempts: 1 }, again)).toBeNull();
         expect(await store.redeliverCallbackIfDead(task.seq)).toBeNull();
         expect(await store.listDueCallbacks(queueOf("a"), 9)).toEqual([]);
         expect(published.at(-1)).toMatchObject({ type: "callback.delivered", data: '{"attempts":1}' });
       });
 
-      test("can be redelivered when dead: in a new round with the same body, and the attempts are counted on", async () => {
+      test.each([
+        ["delivered", delivered],
+        ["pending", again],
+        ["dead", dead],
+      ])("count each POST once: of two settlements of one POST, the second changes nothing (%s)", async (state, settlement) => {
+        const { store, published } = await open(() => 1_000);
+        const task = await endWithCallback(store, "http://a.test/x");
+        const [posted] = await store.listDueCallbacks(queueOf("a"), 1);
+        if (posted === undefined) throw new Error("no callback is due");
+        const both = [store.settleCallbackIfPending(posted, settlement), store.settleCallbackIfPending(posted, delivered)];
+        expect(await Promise.all(both)).toEqual([1, null]);
+        expect(await store.findCallback(task.seq)).toMatchObject({ state, attempts: 1, lastStatus: settlement.lastStatus });
+        expect(published.filter(({ type }) => type.startsWith("callback."))).toHaveLength(state === "pending" ? 0 : 1);
+        // A redelivery starts a new round, and the settlement of an earlier POST does not belong to it.
+        await store.redeliverCallbackIfDead(task.seq);
+        expect(await store.settleCallbackIfPending(posted, delivered)).toBeNull();
+        expect(await store.findCallback(task.seq)).toMatchObject({ attempts: 1 });
+      });
+
+      test("can be redelivered when dead: in a new round with the same body, and the count of attempts continues", async () => {
         const { store } = await open(() => 5_000);
         const task = await endWithCallback(store, "http://a.test/x");
-        await store.settleCallbackIfPending(task, again);
-        await store.settleCallbackIfPending(task, dead);
+        await store.settleCallbackIfPending({ task, attempts: 0 }, again);
+        await store.settleCallbackIfPending({ task, attempts: 1 }, dead);
         expect(await store.redeliverCallbackIfDead(task.seq)).toMatchObject({ state: "pending", attempts: 2, nextAttemptAt: 5_000 });
         expect(await store.redeliverCallbackIfDead(task.seq)).toBeNull();
         expect(await store.listDueCallbacks(queueOf("a"), 9)).toMatchObject([
@@ -562,7 +689,10 @@ export function storeConformance(name: string, subject: StoreSubject): void {
           const task = await ended(store, { taskId: state }, "http://a.test/");
           expect(await remove(store, state)).toBe("callback_pending");
           const settlement = { state, nextInMs: null, lastStatus: 500, lastError: null };
-          await store.settleCallbackIfPending(task, { ...settlement, event: () => ({ type: `callback.${state}`, data: "{}" }) });
+          await store.settleCallbackIfPending(
+            { task, attempts: 0 },
+            { ...settlement, event: () => ({ type: `callback.${state}`, data: "{}" }) },
+          );
           expect(await remove(store, state)).toBe("deleted");
           expect(await store.findCallback(task.seq)).toBeNull();
           expect(await store.redeliverCallbackIfDead(task.seq)).toBeNull();
@@ -617,6 +747,152 @@ export function storeConformance(name: string, subject: StoreSubject): void {
       });
     });
 
+    describe("U+0000 in a text that is not JSON", () => {
+      const approval: NewApproval = {
+        ...{ approvalId: "apr", toolCallId: "call\0", toolName: "shell\0", shownInput: "{}", expiresInMs: 60_000 },
+        event: () => ({ type: "tool.approval_requested", data: "{}" }),
+      };
+      const failWith = (result: Partial<ExecutionResult>) =>
+        newFinish({ state: "failed", result: { status: "error", durationMs: 1, connection: "cli", ...result } });
+
+      test.each<
+        [name: string, write: (store: Store, task: Task) => Promise<unknown>, read: (store: Store, task: Task) => unknown, unknown]
+      >([
+        [
+          "the id and name of a tool call",
+          (store, task) => store.insertApprovalIfRunning(task, approval),
+          async (store) =>
+            (await store.listPendingApprovals("default", "call\0")).map(({ toolCallId, toolName }) => [toolCallId, toolName]),
+          [["call\ufffd", "shell\ufffd"]],
+        ],
+        [
+          "the reason of a decision",
+          async (store, task) => {
+            await store.insertApprovalIfRunning(task, approval);
+            const decided = await store.decideApprovalIfPending("default", "apr", { decision: "reject", by: "user", reason: "no\0" });
+            expect(decided).toEqual(await store.findApproval("default", "apr"));
+          },
+          async (store, { seq }) => JSON.parse((await store.readTaskEvents(seq, 0, 9, { callbacks: false })).at(-1)?.data ?? "").reason,
+          "no\ufffd",
+        ],
+        [
+          "the error of a task that ends while an approval waits",
+          async (store, task) => {
+            await store.insertApprovalIfRunning(task, approval);
+            await store.finishTaskIfRunning(task, failWith({ error: "failed\0" }));
+            expect((await store.findTask("default", "task-1"))?.result?.error).toBe("failed\0");
+          },
+          async (store) => (await store.findApproval("default", "apr"))?.reason,
+          "failed\ufffd",
+        ],
+        [
+          "the reason of a stop request",
+          (store, task) => store.requestStopIfRunning(task, { code: "cancelled", reason: "stop\0" }),
+          async (store) => (await store.listInterruptedTasks())[0]?.stop?.reason,
+          "stop\ufffd",
+        ],
+        [
+          "the error of a callback attempt",
+          async (store, task) => {
+            await store.finishTaskIfRunning(task, newFinish({}, "http://a.test/"));
+            const settlement: CallbackSettlement = { state: "dead", nextInMs: null, lastStatus: null, lastError: "reset\0", event: null };
+            await store.settleCallbackIfPending({ task, attempts: 0 }, settlement);
+          },
+          async (store, { seq }) => (await store.findCallback(seq))?.lastError,
+          "reset\ufffd",
+        ],
+      ])("is replaced: %s", async (_, write, read, expected) => {
+        const { store } = await open();
+        const task = await started(store);
+        await write(store, task);
+        expect(await read(store, task)).toEqual(expected);
+      });
+
+      test("is replaced in a resume token, which still identifies its session", async () => {
+        const { store } = await open();
+        const request = { ...newTask().request, resumeToken: "session\0" };
+        for (const taskId of ["one", "two"]) await store.insertTaskIfAbsent(newTask({ taskId, request }));
+        await store.insertTaskIfAbsent(newTask({ taskId: "three", request: { ...request, resumeToken: "session\ufffd" } }));
+        await store.insertTaskIfAbsent(newTask({ taskId: "four", request: { ...request, resumeToken: "session" } }));
+        const first = (await claim(store)) as Task;
+        expect([first.taskId, first.request.resumeToken]).toEqual(["one", "session\0"]);
+        expect([(await claim(store))?.taskId, await claim(store)]).toEqual(["four", null]);
+        await store.finishTaskIfRunning(first, failWith({ resumeToken: "session\0" }));
+        const isKnown = (token: string) => store.isResumeTokenKnown({ tenant: "default", provider: "command", agentId: "agent", token });
+        expect([await isKnown("session\0"), await isKnown("session\ufffd"), await isKnown("session")]).toEqual([true, true, false]);
+        expect((await claim(store))?.taskId).toBe("two");
+      });
+
+      const page = { before: null, limit: 9 };
+      test.each<[name: string, look: (store: Store) => Promise<unknown>, nothing: unknown]>([
+        ["findTask", (store) => store.findTask("default", "task-1\0"), null],
+        ["findStoredTask", (store) => store.findStoredTask("default", "\0"), null],
+        ["findTaskProgress", (store) => store.findTaskProgress("default", "task-1\0"), null],
+        ["resultBytes", (store) => store.resultBytes("default", "task-1\0"), 0],
+        ["findFamily", (store) => store.findFamily("default", "task-1\0"), []],
+        ["deleteTaskIfEnded", (store) => store.deleteTaskIfEnded("default", "task-1\0"), "absent"],
+        ["listTasks by provider", (store) => store.listTasks({ tenant: "default", provider: "command\0" }, page), []],
+        ["listTasks by agent", (store) => store.listTasks({ tenant: "default", agentId: "agent\0" }, page), []],
+        ["listTasks by parent", (store) => store.listTasks({ tenant: "default", parentTaskId: "\0" }, page), []],
+        ["listAgentsByName", (store) => store.listAgentsByName("default", { after: "agent\0", limit: 9 }), []],
+        ["readEvents", async (store) => (await store.readEvents(0, { tenant: "default", taskId: "task-1\0" })).events, []],
+        ["findApproval", (store) => store.findApproval("default", "apr\0"), null],
+        [
+          "decideApprovalIfPending",
+          (store) => store.decideApprovalIfPending("default", "apr\0", { decision: "approve", by: "user", reason: null }),
+          null,
+        ],
+        ["listPendingApprovals", (store) => store.listPendingApprovals("default", "call\0"), []],
+        ["redeemTicket", (store) => store.redeemTicket("\0"), null],
+      ])("finds nothing in a lookup: %s", async (_, look, nothing) => {
+        const { store } = await open();
+        await store.insertApprovalIfRunning(await started(store), { ...approval, toolCallId: "call" });
+        expect(await look(store)).toEqual(nothing);
+      });
+    });
+
+    describe("tickets", () => {
+      const ticket = (hash: string, fields: Partial<NewTicket> = {}): NewTicket => ({
+        ...{ hash, principal: "ci", tenant: "default", scopes: ["read", "approve"], tokenProof: "proof", tokenExpiresAt: null, ...fields },
+      });
+
+      test("are redeemed once, also after a reopen, and return everything that was stored for them", async () => {
+        const { store, reopen } = await open(() => 1_000);
+        expect(await store.insertTicketIfRoom(ticket("a"), 9)).toBe(61_000);
+        expect(await store.insertTicketIfRoom(ticket("b", { tokenExpiresAt: 2_000, scopes: [] }), 9)).toBe(2_000);
+        const again = await reopen();
+        const { principal, tenant, scopes, tokenProof } = ticket("a");
+        const both = await Promise.all([again.redeemTicket("a"), again.redeemTicket("a")]);
+        expect(both).toContainEqual({ principal, tenant, scopes, tokenProof });
+        expect(both).toContain(null);
+        expect(await again.redeemTicket("b")).toMatchObject({ scopes: [] });
+        expect(await again.redeemTicket("absent")).toBeNull();
+      });
+
+      test("are limited per tenant, and expired tickets do not count", async () => {
+        let now = 0;
+        const { store } = await open(() => now);
+        const many = await Promise.all(["a", "b", "c"].map((hash) => store.insertTicketIfRoom(ticket(hash), 2)));
+        expect(many).toEqual([60_000, 60_000, null]);
+        expect(await store.insertTicketIfRoom(ticket("d", { tenant: "other" }), 2)).toBe(60_000);
+        now = 60_000;
+        expect(await store.insertTicketIfRoom(ticket("e"), 1)).toBe(120_000);
+      });
+
+      test("expire, and retention deletes expired ones", async () => {
+        let now = 0;
+        const { store } = await open(() => now);
+        for (const hash of ["a", "b"]) await store.insertTicketIfRoom(ticket(hash), 9);
+        await store.insertTicketIfRoom(ticket("brief", { tokenExpiresAt: 10_000 }), 9);
+        expect(await store.prune(1_000, 100)).toBe(0);
+        now = 10_000;
+        expect([await store.prune(1_000, 100), await store.redeemTicket("brief")]).toEqual([1, null]);
+        now = 60_000;
+        expect(await store.redeemTicket("a")).toBeNull();
+        expect([await store.prune(1_000, 100), await store.prune(1_000, 100)]).toEqual([1, 0]);
+      });
+    });
+
     describe("retention", () => {
       const DAY = 86_400_000;
 
@@ -663,7 +939,7 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         const settlement: CallbackSettlement = { state: "pending", nextInMs: 3000, lastStatus: 503, lastError: "http_503", event: null };
         const task = await started(store);
         await store.finishTaskIfRunning(task, newFinish({}, "http://a.test/"));
-        await store.settleCallbackIfPending(task, settlement);
+        await store.settleCallbackIfPending({ task, attempts: 0 }, settlement);
         expect(await store.nextCallbackInMs()).toBe(3000);
         now -= 10 * HOUR;
         expect(await store.nextCallbackInMs()).toBe(3000);
@@ -672,6 +948,30 @@ export function storeConformance(name: string, subject: StoreSubject): void {
         expect(await store.nextCallbackInMs()).toBe(2000);
         now -= 10 * HOUR;
         expect(await (await reopen()).nextCallbackInMs()).toBe(3000);
+      });
+
+      test("back by less than the time since the last read of the schedule does not delay a retry", async () => {
+        let now = 1000 * DAY;
+        const { store } = await open(() => now);
+        const task = await started(store);
+        expect(await store.nextCallbackInMs()).toBe(null);
+        now += 50_000;
+        await store.finishTaskIfRunning(task, newFinish({}, "http://a.test/"));
+        const settlement: CallbackSettlement = { state: "pending", nextInMs: 3000, lastStatus: 503, lastError: "http_503", event: null };
+        await store.settleCallbackIfPending({ task, attempts: 0 }, settlement);
+        now -= 40_000;
+        expect(await store.nextCallbackInMs()).toBe(3000);
+      });
+
+      test("back before a due callback is claimed does not delay the callback", async () => {
+        let now = 1000 * DAY;
+        const { store } = await open(() => now);
+        expect(await store.nextCallbackInMs()).toBe(null);
+        const task = await started(store);
+        await store.finishTaskIfRunning(task, newFinish({}, "http://a.test/"));
+        now -= HOUR;
+        const due = await store.listDueCallbacks({ tenant: "default", origin: "http://a.test" }, 10);
+        expect(due.map(({ task: { taskId } }) => taskId)).toEqual([task.taskId]);
       });
 
       test("from the future into the present does not stop retention, and deletes nothing early", async () => {

@@ -47,24 +47,37 @@ test("a conversation without measure is left out", () => {
 });
 
 const question = { role: "user", content: "question" };
-const said = (content: string) => ({ role: "assistant", content });
+const assistant = (content: string) => ({ role: "assistant", content });
 
 describe("a conversation ends with the assistant's answer", () => {
   test.each<[string, AdapterEvent[], string, unknown[] | undefined]>([
-    ["which is added where no event contained it", [], "Done.", [said("Done.")]],
+    ["which is added where no event contained it", [], "Done.", [assistant("Done.")]],
     [
       "which follows the tools",
       [text("look"), invoked("1"), completed("1", "one")],
       "Done.",
-      [{ role: "assistant", content: "look", toolCalls: [call("1")] }, { role: "tool", content: "one", toolCallId: "1" }, said("Done.")],
+      [
+        { role: "assistant", content: "look", toolCalls: [call("1")] },
+        { role: "tool", content: "one", toolCallId: "1" },
+        assistant("Done."),
+      ],
     ],
-    ["which deltas have told already", [text("Do"), text("ne.")], "Done.", [said("Done.")]],
-    ["which is a message of its own beside other text", [text("I answer.")], '{"n":1}', [said("I answer."), said('{"n":1}')]],
+    ["which the deltas already contain", [text("Do"), text("ne.")], "Done.", [assistant("Done.")]],
     [
-      "which counts the text before the tools in",
+      "which is a separate message, in addition to other text",
+      [text("I answer.")],
+      '{"n":1}',
+      [assistant("I answer."), assistant('{"n":1}')],
+    ],
+    [
+      "which includes the text before the tools",
       [text("look "), invoked("1"), completed("1", "one"), text("done")],
       "look done",
-      [{ role: "assistant", content: "look ", toolCalls: [call("1")] }, { role: "tool", content: "one", toolCallId: "1" }, said("done")],
+      [
+        { role: "assistant", content: "look ", toolCalls: [call("1")] },
+        { role: "tool", content: "one", toolCallId: "1" },
+        assistant("done"),
+      ],
     ],
     ["unless there is none", [], "", undefined],
   ])("%s", (_, events, answer, expected) => {
@@ -88,7 +101,7 @@ test("texts that are whole messages are messages of their own", () => {
     question,
     { role: "assistant", content: "look", toolCalls: [call("1")] },
     { role: "tool", content: "one", toolCallId: "1" },
-    said("nearly"),
-    said("done"),
+    assistant("nearly"),
+    assistant("done"),
   ]);
 });

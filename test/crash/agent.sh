@@ -1,25 +1,34 @@
 #!/bin/sh
-# The runtime of the crash test. The first word of the message selects its behavior. Records each start in a tally.
-read -r request
-echo $$ >> "$CRASH_TALLY/$BRIDGE_TASK_ID"
+# The runtime of the crash test and the cluster test. The first word of the message selects its behavior. Records in the journal of its task
+# when it starts, with the directory of its Bridge, and that it still runs. Times are seconds since the boot of the machine.
+record() { # word
+  read -r uptime idle < /proc/uptime
+  echo "$1 $$ $uptime $TMPDIR" >> "$CRASH_TALLY/$BRIDGE_TASK_ID"
+}
 
-work() { # steps: emits one progress event every 50 ms
+read -r request
+record start
+
+work() { # steps, pause: emits one progress event for each step
   for step in $(seq "$1"); do
     echo "{\"type\":\"execution.progress\",\"step\":$step}"
-    sleep 0.05
+    sleep "$2"
+    record beat
   done
 }
 
 case "$request" in
-  *'"message":"slow'*) work 8 ;;
+  *'"message":"slow'*) work 8 0.05 ;;
+  *'"message":"long'*) work 25 0.1 ;;
+  *'"message":"steady'*) work 120 0.1 ;;
   *'"message":"escape'*)
     # The child leaves the process group and the session, so it survives unless Bridge finds it.
     setsid sleep 600 < /dev/null > /dev/null 2>&1 &
-    work 2
+    work 2 0.05
     ;;
   *'"message":"stubborn'*)
     setsid sh -c 'trap "" TERM; sleep 600' < /dev/null > /dev/null 2>&1 &
-    work 1
+    work 1 0.05
     ;;
   *'"message":"fail'*)
     echo "this goes wrong"

@@ -3,6 +3,7 @@ import type { EventEnvelope, ExecutionResult } from "#contract";
 import { isFinal } from "../../src/task.ts";
 import type { ReceivedCallback } from "./callback-receiver.ts";
 import { eventNumber, type Follower } from "./follower.ts";
+import type { JournalEntry } from "./installation.ts";
 import type { DispatchedTask } from "./orchestrator.ts";
 import type { StoredEventRow, StoredState, StoredTask } from "./stored-state.ts";
 
@@ -10,26 +11,23 @@ import type { StoredEventRow, StoredState, StoredTask } from "./stored-state.ts"
 export interface Evidence {
   stored: StoredState;
   dispatched: ReadonlyMap<string, DispatchedTask>;
-  followers: readonly Follower[];
+  followers: readonly Pick<Follower, "tenant" | "events">[];
   callbacks: readonly ReceivedCallback[];
   /** Order of arrival of each `callback.delivered`, by task. */
   deliveredSeenAt: ReadonlyMap<string, number>;
-  /** The number of starts of each task's runtime. */
-  starts: ReadonlyMap<string, number>;
+  /** What the runtimes of each task have recorded. */
+  journals: ReadonlyMap<string, readonly JournalEntry[]>;
   /** Results that the API returns. */
   results: ReadonlyMap<string, unknown>;
-  kills: number;
-  maxConcurrent: number;
 }
 
 /** Checks the evidence against Bridge's guarantees. Returns one line for each violation. */
-export function check(evidence: Evidence): string[] {
+export function checkGuarantees(evidence: Evidence): string[] {
   return [
     ...checkLog(evidence.stored),
     ...evidence.followers.flatMap((follower) => checkFollowed(follower, evidence.stored)),
     ...checkTasks(evidence),
     ...checkCallbacks(evidence),
-    ...checkActivity(evidence),
   ];
 }
 
@@ -43,7 +41,7 @@ function checkLog({ integrity, events, lastNumber }: StoredState): string[] {
 }
 
 /** Checks that the stream contained the tenant's whole log: each event once, in order, as stored. */
-function checkFollowed({ tenant, events }: Follower, stored: StoredState): string[] {
+function checkFollowed({ tenant, events }: Pick<Follower, "tenant" | "events">, stored: StoredState): string[] {
   const log = stored.events.filter((event) => event.tenant === tenant);
   const numbers = events.map(eventNumber);
   const disorder = numbers.findIndex((number, index) => index > 0 && number <= (numbers[index - 1] as number));
@@ -63,21 +61,21 @@ const isSame = (stored: StoredEventRow, followed: EventEnvelope | undefined): bo
   followed.type === stored.type &&
   isDeepStrictEqual(followed.data, JSON.parse(stored.data));
 
-function checkTasks({ stored, dispatched, starts, results, kills, maxConcurrent }: Evidence): string[] {
+function checkTasks({ stored, dispatched, journals, results }: Evidence): string[] {
   const byKey = new Map(stored.tasks.map((task) => [task.key, task]));
-  const stories = Map.groupBy(stored.events, (event) => event.task);
+  const eventsByTask = Map.groupBy(stored.events, (event) => event.task);
   const lost = [...dispatched].filter(([key, task]) => task.accepted && !byKey.has(key));
-  const interruptions = stored.tasks.filter((task) => task.restarts > 0 || task.result?.errorCode === "bridge_restarted").length;
   return [
     ...lost.map(([key]) => `durability: ${key} was accepted and is not stored`),
-    ...stored.tasks.flatMap((task) => checkTask(task, dispatched.get(task.key), starts.get(task.key) ?? 0)),
-    ...stored.tasks.flatMap((task) => checkTaskEvents(task, stories.get(task.seq) ?? [])),
+    ...stored.tasks.flatMap((task) => checkTask(task, dispatched.get(task.key), countStarts(journals.get(task.key) ?? []))),
+    ...stored.tasks.flatMap((task) => checkTaskEvents(task, eventsByTask.get(task.seq) ?? [])),
     ...stored.tasks
       .filter((task) => !isDeepStrictEqual(results.get(task.key), task.result))
       .map((task) => `task: the API returns a result of ${task.key} that differs from the stored one`),
-    ...(interruptions <= kills * maxConcurrent ? [] : [`task: ${interruptions} interruptions by ${kills} kills`]),
   ];
 }
+
+const countStarts = (journal: readonly JournalEntry[]): number => journal.filter(({ word }) => word === "start").length;
 
 function checkTask({ key, state, restarts, result }: StoredTask, dispatch: DispatchedTask | undefined, starts: number): string[] {
   if (dispatch === undefined) return [`task: ${key} was never dispatched`];
@@ -89,7 +87,7 @@ function checkTask({ key, state, restarts, result }: StoredTask, dispatch: Dispa
     ...(isFinal(state) ? [] : [`task: ${key} is still ${state}`]),
     ...(expected.includes(code) ? [] : [`task: ${key} (${kind}) ended ${state} ${code}: ${result?.error}`]),
     ...(starts > (retries ? 2 : 1) ? [`task: ${key} was started ${starts} times`] : []),
-    ...(state === "completed" && starts === 0 ? [`task: ${key} completed and never ran`] : []),
+    ...(state === "completed" && starts === 0 ? [`task: ${key} is completed but was never started`] : []),
     ...(restarts > 0 && !retries ? [`task: ${key} returned to the queue without onInterrupt: retry`] : []),
   ];
 }
@@ -103,11 +101,11 @@ function checkTaskEvents({ key, state }: StoredTask, events: readonly StoredEven
   return [
     ...(ends.length === 1 && types.at(-1) === end
       ? []
-      : [`story: ${key} is ${state} and ends ${ends.length} times, last with ${types.at(-1)}`]),
+      : [`events: ${key} is ${state} and has ${ends.length} terminal events; the last event is ${types.at(-1)}`]),
     ...(types.filter((type) => type === "execution.started").length === 1 && types[0] === "execution.started"
       ? []
-      : [`story: ${key} does not begin once with its beginning`]),
-    ...(outcomes.length === 1 ? [] : [`story: ${key} tells ${outcomes.length} outcomes of its callback`]),
+      : [`events: ${key} does not have exactly one start event as its first event`]),
+    ...(outcomes.length === 1 ? [] : [`events: ${key} has ${outcomes.length} events for the outcome of its callback`]),
   ];
 }
 
@@ -119,35 +117,44 @@ function checkCallbacks({ stored, callbacks, deliveredSeenAt }: Evidence): strin
     ...stored.tasks.flatMap((task) => checkCallback(task, byTask.get(task.key) ?? [], stored.callbacks.get(task.seq)?.state)),
     ...[...byTask.keys()]
       .filter((key) => !known.has(key))
-      .map((key) => `durability: a callback told the end of ${key}, which is not stored`),
+      .map((key) => `durability: a callback was received for ${key}, which is not stored`),
     ...[...tasksOfId]
       .filter(([, posts]) => new Set(posts.map((post) => post.key)).size > 1)
-      .map(([id]) => `callback: ${id} stands for several tasks`),
+      .map(([id]) => `callback: ${id} is the id of callbacks of several tasks`),
     ...callbacks
       .filter(({ key, order }) => order > (deliveredSeenAt.get(key) ?? Number.POSITIVE_INFINITY))
-      .map(({ key }) => `callback: ${key} was posted again after its delivery`),
+      .map(({ key }) => `callback: the callback of ${key} was posted again after its delivery`),
   ];
 }
 
 function checkCallback({ key, result }: StoredTask, posts: readonly ReceivedCallback[], state: string | undefined): string[] {
   const [first] = posts;
-  if (first === undefined) return [`callback: ${key} never arrived`];
-  const { taskId, agentId, provider, metadata, finishedAt, ...told } = JSON.parse(first.body) as ExecutionResult & Record<string, unknown>;
+  if (first === undefined) return [`callback: the callback of ${key} was not received`];
+  const { taskId, agentId, provider, metadata, finishedAt, ...delivered } = JSON.parse(first.body) as ExecutionResult &
+    Record<string, unknown>;
   return [
-    ...(posts.every((post) => post.body === first.body) ? [] : [`durability: the callback of ${key} came with several contents`]),
-    ...(posts.every((post) => post.webhookId === first.webhookId) ? [] : [`callback: ${key} came with several ids`]),
-    ...(isDeepStrictEqual(told, result) ? [] : [`durability: the callback of ${key} told another result than is stored`]),
+    ...(posts.every((post) => post.body === first.body)
+      ? []
+      : [`durability: the attempts of the callback of ${key} have different bodies`]),
+    ...(posts.every((post) => post.webhookId === first.webhookId)
+      ? []
+      : [`callback: the attempts of the callback of ${key} have different ids`]),
+    ...(isDeepStrictEqual(delivered, result)
+      ? []
+      : [`durability: the callback of ${key} contains a result that differs from the stored one`]),
     ...(key.endsWith(`/${String(taskId)}`) && [agentId, provider, metadata, finishedAt].every((field) => field !== undefined)
       ? []
-      : [`callback: ${key} is incomplete`]),
-    ...(state === "delivered" ? [] : [`callback: ${key} is ${state}`]),
+      : [`callback: the callback of ${key} lacks fields`]),
+    ...(state === "delivered" ? [] : [`callback: the callback of ${key} is ${state}`]),
   ];
 }
 
-/** Checks that the run had enough activity: an idle run violates no guarantee and proves nothing. */
-function checkActivity({ stored, callbacks, kills }: Evidence): string[] {
+/** Checks that kills interrupted no more tasks than were running, and that the run had enough activity: an idle run proves nothing. */
+export function checkKills({ stored, callbacks }: Evidence, { kills, maxConcurrent }: { kills: number; maxConcurrent: number }): string[] {
+  const interruptions = stored.tasks.filter((task) => task.restarts > 0 || task.result?.errorCode === "bridge_restarted").length;
   const completed = stored.tasks.filter((task) => task.state === "completed").length;
   return [
+    ...(interruptions <= kills * maxConcurrent ? [] : [`task: ${interruptions} interruptions by ${kills} kills`]),
     ...(stored.tasks.length >= 2 * kills ? [] : [`proof: only ${stored.tasks.length} tasks in ${kills} rounds`]),
     ...(completed * 3 >= stored.tasks.length ? [] : [`proof: only ${completed} of ${stored.tasks.length} tasks completed`]),
     ...(callbacks.length > stored.tasks.length ? [] : [`proof: only ${callbacks.length} callbacks for ${stored.tasks.length} tasks`]),

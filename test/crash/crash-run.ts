@@ -3,7 +3,8 @@ import type { EventEnvelope } from "#contract";
 import { until } from "../support/until.ts";
 import { type BridgeProcess, startBridge } from "./bridge-process.ts";
 import { startCallbackReceiver } from "./callback-receiver.ts";
-import { check } from "./checker.ts";
+import { checkGuarantees, checkKills } from "./checker.ts";
+import { type CrashDatabase, type DatabaseFault, openSqliteDatabase } from "./crash-database.ts";
 import { createFollower } from "./follower.ts";
 import { createInstallation } from "./installation.ts";
 import { findRuntimeProcesses } from "./leftover-processes.ts";
@@ -12,15 +13,14 @@ import { createPhaseCounter, type Phase } from "./phase-counter.ts";
 import { planRounds, type Round } from "./plan-rounds.ts";
 import { createRandom } from "./random.ts";
 import { isCalm, readResults } from "./read-api.ts";
-import { createSabotage, type Sabotage } from "./sabotage.ts";
-import { readStoredState, type StoredState, type StoredTask } from "./stored-state.ts";
+import type { StoredState, StoredTask } from "./stored-state.ts";
 
 export interface CrashOptions {
   rounds: number;
   /** Determines the dispatches and the time of each kill. The rest depends on the operating system. */
   seed: number;
-  /** Disables durability, to show that the checker detects it. */
-  sabotage?: Sabotage | undefined;
+  /** Opens the database of the run. Default: the SQLite file of Bridge. */
+  openDatabase?(databaseFile: string): CrashDatabase | Promise<CrashDatabase>;
   onRound?(line: string): void;
 }
 
@@ -37,14 +37,17 @@ const SETTLE_LIMIT_MS = 60_000;
 const SWEEP_LIMIT_MS = 5000;
 
 /** Kills Bridge repeatedly while it runs tasks, and checks at the end that nothing accepted was lost, duplicated or changed. */
-export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} }: CrashOptions): Promise<CrashReport> {
+export async function runCrashTest(options: CrashOptions): Promise<CrashReport> {
+  const { rounds, seed, openDatabase = openSqliteDatabase, onRound = () => {} } = options;
   const installation = createInstallation();
-  const { dataDir, databaseFile, tenants, environment } = installation;
-  const damage = sabotage === undefined ? () => {} : createSabotage(sabotage, databaseFile);
+  const { dataDir, tenants } = installation;
+  const database = await openDatabase(installation.databaseFile);
+  const environment = { ...installation.environment, ...database.environment };
   const violations: string[] = [];
   const onViolation = (violation: string): void => void violations.push(violation);
   const phaseCounter = createPhaseCounter();
   const kills: Record<Phase, number> = { dispatch: 0, run: 0, callback: 0, recovery: 0 };
+  const strikes: Record<DatabaseFault, number> = { crash: 0, sessions: 0 };
   const deliveredSeenAt = new Map<string, number>();
   let order = 0;
   let startupMs = 1000;
@@ -60,7 +63,10 @@ export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} 
     onDispatch: () => phaseCounter.record("dispatch"),
     onViolation,
   });
-  const followers = tenants.map((tenant) => createFollower({ tenant, onEvent: (event) => observe(tenant.tenant, event), onViolation }));
+  const mayRefuse = (status: number): boolean => status === 503 && database.faults.length > 0;
+  const followers = tenants.map((tenant) =>
+    createFollower({ tenant, mayRefuse, onEvent: (event) => observe(tenant.tenant, event), onViolation }),
+  );
 
   function observe(tenant: string, { type, taskId }: EventEnvelope): void {
     const key = taskKey(tenant, taskId);
@@ -76,10 +82,16 @@ export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} 
     return { address, ended: Promise.all(streams.map((stream) => stream.ended)) };
   }
 
+  /** While the database is unavailable, Bridge logs that. */
+  function reportErrorLines(): void {
+    const lines = database.faults.length > 0 ? life.errorLines.filter((line) => !isStorageFault(line)) : life.errorLines;
+    violations.push(...lines.map((line) => `log: ${line}`));
+  }
+
   async function kill(phase: Phase): Promise<void> {
     await life.kill();
     kills[phase] += 1;
-    violations.push(...life.errorLines.map((line) => `log: ${line}`));
+    reportErrorLines();
     runtimesLeftByKills += findRuntimeProcesses(dataDir).length;
   }
 
@@ -104,13 +116,21 @@ export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} 
     const { address, ended } = await connect();
     startupMs = performance.now() - startedAt;
     const over = new AbortController();
-    const working = orchestrator.work(address, over.signal);
+    const working = orchestrator.work(() => address, over.signal);
+    const struck = round.fault === null ? null : await strike(round.fault);
     if (!(await phaseCounter.reach(round.phase, round.occurrence, PHASE_LIMIT_MS)))
       onRound(`too few events of phase ${round.phase}; killed after the time limit`);
     if (round.delay > 0) await delay(round.delay);
     await kill(round.phase);
     over.abort();
-    await Promise.all([working, ended]);
+    await Promise.all([working, ended, struck?.done]);
+  }
+
+  /** Resolves when the fault begins, so that Bridge can be killed during it. */
+  async function strike({ kind, occurrence }: NonNullable<Round["fault"]>): Promise<{ done: Promise<void> }> {
+    await phaseCounter.reach("run", occurrence, PHASE_LIMIT_MS);
+    strikes[kind] += 1;
+    return { done: database.strike(kind) };
   }
 
   /** Runs the last Bridge process until all tasks and callbacks have ended, and shuts it down. */
@@ -126,28 +146,32 @@ export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} 
     const exitCode = await life.stop();
     await ended;
     if (exitCode !== 0) onViolation(`process: Bridge stopped with code ${exitCode}`);
-    violations.push(...life.errorLines.map((line) => `log: ${line}`));
+    reportErrorLines();
     return results;
   }
 
   try {
     await begin();
-    for (const [index, round] of planRounds(rounds, createRandom(seed)).entries()) {
+    for (const [index, round] of planRounds(rounds, createRandom(seed), database.faults).entries()) {
       await live(round);
-      damage();
-      const { phase, occurrence, delay: after } = round;
+      await database.onKilled();
+      const { phase, occurrence, delay: after, fault } = round;
       const seen = `${orchestrator.tasks.size} tasks, ${receiver.callbacks.length} callbacks, ${violations.length} violations`;
-      onRound(`round ${index + 1}: killed in ${phase} (moment ${occurrence}, +${after.toFixed(2)}); so far ${seen}`);
+      onRound(
+        `round ${index + 1}: killed in ${phase} (moment ${occurrence}, +${after.toFixed(2)}, ${fault?.kind ?? "no fault"}); so far ${seen}`,
+      );
     }
     const results = await settle();
-    const stored = readStoredState(databaseFile);
-    const starts = installation.readStarts();
+    const stored = await database.readState();
+    const journals = installation.readJournals();
     const killed = Object.values(kills).reduce((sum, count) => sum + count, 0);
-    const seen = { dispatched: orchestrator.tasks, followers, callbacks: receiver.callbacks, deliveredSeenAt, starts, results };
-    violations.push(...check({ stored, ...seen, kills: killed, maxConcurrent: installation.maxConcurrent }));
+    const { tasks: dispatched } = orchestrator;
+    const evidence = { stored, dispatched, followers, callbacks: receiver.callbacks, deliveredSeenAt, journals, results };
+    violations.push(...checkGuarantees(evidence), ...checkKills(evidence, { kills: killed, maxConcurrent: installation.maxConcurrent }));
     const figures = {
       kills: killed,
       ...Object.fromEntries(Object.entries(kills).map(([phase, count]) => [`kills in ${phase}`, count])),
+      ...(database.faults.length > 0 && { "crashes of the server": strikes.crash, "lost sessions": strikes.sessions }),
       ...countTasks(stored),
       streamsResumed: followers.reduce((sum, follower) => sum + follower.resumptions, 0),
       callbacks: receiver.callbacks.length,
@@ -159,8 +183,16 @@ export async function runCrashTest({ rounds, seed, sabotage, onRound = () => {} 
     await life.kill();
     await receiver.close();
     await installation.remove();
+    await database.close();
   }
 }
+
+/** A line that is not JSON is the last output of a Bridge that has ended by itself. */
+const isStorageFault = (line: string): boolean => {
+  if (!line.startsWith("{")) return false;
+  const { msg, err } = JSON.parse(line) as { msg?: string; err?: { code?: string } };
+  return msg === "database read or write failed" || err?.code === "storage_unavailable";
+};
 
 function countTasks({ tasks, events }: StoredState): Record<string, number> {
   const count = (test: (task: StoredTask) => boolean): number => tasks.filter(test).length;

@@ -9,24 +9,27 @@ export interface Follower {
   readonly events: readonly EventEnvelope[];
   /** The number of reconnects. */
   readonly resumptions: number;
-  /** Reads until Bridge exits. `connected` resolves when the stream is open, or when Bridge exits before. */
-  follow(address: string): { connected: Promise<void>; ended: Promise<void> };
+  /** Reads until Bridge exits or the signal is aborted. `connected` resolves when the stream is open, or when Bridge exits before. */
+  follow(address: string, signal?: AbortSignal): { connected: Promise<void>; ended: Promise<void> };
 }
 
 /** Creates a follower without events. */
 export function createFollower({
   tenant: { tenant, token },
+  mayRefuse = () => false,
   onEvent,
   onViolation,
 }: {
   tenant: Tenant;
+  /** Whether Bridge may answer the request for a stream with this status, so that the follower asks again. */
+  mayRefuse?(status: number): boolean;
   onEvent(event: EventEnvelope): void;
   onViolation(violation: string): void;
 }): Follower {
   const events: EventEnvelope[] = [];
   let resumptions = 0;
 
-  async function open(address: string): Promise<Response | null> {
+  async function open(address: string, signal: AbortSignal | undefined): Promise<Response | null> {
     const lastId = events.at(-1)?.id;
     if (lastId !== undefined) resumptions += 1;
     const headers = {
@@ -34,8 +37,9 @@ export function createFollower({
       accept: "text/event-stream",
       ...(lastId !== undefined && { "last-event-id": lastId }),
     };
-    const response = await fetch(`${address}/api/events`, { headers }).catch(() => null);
-    if (response !== null && response.status !== 200) onViolation(`events: the stream of ${tenant} was answered ${response.status}`);
+    const response = await fetch(`${address}/api/events`, { headers, ...(signal !== undefined && { signal }) }).catch(() => null);
+    if (response !== null && response.status !== 200 && !mayRefuse(response.status))
+      onViolation(`events: the stream of ${tenant} was answered ${response.status}`);
     return response;
   }
 
@@ -45,7 +49,7 @@ export function createFollower({
     try {
       for await (const text of response.body.pipeThrough(new TextDecoderStream())) parser.feed(text);
     } catch {
-      // The kill interrupted the stream. The next stream continues after the last complete event.
+      // The kill or the signal interrupted the stream. The next stream continues after the last complete event.
     }
   }
 
@@ -63,8 +67,8 @@ export function createFollower({
     get resumptions() {
       return resumptions;
     },
-    follow(address) {
-      const opening = open(address);
+    follow(address, signal) {
+      const opening = open(address, signal);
       return { connected: opening.then(() => {}), ended: opening.then(read) };
     },
   };

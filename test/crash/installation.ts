@@ -1,29 +1,44 @@
 import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { sweepLeftovers } from "../../adapters/shared/process/sweep-processes.ts";
 import { type Tenant, taskKey } from "./orchestrator.ts";
 
-/** One Bridge with a separate directory and two tenants. Its runtimes record each of their starts. */
+/** The directories and the settings of one Bridge, or of several with one database. They have two tenants. Their runtimes keep a journal. */
 export interface Installation {
+  /** The data directory of the first Bridge. */
   dataDir: string;
+  /** The data directories, one for each Bridge. */
+  dataDirs: readonly string[];
   databaseFile: string;
   tenants: readonly Tenant[];
   maxConcurrent: number;
+  /** The settings of the first Bridge. The others differ in their data directory. */
   environment: Readonly<Record<string, string>>;
-  /** Returns the number of starts of each task's runtime. */
-  readStarts(): Map<string, number>;
+  /** Returns what the runtimes of each task have recorded. */
+  readJournals(): Map<string, JournalEntry[]>;
   /** Removes all files and processes. */
   remove(): Promise<void>;
 }
 
+/** What a runtime has recorded: that it has started, or that it still runs. */
+export interface JournalEntry {
+  word: "start" | "beat";
+  pid: number;
+  /** Seconds since the boot of the machine. */
+  at: number;
+  /** The data directory of its Bridge. */
+  dataDir: string;
+}
+
 const MAX_CONCURRENT = 8;
 
-/** Creates the directory and the settings of a Bridge that has not started yet. */
-export function createInstallation(): Installation {
+/** Creates the directories and the settings of one or several Bridges that have not started yet. */
+export function createInstallation(names: readonly string[] = ["data"], maxConcurrent = MAX_CONCURRENT): Installation {
   const directory = mkdtempSync(path.join(tmpdir(), "bridge-crash-"));
-  const dataDir = path.join(directory, "data");
+  const dataDirs = names.map((name) => path.join(directory, name));
+  const dataDir = dataDirs[0] ?? directory;
   const tally = path.join(directory, "tally");
   const tokensFile = path.join(directory, "tokens.json");
   const tenants = ["default", "other"].map((tenant) => ({ tenant, token: randomBytes(24).toString("hex") }));
@@ -32,25 +47,27 @@ export function createInstallation(): Installation {
   for (const { tenant } of tenants) mkdirSync(tallyOf(tenant), { recursive: true });
   writeFileSync(tokensFile, JSON.stringify(tenants.map(describeToken)), { mode: 0o600 });
 
-  function readStarts(): Map<string, number> {
-    const starts = new Map<string, number>();
+  function readJournals(): Map<string, JournalEntry[]> {
+    const journals = new Map<string, JournalEntry[]>();
     for (const { tenant } of tenants) {
       for (const entry of readdirSync(tallyOf(tenant), { withFileTypes: true })) {
         if (!entry.isFile()) continue;
-        const lines = readFileSync(path.join(tallyOf(tenant), entry.name), "utf8")
-          .trimEnd()
-          .split("\n");
-        starts.set(taskKey(tenant, entry.name), lines.length);
+        const lines = readFileSync(path.join(tallyOf(tenant), entry.name), "utf8").split("\n");
+        journals.set(
+          taskKey(tenant, entry.name),
+          lines.slice(0, -1).map((line) => readJournalEntry(line, dataDirs)),
+        );
       }
     }
-    return starts;
+    return journals;
   }
 
   return {
     dataDir,
+    dataDirs,
     databaseFile: path.join(dataDir, "bridge.db"),
     tenants,
-    maxConcurrent: MAX_CONCURRENT,
+    maxConcurrent,
     environment: {
       BRIDGE_PORT: "0",
       BRIDGE_DATA_DIR: dataDir,
@@ -59,16 +76,22 @@ export function createInstallation(): Installation {
       BRIDGE_COMMAND: JSON.stringify(["/bin/sh", path.join(import.meta.dirname, "agent.sh")]),
       BRIDGE_COMMAND_ENV: "CRASH_TALLY",
       CRASH_TALLY: tally,
-      BRIDGE_MAX_CONCURRENT: String(MAX_CONCURRENT),
+      BRIDGE_MAX_CONCURRENT: String(maxConcurrent),
       BRIDGE_CALLBACK_ALLOW: "127.0.0.1",
       BRIDGE_CALLBACK_BACKOFF_MS: "20",
     },
-    readStarts,
+    readJournals,
     async remove() {
-      await sweepLeftovers({ dataDir });
+      for (const each of dataDirs.filter((candidate) => existsSync(candidate))) await sweepLeftovers({ dataDir: each });
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+function readJournalEntry(line: string, dataDirs: readonly string[]): JournalEntry {
+  const [word, pid, at, temporary = ""] = line.split(" ");
+  const dataDir = dataDirs.find((candidate) => temporary.startsWith(`${candidate}/`)) ?? temporary;
+  return { word: word as JournalEntry["word"], pid: Number(pid), at: Number(at), dataDir };
 }
 
 const describeToken = ({ tenant, token }: Tenant) => ({

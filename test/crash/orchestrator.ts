@@ -24,34 +24,55 @@ export interface OrchestratorOptions {
   random: Random;
   tenants: readonly Tenant[];
   callbackOrigin: string;
+  load?: Load;
   /** Called when a dispatch is sent. */
   onDispatch(): void;
   /** Called when Bridge violates a guarantee. */
   onViolation(violation: string): void;
 }
 
+/** What the orchestrator sends. */
+export interface Load {
+  /** Dispatches at the same time. */
+  lanes: number;
+  maxPauseMs: number;
+  /** Maximum number of tasks that have not ended, accepted or not: enough to use every slot, but without a long queue that no kill affects. */
+  maxUnended: number;
+  agents: number;
+  /** First words of messages, which select the agent's behavior. Repeated entries are more likely. */
+  kinds: readonly string[];
+  cancelProbability: number;
+  /** When the client gives up an answer; without it, never. */
+  answerMs?: number;
+}
+
 /** Dispatches continuously, and repeats dispatches without a response. */
 export interface Orchestrator {
   readonly tasks: ReadonlyMap<string, DispatchedTask>;
   readonly figures: Readonly<{ dispatches: number; replays: number; refusals: number; lostAnswers: number }>;
-  /** Dispatches one quick task for a tenant. */
-  dispatchOne(address: string, tenant: Tenant): Promise<void>;
-  /** Keeps Bridge busy until it exits or the signal is aborted. */
-  work(address: string, signal: AbortSignal): Promise<void>;
+  /** The number of refusals and lost answers by their code. */
+  readonly refusals: ReadonlyMap<string, number>;
+  /** Dispatches one task for a tenant. `kind` is the first word of its message. */
+  dispatchOne(address: string, tenant: Tenant, kind?: string): Promise<DispatchedTask>;
+  cancel(address: string, task: DispatchedTask): Promise<void>;
+  /** Keeps Bridge busy until the signal is aborted. Each request goes to the address that `pickAddress` returns; null: to none. */
+  work(pickAddress: () => string | null, signal: AbortSignal): Promise<void>;
   /** Repeats every dispatch, so that each gets a response, and to check that Bridge recognizes accepted ones. */
   repeatAll(address: string): Promise<void>;
   onEnded(key: string): void;
 }
 
-const LANES = 6;
-/** Maximum number of unfinished tasks: enough to use every slot, but without a long queue that no kill affects. */
-const MAX_UNENDED = 40;
-const MAX_PAUSE_MS = 25;
 const REPEAT_PROBABILITY = 0.15;
-const CANCEL_PROBABILITY = 0.05;
 
-/** First words of messages, which select the agent's behavior. Repeated entries are more likely. */
-const kinds = ["quick", "quick", "quick", "quick", "quick", "quick", "quick", "slow", "slow", "slow", "slow", "escape", "escape", "fail"];
+/** The load of the crash test. */
+const crashLoad: Load = {
+  lanes: 6,
+  maxPauseMs: 25,
+  maxUnended: 40,
+  agents: 3,
+  kinds: ["quick", "quick", "quick", "quick", "quick", "quick", "quick", "slow", "slow", "slow", "slow", "escape", "escape", "fail"],
+  cancelProbability: 0.05,
+};
 const rareKinds = ["stubborn", "escape"];
 const RARE_PROBABILITY = 0.04;
 /** Responses of the receiver to the first attempts of a callback. Later attempts succeed. */
@@ -61,23 +82,30 @@ const callbackAnswers = ["", "", "", "", "500", "reset", "500,reset", "reset,503
 export const taskKey = (tenant: string, taskId: string): string => `${tenant}/${taskId}`;
 
 /** Creates the orchestrator. */
-export function createOrchestrator({ random, tenants, callbackOrigin, onDispatch, onViolation }: OrchestratorOptions): Orchestrator {
+export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
+  const { random, tenants, callbackOrigin, load = crashLoad, onDispatch, onViolation } = options;
   const tasks = new Map<string, DispatchedTask>();
+  const refusals = new Map<string, number>();
   const figures = { dispatches: 0, replays: 0, refusals: 0, lostAnswers: 0 };
   let unended = 0;
 
-  async function lane(address: string, signal: AbortSignal): Promise<void> {
+  async function lane(pickAddress: () => string | null, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const isRepeat = unended >= MAX_UNENDED || (tasks.size > 0 && random.chance(REPEAT_PROBABILITY));
-      const task = isRepeat ? random.pick([...tasks.values()]) : newTask(random.pick(tenants), pickKind());
-      if (!(await dispatch(address, task))) return;
-      if (random.chance(CANCEL_PROBABILITY) && !(await cancel(address, task))) return;
-      await delay(random.integer(0, MAX_PAUSE_MS));
+      const address = pickAddress();
+      if (address !== null) await dispatchAny(address);
+      await delay(random.integer(0, load.maxPauseMs));
     }
   }
 
+  async function dispatchAny(address: string): Promise<void> {
+    const isRepeat = unended >= load.maxUnended || (tasks.size > 0 && random.chance(REPEAT_PROBABILITY));
+    const task = isRepeat ? random.pick([...tasks.values()]) : newTask(random.pick(tenants), pickKind());
+    const isAnswered = await dispatch(address, task);
+    if (isAnswered && random.chance(load.cancelProbability)) await cancel(address, task);
+  }
+
   function pickKind(): string {
-    return random.pick(random.chance(RARE_PROBABILITY) ? rareKinds : kinds);
+    return random.pick(random.chance(RARE_PROBABILITY) ? rareKinds : load.kinds);
   }
 
   /** Both tenants use the same names for different tasks. */
@@ -86,7 +114,7 @@ export function createOrchestrator({ random, tenants, callbackOrigin, onDispatch
     const taskId = `task-${count + 1}`;
     const body = {
       taskId,
-      agentId: `agent-${random.integer(1, 3)}`,
+      agentId: `agent-${random.integer(1, load.agents)}`,
       message: `${kind} ${random.integer(0, 999_999)}`,
       onInterrupt: random.pick(["fail", "fail", "retry"]),
       callbackUrl: `${callbackOrigin}/${taskKey(tenant.tenant, taskId)}?answers=${random.pick(callbackAnswers)}`,
@@ -94,47 +122,58 @@ export function createOrchestrator({ random, tenants, callbackOrigin, onDispatch
     };
     const task = { tenant, taskId, body, accepted: false, cancelled: false, ended: false };
     tasks.set(taskKey(tenant.tenant, taskId), task);
+    unended += 1;
     return task;
   }
 
-  /** Returns false if Bridge has exited. */
+  /** Returns false if there is no answer, for example because Bridge has exited. */
   async function dispatch(address: string, task: DispatchedTask): Promise<boolean> {
     const wasAccepted = task.accepted;
-    const sending = post(`${address}/api/v2/dispatch`, task, JSON.stringify(task.body));
+    const sending = post(`${address}/api/v2/dispatch`, task, { body: JSON.stringify(task.body), answerMs: load.answerMs });
     onDispatch();
     figures.dispatches += 1;
     const answer = await sending;
-    if (answer === null) {
+    if (typeof answer === "string") {
       figures.lostAnswers += 1;
+      countRefusal(answer);
       return false;
     }
     const replayed = answer.headers.get("idempotent-replayed") === "true";
     if (answer.status === 202) {
-      if (wasAccepted && !replayed) onViolation(`durability: ${nameOf(task)} was accepted, and forgotten when it was dispatched again`);
+      if (wasAccepted && !replayed) onViolation(`durability: ${nameOf(task)} was accepted, but was unknown when it was dispatched again`);
       if (replayed) figures.replays += 1;
-      if (!task.accepted && !task.ended) unended += 1;
       task.accepted = true;
-    } else if (answer.status === 503) figures.refusals += 1;
-    else onViolation(`dispatch: ${nameOf(task)} was answered ${answer.status} ${answer.text}`);
+    } else if (answer.status === 503) {
+      figures.refusals += 1;
+      countRefusal((JSON.parse(answer.text) as { code: string }).code);
+    } else onViolation(`dispatch: ${nameOf(task)} was answered ${answer.status} ${answer.text}`);
     return true;
   }
 
-  async function cancel(address: string, task: DispatchedTask): Promise<boolean> {
-    if (!task.accepted) return true;
+  function countRefusal(code: string): void {
+    refusals.set(code, (refusals.get(code) ?? 0) + 1);
+  }
+
+  async function cancel(address: string, task: DispatchedTask): Promise<void> {
+    if (!task.accepted) return;
     task.cancelled = true;
-    const answer = await post(`${address}/api/v2/tasks/${task.taskId}/cancel`, task);
-    if (answer?.status === 404) onViolation(`durability: ${nameOf(task)} was accepted, and unknown when it was cancelled`);
-    return answer !== null;
+    const answer = await post(`${address}/api/v2/tasks/${task.taskId}/cancel`, task, { answerMs: load.answerMs });
+    if (typeof answer !== "string" && answer.status === 404)
+      onViolation(`durability: ${nameOf(task)} was accepted, but was unknown when it was canceled`);
   }
 
   return {
     tasks,
     figures,
-    async dispatchOne(address, tenant) {
-      await dispatch(address, newTask(tenant, "quick"));
+    refusals,
+    async dispatchOne(address, tenant, kind = "quick") {
+      const task = newTask(tenant, kind);
+      await dispatch(address, task);
+      return task;
     },
-    async work(address, signal) {
-      await Promise.all(Array.from({ length: LANES }, () => lane(address, signal)));
+    cancel,
+    async work(pickAddress, signal) {
+      await Promise.all(Array.from({ length: load.lanes }, () => lane(pickAddress, signal)));
     },
     async repeatAll(address) {
       for (const task of tasks.values()) await dispatch(address, task);
@@ -143,24 +182,26 @@ export function createOrchestrator({ random, tenants, callbackOrigin, onDispatch
       const task = tasks.get(key);
       if (task === undefined || task.ended) return;
       task.ended = true;
-      if (task.accepted) unended -= 1;
+      unended -= 1;
     },
   };
 }
 
 const nameOf = (task: DispatchedTask): string => taskKey(task.tenant.tenant, task.taskId);
 
-/** Returns null if Bridge exited before it responded. */
+/** Returns the code of the error if Bridge exited before it responded, or did not respond in time. */
 async function post(
   url: string,
   { tenant }: DispatchedTask,
-  body?: string,
-): Promise<{ status: number; headers: Headers; text: string } | null> {
+  { body, answerMs }: { body?: string; answerMs: number | undefined },
+): Promise<{ status: number; headers: Headers; text: string } | string> {
   try {
     const headers = { authorization: `Bearer ${tenant.token}`, ...(body !== undefined && { "content-type": "application/json" }) };
-    const response = await fetch(url, { method: "POST", headers, ...(body !== undefined && { body }) });
+    const limit = answerMs === undefined ? {} : { signal: AbortSignal.timeout(answerMs) };
+    const response = await fetch(url, { method: "POST", headers, ...(body !== undefined && { body }), ...limit });
     return { status: response.status, headers: response.headers, text: await response.text() };
-  } catch {
-    return null;
+  } catch (error) {
+    const { cause = error } = error as Error;
+    return cause instanceof Error && "code" in cause ? `${cause.name} ${cause.code}` : String(cause);
   }
 }

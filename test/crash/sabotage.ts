@@ -1,13 +1,12 @@
 import { cpSync, existsSync, readFileSync, rmSync, truncateSync } from "node:fs";
 
 /** Ways to disable durability: the last commits are lost, as on a disk that ignores fsync, or an older copy is restored. */
-export const sabotages = ["wal", "copy"] as const;
-export type Sabotage = (typeof sabotages)[number];
+export type SqliteSabotage = "wal" | "copy";
 
 const LOST_COMMITS = 6;
 
 /** Returns the function that damages the database after each kill, while Bridge is not running. */
-export function createSabotage(kind: Sabotage, databaseFile: string): () => void {
+export function createSabotage(kind: SqliteSabotage, databaseFile: string): () => void {
   if (kind === "wal") return () => loseLastCommits(`${databaseFile}-wal`, LOST_COMMITS);
   let kills = 0;
   return () => {

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import { createTaskDeletion, type TaskDeletionOptions } from "../../src/dispatch/delete-task.ts";
-import type { DeletionOutcome } from "../../src/store/store.ts";
+import type { DeletionOutcome } from "../../src/store/records.ts";
 import type { TaskState } from "../../src/task.ts";
 
 type DeletionStore = TaskDeletionOptions["store"];
@@ -24,7 +24,7 @@ function createFixture({
   const store: DeletionStore = {
     findTaskProgress: async (tenant, taskId) => {
       const identity = { seq: 1, tenant, taskId, parentTaskId: null, agentId: "a", provider: "p" };
-      return { ...identity, state, createdAt: 0, startedAt: null, finishedAt: null };
+      return { ...identity, state, node: null, createdAt: 0, startedAt: null, finishedAt: null };
     },
     findFamily: async () => [1, 2],
     async deleteTaskIfEnded(tenant, taskId) {

@@ -1,25 +1,13 @@
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import SqliteDatabase from "better-sqlite3";
 import { describe, expect, test, vi } from "vitest";
-import type { AdapterConfig, AdapterEvent } from "#contract";
+import type { AdapterEvent } from "#contract";
+import { createDestinationGuard, type DestinationGuard } from "../../src/network/destination-guard.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
+import { databaseOf } from "../support/database-subject.ts";
 import { caller, endOf, newDispatch, startEngine } from "./engine.ts";
-
-/** A runtime that runs until it is released or canceled. */
-function heldRuntime() {
-  const held: { release: () => void; taskId: string }[] = [];
-  const run: Run = async (request, emit, signal) => {
-    emit("execution.progress", { step: "held" });
-    const { promise, resolve } = Promise.withResolvers<void>();
-    held.push({ release: resolve, taskId: request.taskId });
-    await Promise.race([promise, once(signal, "abort")]);
-    return { output: `did ${request.taskId}` };
-  };
-  return { run, held };
-}
+import { createCompositeAdapter, createHeldRuntime } from "./runtimes.ts";
 
 const count = async (metric: { get(): Promise<{ values: { value: number }[] }> }) =>
   (await metric.get()).values.reduce((sum, { value }) => sum + value, 0);
@@ -62,7 +50,7 @@ describe("a task", () => {
   });
 
   test("that finds a free slot is stored as running, without a claim, and its response reports it as queued", async () => {
-    const { run, held } = heldRuntime();
+    const { run, held } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
     const claimed = vi.spyOn(engine.store, "startNextTaskIfQueued");
     const { task: first } = await engine.dispatcher.admitTask(newDispatch({ taskId: "first" }), caller);
@@ -82,7 +70,7 @@ describe("a task", () => {
   });
 
   test("waits while its adapter has no free slot, and no adapter exceeds its limit", async () => {
-    const { run, held } = heldRuntime();
+    const { run, held } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const tasks = await Promise.all(
       Array.from({ length: 5 }, (_, index) => engine.dispatcher.admitTask(newDispatch({ taskId: `t${index}` }), caller)),
@@ -158,7 +146,7 @@ describe("a dispatch is rejected", () => {
   });
 
   test("when the queue is full, except for a repeated dispatch", async () => {
-    const { run } = heldRuntime();
+    const { run } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { queueLimit: 1, maxConcurrent: () => 1 });
     for (const taskId of ["running", "queued"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
     await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 1, queued: 1 }));
@@ -167,6 +155,21 @@ describe("a dispatch is rejected", () => {
       retryAfterSeconds: expect.any(Number),
     });
     expect(await engine.dispatcher.admitTask(newDispatch({ taskId: "queued" }), caller)).toMatchObject({ replayed: true });
+    const other = newDispatch({ taskId: "queued", fingerprint: "other" });
+    await expect(engine.dispatcher.admitTask(other, caller)).rejects.toMatchObject({ code: "task_conflict" });
+    expect(await count(engine.metrics.queueFull)).toBe(1);
+  });
+
+  test("when its callback URL is refused, except for a repeated dispatch that was accepted before", async () => {
+    const checkUrl = vi.fn<DestinationGuard["checkUrl"]>(() => null);
+    const engine = await startEngine([createInMemoryAdapter()], { guard: { ...createDestinationGuard({ allow: [] }), checkUrl } });
+    const dispatch = newDispatch({ taskId: "t1", request: { callbackUrl: "https://receiver.example/hook" } });
+    await engine.dispatcher.admitTask(dispatch, caller);
+    checkUrl.mockReturnValue("is refused");
+    expect(await engine.dispatcher.admitTask(dispatch, caller)).toMatchObject({ replayed: true, task: { taskId: "t1" } });
+    await expect(engine.dispatcher.admitTask({ ...dispatch, taskId: "t2" }, caller)).rejects.toMatchObject({
+      code: "callback_url_refused",
+    });
   });
 
   test("when several adapters are loaded and neither the dispatch nor agent.json names one", async () => {
@@ -181,7 +184,7 @@ describe("a dispatch is rejected", () => {
 
 describe("cancel", () => {
   test("ends a queued task immediately, with a start and an end event", async () => {
-    const { run } = heldRuntime();
+    const { run } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
     for (const taskId of ["first", "second"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
     expect(await engine.dispatcher.cancel("default", "second")).toMatchObject({ changed: true, task: { state: "cancelled" } });
@@ -192,7 +195,7 @@ describe("cancel", () => {
   });
 
   test("by many clients reads the request of a queued task once, and only one of them changes the task", async () => {
-    const { run } = heldRuntime();
+    const { run } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
     for (const taskId of ["first", "second"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
     const reads = vi.spyOn(engine.store, "findTask");
@@ -205,7 +208,7 @@ describe("cancel", () => {
   });
 
   test("ends a running task when its runtime has ended, and changes nothing afterwards", async () => {
-    const { run, held } = heldRuntime();
+    const { run, held } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t1" }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(1));
@@ -216,7 +219,7 @@ describe("cancel", () => {
   });
 
   test("ends a task in the same event-loop turn as its dispatch", async () => {
-    const { run } = heldRuntime();
+    const { run } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     for (let index = 0; index < 20; index += 1) {
       const taskId = `t${index}`;
@@ -256,7 +259,7 @@ describe("cancel", () => {
 
 describe("time limits", () => {
   test("a task that exceeds its timeout ends as timeout", async () => {
-    const { run } = heldRuntime();
+    const { run } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ request: { timeoutSeconds: 1 } }), caller);
     expect(await endOf(engine, task)).toMatchObject({ state: "failed", result: { errorCode: "timeout" } });
@@ -283,7 +286,7 @@ describe("time limits", () => {
   });
 
   test("clients that wait for the end or cancel an ended task do not read its result", async () => {
-    const { run, held } = heldRuntime();
+    const { run, held } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const reads = vi.spyOn(engine.store, "findTask");
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t1" }), caller);
@@ -297,7 +300,7 @@ describe("time limits", () => {
   });
 
   test("waiting for the end stops at the time limit, or when the client disconnects", async () => {
-    const { run } = heldRuntime();
+    const { run } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     const { task } = await engine.dispatcher.admitTask(newDispatch(), caller);
     expect((await engine.dispatcher.waitForEnd(task, 20)).state).toBe("running");
@@ -353,7 +356,7 @@ describe("an adapter that is offline", () => {
   });
 
   test("causes the rejection of dispatches before anything is stored, and the end of its queued tasks", async () => {
-    const { run, held } = heldRuntime();
+    const { run, held } = createHeldRuntime();
     const adapter = createInMemoryAdapter({ run });
     let offline = false;
     const checkHealth = async () =>
@@ -383,7 +386,7 @@ describe("an adapter that is offline", () => {
 
 describe("a restart", () => {
   test("runs queued tasks, fails running tasks, and repeats those with onInterrupt retry once", async () => {
-    const { run, held } = heldRuntime();
+    const { run, held } = createHeldRuntime();
     const first = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 2 });
     await first.dispatcher.admitTask(newDispatch({ taskId: "fails", request: { callbackUrl: "http://127.0.0.1:9/" } }), caller);
     await first.dispatcher.admitTask(newDispatch({ taskId: "retries", request: { onInterrupt: "retry" } }), caller);
@@ -406,7 +409,7 @@ describe("a restart", () => {
   });
 
   test("ends the queued tasks of an adapter that is no longer loaded", async () => {
-    const { run } = heldRuntime();
+    const { run } = createHeldRuntime();
     const first = await startEngine([createInMemoryAdapter({ run, provider: "gone" })], { maxConcurrent: () => 1 });
     for (const taskId of ["a", "b"]) await first.dispatcher.admitTask(newDispatch({ taskId }), caller);
     await first.stop();
@@ -420,7 +423,7 @@ describe("a restart", () => {
 
 describe("drain", () => {
   test("rejects new tasks, lets running tasks end, and leaves queued tasks for the next start", async () => {
-    const { run, held } = heldRuntime();
+    const { run, held } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1, drainSeconds: 5 });
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "running" }), caller);
     await engine.dispatcher.admitTask(newDispatch({ taskId: "queued" }), caller);
@@ -435,7 +438,7 @@ describe("drain", () => {
   });
 
   test("stops tasks that do not end in time: they end as bridge_shutdown, or are queued again", async () => {
-    const { run, held } = heldRuntime();
+    const { run, held } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { drainSeconds: 0 });
     await engine.dispatcher.admitTask(newDispatch({ taskId: "fails" }), caller);
     await engine.dispatcher.admitTask(newDispatch({ taskId: "retries", request: { onInterrupt: "retry" } }), caller);
@@ -458,37 +461,31 @@ describe("while the disk accepts no writes", () => {
     const engine = await startEngine([createInMemoryAdapter({ run })]);
     await engine.dispatcher.admitTask(newDispatch({ taskId: "full" }), caller);
     const directory = await tmp.promise;
-    const blocker = new SqliteDatabase(path.join(engine.dataDir, "bridge.db"), { timeout: 0 });
-    await vi.waitFor(() => blocker.exec("BEGIN IMMEDIATE"));
+    const resumeWrites = await (await databaseOf(engine.dataDir)).stopWrites();
     ended.resolve({ status: "ok", output: "done", durationMs: 1, connection: "in-process" });
     await vi.waitFor(() => expect(existsSync(directory)).toBe(false));
-    blocker.exec("ROLLBACK");
-    blocker.close();
+    await resumeWrites();
     await vi.waitFor(async () => expect(await engine.store.findTask("default", "full")).toMatchObject({ state: "completed" }));
   });
 
   test("a rejected dispatch that found a free slot frees it", async () => {
     const engine = await startEngine([createInMemoryAdapter()], { maxConcurrent: () => 1 });
-    const blocker = new SqliteDatabase(path.join(engine.dataDir, "bridge.db"), { timeout: 0 });
-    blocker.exec("BEGIN IMMEDIATE");
+    const resumeWrites = await (await databaseOf(engine.dataDir)).stopWrites();
     await expect(engine.dispatcher.admitTask(newDispatch({ taskId: "new" }), caller)).rejects.toMatchObject({
       code: "storage_unavailable",
     });
-    blocker.exec("ROLLBACK");
-    blocker.close();
+    await resumeWrites();
     await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toEqual({ running: 0, queued: 0, maxConcurrent: 1 }));
-    const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "new" }), caller);
+    const { task } = await vi.waitFor(() => engine.dispatcher.admitTask(newDispatch({ taskId: "new" }), caller));
     expect(await endOf(engine, task)).toMatchObject({ state: "completed" });
   });
 
   test("dispatches and cancellations are rejected immediately, a shutdown ends in time, and accepted tasks are kept", async () => {
-    const { run, held } = heldRuntime();
+    const { run, held } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1, lastWritesMs: 100 });
     for (const taskId of ["running", "queued"]) await engine.dispatcher.admitTask(newDispatch({ taskId }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(1));
-    // For the store, a writer that holds the lock has the same effect as such a disk.
-    const blocker = new SqliteDatabase(path.join(engine.dataDir, "bridge.db"), { timeout: 0 });
-    blocker.exec("BEGIN IMMEDIATE");
+    const resumeWrites = await (await databaseOf(engine.dataDir)).stopWrites();
     await expect(engine.dispatcher.admitTask(newDispatch({ taskId: "new" }), caller)).rejects.toMatchObject({
       code: "storage_unavailable",
     });
@@ -496,8 +493,7 @@ describe("while the disk accepts no writes", () => {
     await expect(engine.dispatcher.cancel("default", "queued")).rejects.toMatchObject({ code: "storage_unavailable" });
     await engine.dispatcher.drain();
     await engine.stop();
-    blocker.exec("ROLLBACK");
-    blocker.close();
+    await resumeWrites();
 
     const next = await startEngine([createInMemoryAdapter()], { dataDir: engine.dataDir });
     expect(await next.store.findTask("default", "running")).toMatchObject({ state: "failed" });
@@ -507,27 +503,8 @@ describe("while the disk accepts no writes", () => {
 });
 
 describe("child tasks", () => {
-  /** A minimal composite adapter: runs its message as a child task on `memory`. */
-  function composite(change: object = {}) {
-    let config: AdapterConfig | undefined;
-    const adapter = createInMemoryAdapter({
-      provider: "composite",
-      run: async (request) => {
-        const child = await config?.runChild({ parentTaskId: request.taskId, provider: "memory", message: request.message, ...change });
-        return child?.status === "ok"
-          ? { output: `child said ${child.output}` }
-          : { status: "error", errorCode: child?.errorCode ?? "adapter_error", error: child?.error ?? "" };
-      },
-    });
-    const initialize = async (given: AdapterConfig) => {
-      config = given;
-      await adapter.initialize(given);
-    };
-    return { ...adapter, initialize };
-  }
-
   test("are ordinary tasks, in the lane of their own adapter", async () => {
-    const engine = await startEngine([composite(), createInMemoryAdapter()], { maxConcurrent: () => 1 });
+    const engine = await startEngine([createCompositeAdapter(), createInMemoryAdapter()], { maxConcurrent: () => 1 });
     const tasks = await Promise.all(
       ["a", "b", "c"].map((taskId) => engine.dispatcher.admitTask(newDispatch({ taskId, provider: "composite" }), caller)),
     );
@@ -542,8 +519,8 @@ describe("child tasks", () => {
   });
 
   test("are canceled with their parent", async () => {
-    const { run, held } = heldRuntime();
-    const engine = await startEngine([composite(), createInMemoryAdapter({ run })]);
+    const { run, held } = createHeldRuntime();
+    const engine = await startEngine([createCompositeAdapter(), createInMemoryAdapter({ run })]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(1));
     await engine.dispatcher.cancel("default", "p");
@@ -553,25 +530,25 @@ describe("child tasks", () => {
   });
 
   test("end with their parent after a restart", async () => {
-    const { run, held } = heldRuntime();
-    const first = await startEngine([composite(), createInMemoryAdapter({ run })]);
+    const { run, held } = createHeldRuntime();
+    const first = await startEngine([createCompositeAdapter(), createInMemoryAdapter({ run })]);
     await first.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
     await vi.waitFor(() => expect(held).toHaveLength(1));
     await first.stop();
-    const { store } = await startEngine([composite(), createInMemoryAdapter()], { dataDir: first.dataDir });
+    const { store } = await startEngine([createCompositeAdapter(), createInMemoryAdapter()], { dataDir: first.dataDir });
     const [child] = await store.listTasks({ tenant: "default", parentTaskId: "p" }, { before: null, limit: 10 });
     for (const taskId of ["p", child?.taskId ?? ""])
       expect(await store.findTask("default", taskId)).toMatchObject({ state: "failed", result: { errorCode: "bridge_restarted" } });
   });
 
   test("have no more permissions than their parent, and cannot wait for the slot that it holds", async () => {
-    const engine = await startEngine([composite({ profile: "modify" }), createInMemoryAdapter()]);
+    const engine = await startEngine([createCompositeAdapter({ profile: "modify" }), createInMemoryAdapter()]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
     await engine.dispatcher.waitForEnd(task, 60_000);
     const [child] = await engine.store.listTasks({ tenant: "default", parentTaskId: "p" }, { before: null, limit: 1 });
     expect(await engine.store.findTask("default", child?.taskId ?? "")).toMatchObject({ request: { profile: "inspect" } });
 
-    const circular = await startEngine([composite({ provider: "composite" })]);
+    const circular = await startEngine([createCompositeAdapter({ provider: "composite" })]);
     const { task: own } = await circular.dispatcher.admitTask(newDispatch(), caller);
     expect(await endOf(circular, own)).toMatchObject({
       state: "failed",
@@ -583,7 +560,7 @@ describe("child tasks", () => {
     [{ provider: "nobody" }, "adapter_offline", /nobody is not loaded.*BRIDGE_ADAPTERS/],
     [{ outputStrategy: { type: "structured", schema: { type: "nothing" } } }, "adapter_error", /JSON Schema.*outputStrategy\.schema/],
   ])("return the reason when they are rejected: %j", async (change, errorCode, error) => {
-    const engine = await startEngine([composite(change), createInMemoryAdapter()]);
+    const engine = await startEngine([createCompositeAdapter(change), createInMemoryAdapter()]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "p", provider: "composite" }), caller);
     expect(await endOf(engine, task)).toMatchObject({ result: { errorCode, error: expect.stringMatching(error) } });
   });

@@ -3,18 +3,20 @@ import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import type { ExecutionAdapter } from "#contract";
 import { createAdapterRegistry } from "../../src/adapters/adapter-registry.ts";
+import { createAvailableAdapters } from "../../src/adapters/available-adapters.ts";
 import { createApprovals } from "../../src/approvals/approvals.ts";
+import { createLoneView } from "../../src/cluster/cluster-view.ts";
 import { createDispatcher, type DispatcherOptions } from "../../src/dispatch/dispatcher.ts";
 import { createEventLog } from "../../src/events/event-log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { createDestinationGuard } from "../../src/network/destination-guard.ts";
 import type { ParsedDispatch } from "../../src/requests/parse-dispatch.ts";
 import { createSchemaChecker } from "../../src/requests/schema-checker.ts";
-import { openStore } from "../../src/store/sqlite/open-store.ts";
-import type { CallbackQueue, StoredEvent } from "../../src/store/store.ts";
+import type { CallbackQueue, StoredEvent } from "../../src/store/records.ts";
 import type { Task, TaskRequest, TenantQuota } from "../../src/task.ts";
 import { createWorkspaces } from "../../src/workspaces/workspace-directories.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
+import { openTestStore } from "../support/database-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Starts the engine without HTTP and WebSocket: a real store, a real log, the given adapters. It is stopped without a drain after the test. */
@@ -25,7 +27,7 @@ export async function startEngine(
   const dataDir = options.dataDir ?? (await temporaryDirectory());
   const logger = pino({ level: "silent" });
   const metrics = createMetrics("test");
-  const store = openStore({ file: path.join(dataDir, "bridge.db") });
+  const store = options.store ?? (await openTestStore(dataDir));
   const eventLog = createEventLog({ store, metrics, logger });
   const events: StoredEvent[] = [];
   eventLog.subscribe((committed) => events.push(...committed));
@@ -39,11 +41,16 @@ export async function startEngine(
     ...(options.checkIntervalMs !== undefined && { checkIntervalMs: options.checkIntervalMs }),
   });
   const schemas = createSchemaChecker();
-  const dispatcher = createDispatcher({
+  const view = options.view ?? loneView;
+  const dispatcherOptions: DispatcherOptions = {
     store,
     eventLog,
     approvals,
     registry,
+    adapters: createAvailableAdapters(registry, view),
+    view,
+    cluster: null,
+    nodeGraceMs: 0,
     workspaces: createWorkspaces({ dataDir, workspacesDir: path.join(dataDir, "workspaces") }),
     guard: createDestinationGuard({ allow: ["127.0.0.1"] }),
     schemas,
@@ -57,7 +64,10 @@ export async function startEngine(
     mcpCommands: ["allowed-mcp"],
     stopGraceMs: 100,
     ...options,
-  });
+  };
+  const dispatcher = createDispatcher(dispatcherOptions);
+  /** Creates a dispatcher of another process on the same store. It runs no tasks. */
+  const createOtherDispatcher = () => createDispatcher({ ...dispatcherOptions, store: { ...store, onStopRequests() {} } });
   await dispatcher.recover();
   await registry.start({
     configure: (provider) =>
@@ -85,8 +95,11 @@ export async function startEngine(
     events
       .filter((event) => event.task.taskId === taskId)
       .map(({ type, data }) => ({ type, data: JSON.parse(data) as Record<string, unknown> }));
-  return { dispatcher, approvals, registry, store, metrics, dataDir, events, eventsOf, callbacksDue, stop };
+  return { dispatcher, approvals, registry, store, metrics, dataDir, events, eventsOf, callbacksDue, createOtherDispatcher, stop };
 }
+
+/** The view of a Bridge that is alone on its database. */
+export const loneView = createLoneView({ id: "self", name: "self", tags: [], files: "local" });
 
 /** The quota of a tenant without limits. */
 export const unlimitedQuota: TenantQuota = {

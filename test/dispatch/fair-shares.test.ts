@@ -6,7 +6,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { newDispatch, startEngine, unlimitedQuota } from "./engine.ts";
 
 /** A runtime whose tasks run until they are released. `started` has their messages in order. */
-function heldRuntime() {
+function createHeldRuntime() {
   const held = new Map<string, () => void>();
   const started: string[] = [];
   const run: Run = async ({ message }, _emit, signal) => {
@@ -17,7 +17,7 @@ function heldRuntime() {
     });
     return { output: message, resumeToken: "session" };
   };
-  return { run, started, letGo: (message: string) => held.get(message)?.() };
+  return { run, started, release: (message: string) => held.get(message)?.() };
 }
 
 const callerOf = (tenant: string) => ({ tenant, traceparent: null });
@@ -37,19 +37,32 @@ async function start(adapters: readonly ExecutionAdapter[], options: Parameters<
 }
 
 describe("slots", () => {
+  test("repeated dispatches do not compete for a slot with a task that waits for one", async () => {
+    const { run, started, release } = createHeldRuntime();
+    const { store, dispatch, running } = await start([createInMemoryAdapter({ run })], { maxConcurrent: () => 1 });
+    await dispatch("a1");
+    await running(1);
+    await dispatch("b1");
+    const insert = vi.spyOn(store, "insertTaskIfAbsent");
+    await Promise.all(Array.from({ length: 5 }, () => dispatch("a1")));
+    expect(insert).not.toHaveBeenCalled();
+    release("a1");
+    await vi.waitFor(() => expect(started).toEqual(["a1", "b1"]));
+  });
+
   test("a tenant with one task gets the next free slot, however many tasks another tenant has queued", async () => {
-    const { run, started, letGo } = heldRuntime();
+    const { run, started, release } = createHeldRuntime();
     const engine = await start([createInMemoryAdapter({ run })]);
     for (let count = 0; count < 60; count += 1) await engine.dispatch(`A${count}`);
     await vi.waitFor(() => expect(started).toEqual(["A0", "A1"]));
     await engine.dispatch("B0");
-    letGo("A1");
+    release("A1");
     await vi.waitFor(() => expect(started).toHaveLength(3));
     expect(started[2]).toBe("B0");
   });
 
   test("children of one tenant do not keep another tenant's tasks waiting", async () => {
-    const { run, started, letGo } = heldRuntime();
+    const { run, started, release } = createHeldRuntime();
     let config: AdapterConfig | undefined;
     const parent = createInMemoryAdapter({
       provider: "composite",
@@ -68,36 +81,36 @@ describe("slots", () => {
     await engine.dispatch("A0", { provider: "composite" });
     await vi.waitFor(() => expect(engine.dispatcher.load("memory")).toMatchObject({ running: 1, queued: 5 }));
     await engine.dispatch("B0", { provider: "memory" });
-    letGo("A-child0");
+    release("A-child0");
     await vi.waitFor(() => expect(started).toEqual(["A-child0", "B0"]));
     await engine.dispatcher.cancel("A", "A0");
   });
 
   test("tasks that wait for a session of their tenant leave the slot to other tenants", async () => {
-    const { run, started, letGo } = heldRuntime();
+    const { run, started, release } = createHeldRuntime();
     const engine = await start([createInMemoryAdapter({ run })]);
     await engine.dispatch("A0");
     await vi.waitFor(() => expect(started).toEqual(["A0"]));
-    letGo("A0");
+    release("A0");
     await engine.running(0);
     for (let count = 1; count < 9; count += 1) await engine.dispatch(`A${count}`, { request: { resumeToken: "session" } });
     await engine.dispatch("B0");
     await vi.waitFor(() => expect(started).toEqual(["A0", "A1", "B0"]));
-    letGo("A1");
+    release("A1");
     await vi.waitFor(() => expect(started).toEqual(["A0", "A1", "B0", "A2"]));
   });
 
   test("a restart keeps the queue and its fairness", async () => {
     const dataDir = await temporaryDirectory();
-    const first = await start([createInMemoryAdapter({ run: heldRuntime().run })], { dataDir, maxConcurrent: () => 1 });
+    const first = await start([createInMemoryAdapter({ run: createHeldRuntime().run })], { dataDir, maxConcurrent: () => 1 });
     for (const taskId of ["A0", "A1", "A2", "A3", "B0", "B1"]) await first.dispatch(taskId, { request: { onInterrupt: "retry" } });
     await vi.waitFor(() => expect(first.dispatcher.load("memory")).toMatchObject({ running: 1, queued: 5 }));
     await first.stop();
-    const { run, started, letGo } = heldRuntime();
+    const { run, started, release } = createHeldRuntime();
     const second = await start([createInMemoryAdapter({ run })], { dataDir, maxConcurrent: () => 1 });
     for (let count = 1; count <= 6; count += 1) {
       await vi.waitFor(() => expect(started).toHaveLength(count));
-      letGo(started.at(-1) as string);
+      release(started.at(-1) as string);
     }
     await second.running(0);
     expect(started).toEqual(["A0", "B0", "A1", "B1", "A2", "A3"]);
@@ -107,7 +120,7 @@ describe("slots", () => {
 
 describe("quotas", () => {
   test("the limit of running tasks applies over all adapters, and a task that waits for it starts when another one ends", async () => {
-    const { run, started, letGo } = heldRuntime();
+    const { run, started, release } = createHeldRuntime();
     const quotaOf = (tenant: string) => ({ ...unlimitedQuota, maxRunning: tenant === "A" ? 2 : null });
     const engine = await start([createInMemoryAdapter({ run, provider: "p" }), createInMemoryAdapter({ run, provider: "q" })], {
       quotaOf,
@@ -120,17 +133,17 @@ describe("quotas", () => {
     await engine.running(3);
     expect(started.toSorted()).toEqual(["A0", "A1", "B0"]);
     expect(engine.dispatcher.isHeldByQuota(held)).toBe(true);
-    letGo("A0");
+    release("A0");
     await vi.waitFor(() => expect(started.at(-1)).toBe("A2"));
     expect(engine.dispatcher.isHeldByQuota(held)).toBe(true);
-    letGo("A1");
-    letGo("A2");
+    release("A1");
+    release("A2");
     await engine.running(1);
     expect(engine.dispatcher.isHeldByQuota(held)).toBe(false);
   });
 
   test("the limit of an agent delays only its tasks, and canceling one frees nothing", async () => {
-    const { run, started, letGo } = heldRuntime();
+    const { run, started, release } = createHeldRuntime();
     const quotaOf = () => ({ ...unlimitedQuota, agentMaxRunning: 1 });
     const engine = await start([createInMemoryAdapter({ run })], { quotaOf, maxConcurrent: () => 4 });
     const tasks = [];
@@ -141,12 +154,12 @@ describe("quotas", () => {
     expect([...tasks, other].map((task) => engine.dispatcher.isHeldByQuota(task))).toEqual([true, true, true, true, true]);
     expect(engine.dispatcher.isHeldByQuota({ ...other, agentId: "third" })).toBe(false);
     await engine.dispatcher.cancel("A", "A1");
-    letGo("A0");
+    release("A0");
     await vi.waitFor(() => expect(started.at(-1)).toBe("A2"));
   });
 
   test("a quota that is raised while Bridge runs starts the tasks that waited for it", async () => {
-    const { run, started } = heldRuntime();
+    const { run, started } = createHeldRuntime();
     const quota: TenantQuota = { ...unlimitedQuota, maxRunning: 1 };
     const engine = await start([createInMemoryAdapter({ run })], { quotaOf: () => ({ ...quota }) });
     await engine.dispatch("A0");
@@ -158,7 +171,7 @@ describe("quotas", () => {
   });
 
   test("a full queue rejects the tenant that has filled it, and accepts a tenant that has nothing queued", async () => {
-    const { run } = heldRuntime();
+    const { run } = createHeldRuntime();
     const engine = await start([createInMemoryAdapter({ run })], { queueLimit: 4, maxConcurrent: () => 1 });
     for (let count = 0; count < 5; count += 1) await engine.dispatch(`A${count}`);
     await expect(engine.dispatch("A5")).rejects.toMatchObject({ code: "queue_full", queue: "bridge", retryAfterSeconds: 5 });
@@ -172,7 +185,7 @@ describe("quotas", () => {
     ["tenant", { queueLimit: 1 }],
     ["agent", { agentQueueLimit: 1 }],
   ])("the rejection names the full queue: %s", async (queue, quota) => {
-    const { run } = heldRuntime();
+    const { run } = createHeldRuntime();
     const engine = await start([createInMemoryAdapter({ run })], {
       quotaOf: () => ({ ...unlimitedQuota, ...quota }),
       maxConcurrent: () => 1,

@@ -210,25 +210,54 @@ describe("a parent task", () => {
   });
 });
 
-test("a drain waits for a task that is being stored as running", async () => {
-  const engine = await startEngine([createInMemoryAdapter()], { drainSeconds: 5 });
-  const insert = engine.store.insertTaskIfAbsent;
-  const gate = Promise.withResolvers<void>();
+/** Holds the inserts of tasks after their commit until the gate opens. Resolves when the first one is stored. */
+function holdInserts({ store }: Pick<Awaited<ReturnType<typeof startEngine>>, "store">, gate: Promise<void>): Promise<void> {
+  const insert = store.insertTaskIfAbsent;
   const stored = Promise.withResolvers<void>();
-  vi.spyOn(engine.store, "insertTaskIfAbsent").mockImplementation(async (...given) => {
+  vi.spyOn(store, "insertTaskIfAbsent").mockImplementation(async (...given) => {
     const inserted = await insert(...given);
     stored.resolve();
-    await gate.promise;
+    await gate;
     return inserted;
   });
+  return stored.promise;
+}
+
+test("a drain waits for a task that is being stored as running", async () => {
+  const engine = await startEngine([createInMemoryAdapter()], { drainSeconds: 5 });
+  const gate = Promise.withResolvers<void>();
+  const stored = holdInserts(engine, gate.promise);
   const admitted = engine.dispatcher.admitTask(newDispatch({ taskId: "t" }), caller);
-  await stored.promise;
+  await stored;
   expect(await engine.store.findTask("default", "t")).toMatchObject({ state: "running" });
   const drained = engine.dispatcher.drain();
   gate.resolve();
   await drained;
   await admitted;
   expect(await engine.store.findTask("default", "t")).toMatchObject({ state: "completed" });
+});
+
+test("a drain whose time limit has passed ends a task that is being stored as running, and does not start its runtime", async () => {
+  const messages: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const run: Run = async ({ message }, emit, signal) => {
+    messages.push(message);
+    emit("execution.progress", { step: "works" });
+    await once(signal, "abort");
+    // The drain has stopped this run, and the insert of the other task is still in progress.
+    gate.resolve();
+    return {};
+  };
+  const engine = await startEngine([createInMemoryAdapter({ run })], { drainSeconds: 0 });
+  await engine.dispatcher.admitTask(newDispatch({ taskId: "running", request: { message: "running" } }), caller);
+  await vi.waitFor(() => expect(messages).toHaveLength(1));
+  const stored = holdInserts(engine, gate.promise);
+  const admitted = engine.dispatcher.admitTask(newDispatch({ taskId: "t" }), caller);
+  await stored;
+  await engine.dispatcher.drain();
+  await admitted;
+  expect(await engine.store.findTask("default", "t")).toMatchObject({ state: "failed", result: { errorCode: "bridge_shutdown" } });
+  expect(messages).toEqual(["running"]);
 });
 
 test("a drain waits for a task whose claim is in progress", async () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Claim, createScheduler, type LaneTask, type SchedulerLimits } from "../../src/dispatch/scheduler.ts";
-import type { ClaimFilter } from "../../src/store/store.ts";
+import type { ClaimFilter } from "../../src/store/records.ts";
 import type { TenantQuota } from "../../src/task.ts";
 import { unlimitedQuota } from "./engine.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { createLogFeed, createTaskFeed, type EventFeed, type StoredEvent } from "../../src/events/event-feed.ts";
-import { type EventPosition, followEvents } from "../../src/events/follow-events.ts";
+import { followEvents } from "../../src/events/follow-events.ts";
 import type { Task } from "../../src/task.ts";
 import { newFinish } from "../conformance/store.ts";
 import { openLog, startTask } from "./log-fixture.ts";
@@ -9,7 +9,7 @@ import { openLog, startTask } from "./log-fixture.ts";
 type Log = Awaited<ReturnType<typeof openLog>>;
 
 /** Follows a feed and records its events and gaps. */
-function follow({ store, eventLog }: Log, feed: EventFeed, from: EventPosition) {
+function follow({ store, eventLog }: Log, feed: EventFeed, from: number) {
   const numbers: number[] = [];
   const gaps: (number | null)[] = [];
   let isOver = false;
@@ -26,8 +26,14 @@ function follow({ store, eventLog }: Log, feed: EventFeed, from: EventPosition) 
     onFeedEnd() {
       isOver = true;
     },
+    onError(error: unknown) {
+      throw error;
+    },
   };
-  const caughtUp = followEvents({ store, eventLog, feed }, { from, follower, signal: controller.signal });
+  const caughtUp = followEvents(
+    { store, eventLog, feed },
+    { from: { epoch: store.epoch, number: from }, follower, signal: controller.signal },
+  );
   return {
     numbers,
     gaps,
@@ -130,7 +136,7 @@ test("the stream of a task ends when the task is deleted during a replay", async
     Array.from({ length: 120 }, () => ({ type: "execution.progress" as const, data: "{}" })),
   );
   await store.finishTaskIfRunning(task, newFinish());
-  // The deletion comes after the first page.
+  // The deletion happens after the first page was read.
   let pages = 0;
   const readTaskEvents: typeof store.readTaskEvents = async (...query) => {
     pages += 1;

@@ -50,13 +50,16 @@ test("the feed of a task has its execution events in pages, without callback eve
   }
   await eventLog.settle(task);
   await store.finishTaskIfRunning(task, newFinish({}, "https://example.com/"));
-  await store.settleCallbackIfPending(task, {
-    state: "delivered",
-    nextInMs: null,
-    lastStatus: 200,
-    lastError: null,
-    event: (attempts) => ({ type: "callback.delivered", data: JSON.stringify({ attempts, status: 200 }) }),
-  });
+  await store.settleCallbackIfPending(
+    { task, attempts: 0 },
+    {
+      state: "delivered",
+      nextInMs: null,
+      lastStatus: 200,
+      lastError: null,
+      event: (attempts) => ({ type: "callback.delivered", data: JSON.stringify({ attempts, status: 200 }) }),
+    },
+  );
   const feed = createTaskFeed(store, task);
   const taskEvents: StoredEvent[] = [];
   let [position, pages] = [0, 0];

@@ -7,7 +7,7 @@ test.each([
   [`e-${Number.MAX_SAFE_INTEGER}`, { epoch: "e", number: Number.MAX_SAFE_INTEGER }],
 ])("the event id %s is parsed and formatted", (text, id) => {
   expect(parseEventId(text)).toEqual(id);
-  expect(formatEventId(id.epoch, id.number)).toBe(text);
+  expect(formatEventId(id)).toBe(text);
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { StoredEvent } from "../../src/store/store.ts";
+import type { StoredEvent } from "../../src/store/records.ts";
 import { newFinish } from "../conformance/store.ts";
 import { openLog, readAll, startTask } from "./log-fixture.ts";
 

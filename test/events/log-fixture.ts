@@ -1,17 +1,17 @@
-import path from "node:path";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import { createEventLog } from "../../src/events/event-log.ts";
 import { createMetrics } from "../../src/metrics.ts";
-import { openStore } from "../../src/store/sqlite/open-store.ts";
-import type { NewTask, Store, StoredEvent } from "../../src/store/store.ts";
+import type { NewTask, StoredEvent } from "../../src/store/records.ts";
+import type { Store } from "../../src/store/store.ts";
 import type { Task } from "../../src/task.ts";
 import { newTask } from "../conformance/store.ts";
+import { openTestStore } from "../support/database-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Creates a log with a real store in a temporary directory. Both are closed after the test. */
 export async function openLog(clock?: () => number) {
-  const store = openStore({ file: path.join(await temporaryDirectory(), "bridge.db"), ...(clock && { clock }) });
+  const store = await openTestStore(await temporaryDirectory(), { clock });
   const metrics = createMetrics("test");
   const eventLog = createEventLog({ store, metrics, logger: pino({ level: "silent" }) });
   onTestFinished(async () => {
@@ -42,4 +42,26 @@ export async function readAll(store: Store, tenant = "default"): Promise<StoredE
     position = through;
   }
   return found;
+}
+
+/** Opens one store for two processes: each has its own event log, and both logs publish every commit. */
+export async function openSharedLog() {
+  const store = await openTestStore(await temporaryDirectory());
+  const listeners: ((events: readonly StoredEvent[]) => void)[] = [];
+  store.onEvents((events) => {
+    for (const publish of listeners) publish(events);
+  });
+  const openProcess = () => {
+    const metrics = createMetrics("test");
+    const lines: Record<string, unknown>[] = [];
+    const logger = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    const view: Store = { ...store, onEvents: (listener) => void listeners.push(listener) };
+    return { store: view, metrics, lines, logger, eventLog: createEventLog({ store: view, metrics, logger }) };
+  };
+  const [here, there] = [openProcess(), openProcess()];
+  onTestFinished(async () => {
+    for (const { eventLog } of [here, there]) await eventLog.close();
+    await store.close();
+  });
+  return { here, there };
 }

@@ -12,7 +12,7 @@ declare module "vitest" {
 }
 
 /** Options of all suites: no suite leaves processes or directories behind, and time limits scale with the load of the machine. */
-export const harness = (provide: ProvidedContext): NonNullable<ViteUserConfig["test"]> => ({
+export const harness = (provide: Pick<ProvidedContext, "testLimitMs" | "filesInMemory">): NonNullable<ViteUserConfig["test"]> => ({
   globalSetup: [path.join(import.meta.dirname, "global-setup.ts")],
   setupFiles: [path.join(import.meta.dirname, "setup.ts")],
   provide,

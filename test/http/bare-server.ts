@@ -10,7 +10,7 @@ export const createBareServer = (options: Partial<ServerOptions> = {}): Promise<
     logger: pino({ level: "silent" }),
     version: "test",
     tokens: { find: () => null },
-    tickets: { redeem: () => null },
+    tickets: { redeem: async () => null },
     overload: { isOverloaded: false },
     clientMemory: createClientMemory(),
     ...options,

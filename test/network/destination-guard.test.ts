@@ -144,7 +144,7 @@ const refused = "destination_not_allowed";
 
 describe("the guard of addresses", () => {
   test.each([...specialAddresses, ...forbiddenAddresses])(
-    "%s is never connected to, neither as literal nor as answer of the resolver",
+    "no connection to %s is opened, neither for a URL that contains it nor for a name that resolves to it",
     async (address) => {
       const before = receiver.connections();
       const guard = createDestinationGuard({ allow: [], dnsCache: createDnsCache({ resolve: noLookup }) });
@@ -200,7 +200,7 @@ describe("the guard of host spellings", () => {
   });
 
   test.each(["localhost", "localhost.", "LOCALHOST", "app.localhost"])(
-    "%s is refused at dispatch, and at connect by what it means",
+    "%s is rejected at dispatch, and its address is rejected when it is connected to",
     async (host) => {
       expect(createDestinationGuard({ allow: [] }).checkUrl(`https://${host}/`)).toMatch(/BRIDGE_CALLBACK_ALLOW/);
       expect(await connect(`https://${host}:${receiver.port}/`, { lookup: async () => asAnswer("127.0.0.1") })).toBe(refused);
@@ -382,7 +382,7 @@ describe("the connector", () => {
   });
 
   test.each([["127.0.0.1"], ["127.0.0.0/8"], ["::ffff:127.0.0.0/104"]])(
-    "an allowed literal (%s) is reached without a lookup, mapped too",
+    "connects without a lookup to a permitted address (%s) in the URL, also in its IPv4-mapped form",
     async (entry) => {
       expect(await connect(`http://127.0.0.1:${receiver.port}/`, { allow: [entry] })).toBe(200);
       expect(await connect(`http://[::ffff:127.0.0.1]:${receiver.port}/`, { allow: [entry] })).toBe(200);

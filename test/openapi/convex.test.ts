@@ -2,7 +2,7 @@ import path from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
 
-// Here, because `convex` is installed with the generators: it is larger than everything that `npm test` needs.
+// This test is here because `convex` is installed with the generators: it is larger than everything that `npm test` needs.
 test("the Convex example compiles under strict settings", async () => {
   const compiler = path.join(import.meta.dirname, "../../node_modules/.bin/tsc");
   const cwd = path.join(import.meta.dirname, "clients");

@@ -9,7 +9,7 @@ const lockHash = createHash("sha256")
   .update(readFileSync(path.join(directory, "package-lock.json")))
   .digest("hex");
 
-// A full installation takes half a minute, and its packages change with the lock file alone.
+// A full installation takes half a minute, and only a change of the lock file changes the packages.
 if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== lockHash) {
   await execa("npm", ["ci"], { cwd: directory, stdio: "inherit" });
   writeFileSync(stamp, lockHash);

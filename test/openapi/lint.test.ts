@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 const directory = path.join(import.meta.dirname, "clients");
 const file = "../../../openapi.yaml";
 
-/** What a linter may complain about: the rule, where, and why it stays. */
+/** A permitted finding of a linter: the rule, the place, and the reason. */
 interface Exception {
   rule: string;
   place: RegExp;
@@ -27,7 +27,7 @@ const spectralExceptions: Exception[] = [
   },
 ];
 
-/** What is left without the exceptions; an exception that nothing needs any more is left, too. */
+/** Returns the findings that no exception permits, and the exceptions that no finding needs. */
 function judge(complaints: readonly Complaint[], exceptions: readonly Exception[]): object[] {
   const covers =
     ({ rule, place }: Exception) =>

@@ -1,22 +1,21 @@
-import path from "node:path";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import type { AdapterEventType } from "#contract";
 import { createEventLog } from "../../src/events/event-log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { createPhaseReader } from "../../src/queries/phase-reader.ts";
-import { openStore } from "../../src/store/sqlite/open-store.ts";
 import { newFinish, newTask } from "../conformance/store.ts";
+import { openTestStore } from "../support/database-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 test("a running task is in the phase tool-call from a tool.invoked event to the next tool.completed event", async () => {
-  const store = openStore({ file: path.join(await temporaryDirectory(), "bridge.db") });
+  const store = await openTestStore(await temporaryDirectory());
   const eventLog = createEventLog({ store, metrics: createMetrics("test"), logger: pino({ level: "silent" }) });
   onTestFinished(async () => {
     await eventLog.close();
     await store.close();
   });
-  const phases = createPhaseReader({ store, eventLog, dispatcher: { isHeldByQuota: () => false } });
+  const phases = createPhaseReader({ store, dispatcher: { isHeldByQuota: () => false } });
   const { task } = await store.insertTaskIfAbsent(newTask({ taskId: "t" }));
   const phase = async () => (await phases.find(task.tenant, "t"))?.phase;
   const after = async (type: AdapterEventType, data: Record<string, unknown> = {}) => {

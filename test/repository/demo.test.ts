@@ -84,9 +84,9 @@ test("the demo rejects unknown options and providers, and prints its usage", asy
   const { exitCode, stdout, stderr } = await startDemo(await temporaryDirectory(), "--agent", "claude");
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
   expect(stderr).toMatch(/Unknown option '--agent'[\s\S]*Usage: npm run demo/);
-  const stranger = await startDemo(await temporaryDirectory(), "--provider", "hal-9000");
-  expect(stranger.exitCode).toBe(2);
-  expect(stranger.stderr).toMatch(
+  const unknown = await startDemo(await temporaryDirectory(), "--provider", "hal-9000");
+  expect(unknown.exitCode).toBe(2);
+  expect(unknown.stderr).toMatch(
     /--provider must be one of command, claude, codex, gemini, opencode; got hal-9000\.[\s\S]*Usage: npm run demo/,
   );
 });

@@ -96,3 +96,47 @@ describe("docker-compose.yml", () => {
     expect(bridge?.healthcheck.test[3]).toContain("/healthz");
   });
 });
+
+describe("deploy/compose.cluster.yml", () => {
+  interface Service {
+    build?: string;
+    environment: Record<string, string | number>;
+    volumes: string[];
+    stop_grace_period?: string;
+  }
+  const { services, volumes } = parse(read("deploy/compose.cluster.yml"), { merge: true }) as {
+    services: Record<string, Service>;
+    volumes: Record<string, unknown>;
+  };
+  const nodes = Object.entries(services).filter(([, { build }]) => build !== undefined);
+
+  test("builds this repository for three nodes, each with its own name, address and volume", () => {
+    expect(nodes.map(([name]) => name)).toEqual(["bridge-1", "bridge-2", "bridge-3"]);
+    for (const [name, { build, environment, volumes: mounts }] of nodes) {
+      expect(existsSync(path.join(repository, "deploy", build ?? "", "Dockerfile"))).toBe(true);
+      expect(environment).toMatchObject({ BRIDGE_NODE_NAME: name, BRIDGE_NODE_URL: `http://${name}:8787` });
+      expect(mounts).toEqual([`${name}-data:/data`]);
+    }
+    const declared = Object.values(services).flatMap(({ volumes: mounts }) => mounts.map((mount) => mount.split(":")[0] ?? ""));
+    expect(declared.filter((name) => !name.startsWith(".")).toSorted()).toEqual(Object.keys(volumes).toSorted());
+  });
+
+  test("names settings that exist, and sets those without which Bridge refuses PostgreSQL", () => {
+    for (const [, { environment }] of nodes) {
+      expect(Object.keys(environment).filter((name) => !Object.hasOwn(allSettings, name))).toEqual([]);
+      expect(environment).toHaveProperty("BRIDGE_GATEWAY_TOKEN_HASH");
+      expect(environment).toHaveProperty("BRIDGE_SANDBOX");
+      expect(environment["BRIDGE_DATABASE_URL"]).toMatch(/^postgres:/);
+    }
+  });
+
+  test("gives each node the drain time, the time to close, and 5 s to stop", () => {
+    const [, margin] = /CLOSE_MARGIN_MS = (\d+)_000/.exec(read("src/main.ts")) ?? [];
+    for (const [, { environment, stop_grace_period: period = "" }] of nodes)
+      expect(Number.parseInt(period, 10)).toBe(Number(environment["BRIDGE_DRAIN_SECONDS"]) + Number(margin) + 5);
+  });
+
+  test("Caddy passes requests to every node", () => {
+    expect(services["caddy"]?.environment["NODES"]).toBe(nodes.map(([name]) => `${name}:8787`).join(" "));
+  });
+});

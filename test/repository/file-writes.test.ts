@@ -11,6 +11,8 @@ const ownData = "in the data directory, where no task may write";
  * home, workspace, output directory and TMPDIR, even between a check and its use, so all writes there use nofollow-fs.
  */
 const allowed: Readonly<Record<string, { calls: readonly string[]; because: string }>> = {
+  "src/cluster/node-identity.ts": { calls: ["openSync", "renameSync", "writeSync"], because: ownData },
+  "src/app/shared-files.ts": { calls: ["writeFileSync"], because: "the file is in the directory above those of the tasks" },
   "src/access/generated-token.ts": { calls: ["writeFileSync"], because: ownData },
   "adapters/shared/model-api/conversations.ts": { calls: ["mkdir", "rename", "rm", "writeFile"], because: ownData },
   "adapters/shared/agent-program/session-files.ts": { calls: ["mkdir", "rename", "rm", "writeFile"], because: ownData },

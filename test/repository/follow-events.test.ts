@@ -73,11 +73,11 @@ test("the browser example reconnects with a new ticket and the last id, and miss
 });
 
 test("the browser example receives every type of event, and the report of a gap", async () => {
-  const heard = new Set<string>();
-  stop = followEvents(url, createTicket, (type) => heard.add(type));
+  const received = new Set<string>();
+  stop = followEvents(url, createTicket, (type) => received.add(type));
   await vi.waitFor(() => expect(connections).toHaveLength(1));
   for (const type of [...eventTypes, "stream.gap"]) send(connections[0]?.stream, "e-9", type, {});
-  await vi.waitFor(() => expect(heard).toEqual(new Set([...eventTypes, "stream.gap"])));
+  await vi.waitFor(() => expect(received).toEqual(new Set([...eventTypes, "stream.gap"])));
 });
 
 test("the browser example retries while it gets no ticket, and ends when it is stopped", async () => {

@@ -7,8 +7,10 @@ const repository = path.resolve(import.meta.dirname, "../..");
 /** Directories of test/ that mirror no source directory, with their purpose. */
 const suites: Readonly<Record<string, string>> = {
   browser: "tests in a real browser",
+  cluster: "several nodes on one database under load, and the tests of src/cluster",
   conformance: "the kits that adapters and stores must pass",
   crash: "kills Bridge at random moments",
+  deploy: "the files of deploy/ with real load balancers",
   fixtures: "programs that tests start",
   harness: "time limits, temporary files and leftover processes of the tests themselves",
   openapi: "generated clients",

@@ -23,7 +23,9 @@ test("the README has at most 180 lines", () => {
 });
 
 test("the README mentions only files that exist", () => {
-  const named = [...readme.matchAll(/(?<![\w/.])(?:\.\/)?((?:docs|examples|scripts|src|test)\/[\w./-]*\w|\.env\.example|openapi\.yaml)/g)];
+  const named = [
+    ...readme.matchAll(/(?<![\w/.])(?:\.\/)?((?:docs|deploy|examples|scripts|src|test)\/[\w./-]*\w|\.env\.example|openapi\.yaml)/g),
+  ];
   const files = named.map(([, file]) => file ?? "");
   expect(files).toEqual(expect.arrayContaining(["docs/callbacks.md", "examples/agents/shell-agent.sh", "openapi.yaml"]));
   expect(files.filter((file) => !existsSync(path.join(repository, file)))).toEqual([]);
@@ -81,7 +83,7 @@ test("the README mentions only routes that exist", () => {
 });
 
 function readCall(command: string): { route: string; body: string | undefined } {
-  const [, url = ""] = /http:\/\/127\.0\.0\.1:8787(\/\S*)/.exec(command) ?? [];
+  const [, url = ""] = /http:\/\/127\.0\.0\.1:878\d(\/\S*)/.exec(command) ?? [];
   const [, body] = / -d '([^']+)'/.exec(command) ?? [];
   return { route: `${body === undefined ? "GET" : "POST"} ${url}`, body };
 }

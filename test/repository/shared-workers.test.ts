@@ -3,6 +3,8 @@ import path from "node:path";
 import { expect, test } from "vitest";
 
 const directory = path.resolve(import.meta.dirname, "..");
+/** Files that Vitest runs before each test file. */
+const setupFiles = ["harness/setup.ts", "support/postgres/omit-sqlite-only-tests.ts"];
 /** Suites whose files do not share a worker. */
 const isolated = /^(browser|runtimes|sandbox)\/|^harness\/hanging-run\//;
 const files = readdirSync(directory, { recursive: true })
@@ -11,7 +13,7 @@ const files = readdirSync(directory, { recursive: true })
 const read = (name: string): string => readFileSync(path.join(directory, name), "utf8");
 
 test("no helper registers a hook when it is loaded, because a worker loads it once for all test files", () => {
-  const helpers = files.filter((name) => !name.endsWith(".test.ts") && name !== "harness/setup.ts");
+  const helpers = files.filter((name) => !name.endsWith(".test.ts") && !setupFiles.includes(name));
   expect(helpers.filter((name) => /^(before|after)(All|Each)\(/m.test(read(name)))).toEqual([]);
 });
 

@@ -1,10 +1,12 @@
 import { statSync } from "node:fs";
 import path from "node:path";
 import { text as readText } from "node:stream/consumers";
+import Database from "better-sqlite3";
 import { describe, expect, test } from "vitest";
 import type { ConversationMessage } from "#contract";
 import { buildCallback } from "../../src/callbacks/callback-body.ts";
-import type { Store, StoredTask } from "../../src/store/store.ts";
+import type { StoredTask } from "../../src/store/records.ts";
+import type { Store } from "../../src/store/store.ts";
 import type { Task } from "../../src/task.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
 import { caller, newDispatch, startEngine } from "../dispatch/engine.ts";
@@ -12,12 +14,23 @@ import { caller, newDispatch, startEngine } from "../dispatch/engine.ts";
 const MEBIBYTE = 1024 ** 2;
 const callbackUrl = "http://127.0.0.1:9/hook";
 
+/** Size of the database file once it holds all that was committed: how large the write-ahead log is depends on when it was last copied. */
+function measureStoredBytes(file: string): number {
+  const database = new Database(file);
+  try {
+    const [{ busy }] = database.pragma("wal_checkpoint(TRUNCATE)") as [{ busy: number }];
+    expect(busy).toBe(0);
+    return statSync(file).size;
+  } finally {
+    database.close();
+  }
+}
+
 /** Runs a task to its end, and returns what is stored of it. */
 async function end(run: Run) {
   const engine = await startEngine([createInMemoryAdapter({ run })]);
   const { dispatcher, store, dataDir } = engine;
-  const databaseBytes = (): number =>
-    ["bridge.db", "bridge.db-wal"].reduce((sum, name) => sum + statSync(path.join(dataDir, name)).size, 0);
+  const databaseBytes = (): number => measureStoredBytes(path.join(dataDir, "bridge.db"));
   const before = databaseBytes();
   const { task: accepted } = await dispatcher.admitTask(newDispatch({ request: { callbackUrl } }), caller);
   await dispatcher.waitForEnd(accepted, 60_000);

@@ -9,7 +9,7 @@ import { createModelServer } from "./model-server/server.ts";
 import { openAcpBench } from "./open-acp-bench.ts";
 import { runtimesPath } from "./programs.ts";
 
-// A real agent, as an operator would name it in BRIDGE_ACP_AGENTS: Bridge knows nothing of it but how it is started.
+// A real agent, configured as by an operator in BRIDGE_ACP_AGENTS: Bridge knows only the command that starts it.
 const model = await createModelServer({ messagePrefix: PROMPT_OPENING });
 afterAll(() => model.close());
 

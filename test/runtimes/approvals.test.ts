@@ -41,7 +41,7 @@ describe.each(asking)("%s over %s requests an approval before a tool call", (run
     bench.bridge.call("POST", `/api/v2/approvals/${approvalId}`, { decision, reason });
   const ran = (name: string) => existsSync(path.join(bench.workspace, `${name}.txt`));
 
-  /** Dispatches a task whose model wants to run a command; resolves when it waits for the answer. */
+  /** Dispatches a task whose model calls a command. Resolves when the task waits for the decision. */
   async function ask(name: string): Promise<ListedApproval> {
     const command = `sh -c 'echo ran > ${name}.txt'`;
     const message = bench.model.scenario([{ say: "May I?", tools: [{ kind: "shell", command }] }, { text: "I have tried." }]);

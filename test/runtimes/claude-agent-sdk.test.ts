@@ -26,7 +26,7 @@ const env = {
 };
 const settings = { package: sdkDirectory() };
 const mcpServer = path.join(import.meta.dirname, "table/mcp-server.js");
-/** How one call of the scripted model is counted. */
+/** The reported usage of one call of the scripted model. */
 const oneCall = { inputTokens: 150, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20, cacheWriteTokens: 10 };
 const oneCallUsd = 0.001134;
 const play = (...steps: Step[]) => ({ message: model.scenario(steps) });
@@ -200,7 +200,7 @@ describe("claude-agent-sdk", () => {
 
   test("a system prompt of 300 kB and the secrets of MCP servers are passed without command line arguments", async () => {
     const { start, adapter } = await openBench();
-    // As it stands; Claude Code would put variables into it.
+    // This text is passed unchanged, although Claude Code expands variables.
     const secret = ["s3cret ", "{HOME} ", "HOME ", "{NOT_SET:-x}"].join("$");
     const observed = start({
       systemPrompt: `prompt-of-the-dispatch ${"y".repeat(300_000)}`,
@@ -300,7 +300,7 @@ describe("claude-agent-sdk", () => {
     const refused = await run({ outputStrategy: { type: "structured", schema: { ...schema, prefixItems: [] } }, ...play({ text }) });
     expect(refused.result).toMatchObject({ status: "ok", output: text });
     expect(refused.result.outputs).toBeUndefined();
-    // It reminds the model, once.
+    // Claude Code reminds the model once.
     const ignored = await run({ outputStrategy: { type: "structured", schema }, ...play({ text }, { text }) });
     expect(ignored.result).toMatchObject({ status: "ok", output: `${text}${text}` });
     expect(ignored.result.outputs).toBeUndefined();
@@ -318,8 +318,8 @@ describe("claude-agent-sdk", () => {
     );
     expect(result).toMatchObject({ status: "ok", output: "It is done." });
     expect(tools.map(({ toolName }) => toolName).sort()).toEqual(["Agent", "Bash"]);
-    const said = events.flatMap((event) => (event.type === "assistant.text" ? [event.data.content] : [])).join("");
-    expect(said).toBe("I delegate.It is done.");
+    const streamed = events.flatMap((event) => (event.type === "assistant.text" ? [event.data.content] : [])).join("");
+    expect(streamed).toBe("I delegate.It is done.");
     expect(result).toMatchObject({ costUsd: expect.closeTo(4 * oneCallUsd, 6), usage: { inputTokens: 4 * oneCall.inputTokens } });
   });
 
@@ -332,7 +332,7 @@ describe("claude-agent-sdk", () => {
   });
 });
 
-/** An adapter with directories of its own, for a test. */
+/** Opens an adapter with separate directories for a test. */
 async function openBench(changes: Record<string, string | undefined> = {}, config: Partial<AdapterConfig> = {}) {
   const root = await temporaryDirectory();
   const outside = path.join(root, "outside");

@@ -27,7 +27,7 @@ const env = {
 const connections = ["acp", "cli"] as const;
 type Connection = (typeof connections)[number];
 const mcpServer = path.join(import.meta.dirname, "table/mcp-server.js");
-/** How one call of the scripted model is counted. */
+/** The reported usage of one call of the scripted model. */
 const oneCall = { inputTokens: 150, outputTokens: 30, cacheReadTokens: 20, cacheWriteTokens: 10 };
 const usage = { acp: oneCall, cli: { ...oneCall, thinkingTokens: 5 } };
 const oneCallUsd = 0.001134;
@@ -150,7 +150,7 @@ describe.each(connections)("claude over %s", (connection) => {
 
   test("a system prompt of 300 kB and the secrets of MCP servers are passed without command line arguments", async () => {
     const { start, adapter } = await openBench(connection);
-    // As it stands; Claude Code would put variables into it.
+    // This text is passed unchanged, although Claude Code expands variables.
     const secret = ["s3cret ", "{HOME} ", "HOME ", "{NOT_SET:-x}"].join("$");
     const observed = start({
       systemPrompt: `prompt-of-the-dispatch ${"y".repeat(300_000)}`,
@@ -330,7 +330,7 @@ async function openBench(connection: Connection, changes: Record<string, string 
 
 type Server = typeof model;
 const requestsOf = ({ requests }: Server, since = 0): string => JSON.stringify(requests.slice(since).map(({ body }) => body));
-/** The tools that requests since then have offered to the model. */
+/** The tools that were offered to the model since then. */
 const offeredTools = ({ requests }: Server, since: number): string[] =>
   [
     ...new Set(

@@ -9,7 +9,7 @@ import type { Step } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";
 
-// Codex gives the models that it uses by default one tool, `exec`, for programs that call all others. No dispatch here names a model.
+// Codex offers its default models one tool, `exec`, for programs that call the other tools. No dispatch in this file names a model.
 const model = await createModelServer({ messagePrefix: PROMPT_OPENING });
 afterAll(() => model.close());
 

@@ -33,9 +33,9 @@ const mcpServer = (variables: Record<string, string>): McpServerSpec => ({
   args: [mcpScript],
   env: variables,
 });
-/** How one call of the scripted model is counted. */
+/** The reported usage of one call of the scripted model. */
 const oneCall = { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20 };
-/** Codex gives a model that it does not know plain tools; the models it knows write programs that call them. */
+/** Codex offers plain tools to a model that it does not know. The models that it knows write programs that call the tools. */
 const plain = { model: "scripted-model" };
 const play = (...steps: Step[]) => ({ ...plain, message: model.scenario(steps) });
 
@@ -96,7 +96,7 @@ describe.each(connections)("codex over %s", (connection) => {
     expect(readdirSync(directories.workspace)).toEqual(["note.txt"]);
     expect([...readdirSync(directories.home), ...readdirSync(outside)]).toEqual([".codex"]);
     expect(requests()).toContain("Read-only file system");
-    // Only tools that call themselves read-only are used.
+    // Only tools that are annotated as read-only are used.
     expect(requests()).toContain("cobalt for blue");
     expect(requests()).not.toContain("crimson for red");
     expect(requests()).toContain("a-plain-note");
@@ -162,9 +162,9 @@ describe.each(connections)("codex over %s", (connection) => {
     await adapter.cancel(observed.request.taskId);
     expect((await observed.done).result).toMatchObject({ status: "error", errorCode: "cancelled" });
     expect(processes.map(({ commandLine }) => commandLine).join()).not.toMatch(/s3cret|prompt-of-the-dispatch|sk-of-the/);
-    // The servers carry the mark of their task, by which they are found should they outlive it.
+    // The servers have the marker of their task, so Bridge finds them if they outlive it.
     expect(processes.some(({ commandLine }) => commandLine.includes(mcpScript))).toBe(true);
-    // The script of Node.js that npm puts before Codex takes no part.
+    // The launcher script that npm installs for Codex is not used.
     expect(processes.some(({ commandLine }) => commandLine.includes("codex.js"))).toBe(false);
     expect(requests()).toContain("prompt-of-the-dispatch");
     expect(toolsOf(observed.events)[0]).toMatchObject({ toolName: expect.stringContaining("lookup"), isError: false });
@@ -189,7 +189,7 @@ describe.each(connections)("codex over %s", (connection) => {
     const second = await run({ systemPrompt: "prompt-two", resumeToken, profile: "inspect", ...play(touch("x.txt"), { recall: true }) });
     expect(second.result).toMatchObject({ status: "ok", resumeToken, output: expect.stringContaining("[[scenario") });
     expect(requests()).toContain("prompt-two");
-    // The profile is of the task, not of the session.
+    // The profile belongs to the task, not to the session.
     expect(requests()).toContain("Read-only file system");
   });
 
@@ -303,7 +303,7 @@ describe("codex", () => {
 
   test.each(connections)("the usage over %s is unknown for a task with sub-agents", async (connection) => {
     const { run } = await openBench(connection);
-    // Its report, if it came before the last word, would have the model asked once more.
+    // The sub-agent hangs, because its report before the last answer would cause another request to the model.
     const delegated = { message: `Do it. ${play({ hang: true, say: "I am at it." }).message}` };
     const { result, events } = await run(
       play({ tools: [{ kind: "raw", name: "spawn_agent", input: delegated }] }, { text: "It is done." }),
@@ -431,7 +431,7 @@ async function openBench(connection?: Connection, { cwd = ".", ...changes }: Cha
     outside,
     start,
     run: (given: Partial<ExecutionRequest>) => start(given).done,
-    /** What the model has been asked since the start of the test. */
+    /** The requests to the model since the start of the test. */
     requests: () => JSON.stringify(model.requests.slice(seen).map(({ body }) => body)),
   };
 }
@@ -440,7 +440,7 @@ function configIn(dataDir: string, { settings = {}, env: changed = {} }: Changes
   return createAdapterConfig(dataDir, { settings, env: { ...env, ...changed } });
 }
 
-/** The text in an output of an MCP tool, whatever is wrapped around it. */
+/** The text in an output of an MCP tool, without the text that Codex adds. */
 const findText = (output: unknown): string => {
   if (typeof output === "string") return output;
   return typeof output === "object" && output !== null ? Object.values(output).map(findText).join("\n") : "";

@@ -25,7 +25,7 @@ const finding = (severity: string, title: string, more: object = {}) => ({
 });
 const json = (answer: object) => `Here it is.\n\n\`\`\`json\n${JSON.stringify(answer)}\n\`\`\``;
 const nothing = { when: "", text: json({ outputs: [], confidence: "medium" }) };
-/** The same finding has the id of its runtime. */
+/** One finding of both runtimes. Each has the id prefix of its runtime. */
 const onBoth = (number: string, word: object) => ["C", "X"].map((letter) => ({ id: `${letter}${number}`, ...word }));
 
 /** The answers of the roles, selected by their introductions. Only a resumed session reaches the second step. */
@@ -100,7 +100,7 @@ async function openBridge(environment: Record<string, string> = {}) {
   });
   return {
     workspace: path.join(dataDir, "workspaces/default/reviewer"),
-    /** Holds a council; answers what it reports, and the tasks of its questions. */
+    /** Holds a council. Returns its report, and the tasks of its questions. */
     async hold<T>(provider: string, changes: object = {}) {
       const accepted = await bridge.call("POST", "/api/v2/dispatch", {
         taskId: "c1",
@@ -149,7 +149,7 @@ test("a standard council on Claude Code resumes the session of each role and rep
     disputed_outputs: [],
     notes: [],
   });
-  // Two rounds of three, and the domain that was called in.
+  // Two rounds of three roles, and the expert of the added domain.
   expect(children.map(({ provider, state }) => `${provider} ${state}`)).toEqual(Array(7).fill("claude completed"));
   expect(usage.inputTokens).toBeGreaterThan(0);
   expect(report.prompt_size_chars_r2).toBeGreaterThan(0);
@@ -195,7 +195,7 @@ test("a deep council on Claude Code and Codex merges the findings of both and de
     single_source_findings: [],
     disputed_findings: [],
   });
-  // Seven questions to each, and the three of the debate by turns.
+  // Seven questions to each runtime, and three questions of the debate, which the runtimes answer in turn.
   expect(children.filter(({ state }) => state === "completed")).toHaveLength(17);
   expect(report.artifacts.map((file) => path.extname(file))).toEqual([".jsonl", ".json", ".md"]);
   const written = JSON.parse(readFileSync(path.join(workspace, report.artifacts[1] ?? ""), "utf8")) as CouncilReport;

@@ -11,7 +11,7 @@ import { type Step, scenarioMarker } from "./model-server/scenarios.ts";
 import { createModelServer } from "./model-server/server.ts";
 import { runtimesPath } from "./programs.ts";
 
-// The first scenario echoes; its marker comes as instructions, which stand in front of the message.
+// The first scenario echoes. Its marker is in the instructions, which precede the message.
 const model = await createModelServer({ messagePrefix: formatPrompt({ message: "" }, scenarioMarker("s1")) });
 const echo = model.scenario([{ echo: true }]);
 afterAll(() => model.close());
@@ -87,7 +87,7 @@ for (const connection of ["cli", "acp"] as const) {
         expect(result).toMatchObject({ status: "ok", output: "I tried." });
         expect(readdirSync(directories.cwd)).toEqual(["kept"]);
         expect(readFileSync(path.join(directories.cwd, "kept"), "utf8")).toBe("kept");
-        // The helper has had its turns, too.
+        // The sub-agent made its own requests to the model.
         expect(requests.length).toBeGreaterThan(10);
       },
     );
@@ -215,7 +215,7 @@ describe("gemini over cli only", () => {
     );
     expect(result).toMatchObject({ status: "ok", output: "Done." });
     const ends = events.flatMap((event) => (event.type === "tool.completed" ? [event.data] : []));
-    // The dispatch's own text arrives as it is; the key of the runtime does not arrive at all.
+    // Text of the dispatch is passed unchanged. The key of the runtime is not passed.
     expect(ends[0]).toMatchObject({ toolName: "mcp_words_look", isError: false, output: `look ${secret} undefined` });
     expect(ends[1]).toMatchObject({ toolName: "mcp_words_change", isError: !mayChange });
   });
@@ -226,7 +226,7 @@ describe("gemini over cli only", () => {
     await inBench(subjectOf("acp"), ({ run }) => run({ ...asked, message: `zebra-4711 ${asked.message}`, directories }));
     const [project = ""] = readdirSync(path.join(directories.home, ".gemini", "tmp")).filter((name) => name !== "bin");
     const chats = path.join(directories.home, ".gemini", "tmp", project, "chats");
-    // The program begins one more session, in which nothing happens.
+    // The program also creates an empty session.
     const sessions = readdirSync(chats).map((name) => readFileSync(path.join(chats, name), "utf8"));
     const { sessionId } = JSON.parse(sessions.find((text) => text.includes("zebra-4711"))?.split("\n")[0] ?? "");
     const again = { ...directories, tmp: `${directories.tmp}-2` };
@@ -254,7 +254,7 @@ describe("gemini over cli only", () => {
     writeFileSync(path.join(directories.cwd, ".gemini", ".env"), "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:9");
     const { result } = await inBench(subject, ({ run }) => run({ ...play({ text: "?" }), directories }));
     expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining(".gemini/.env") });
-    // In the operator's home, a plain one as well: it would send the key elsewhere.
+    // With the operator's home, a plain .env file is rejected too, because it would send the key to another host.
     const plain = await directoriesOfATask();
     writeFileSync(path.join(plain.cwd, ".env"), "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:9");
     const operators = { ...subject, config: { settings: { connection: "cli", home: "user" }, env: { ...env, HOME: plain.home } } };
@@ -305,7 +305,7 @@ async function inBench<T>(subject: AdapterSubject, act: (bench: AdapterBench) =>
   }
 }
 
-/** Puts into a workspace whatever could configure the program; answers the file that none of it may make. */
+/** Writes every file that could configure the program into a workspace. Returns the file that none of them may create. */
 function plantConfiguration(workspace: string): string {
   const trace = path.join(workspace, "trace");
   const files = path.join(workspace, ".gemini");

@@ -5,7 +5,7 @@ import path from "node:path";
 import { execa } from "execa";
 import { runtimesPath } from "./programs.ts";
 
-/** Which package brings which program. */
+/** The package of each program. */
 const packageOf = {
   claude: "@anthropic-ai/claude-code",
   codex: "@openai/codex",
@@ -17,7 +17,7 @@ const packageOf = {
   "codex-acp": "@agentclientprotocol/codex-acp",
 };
 
-/** Only these link their native program in an install script. No other script is run: some would want a compiler. */
+/** Only these packages link their native program in an install script. No other script runs, because some need a compiler. */
 const linkedPackages = [packageOf.claude, packageOf.opencode];
 
 const directory = path.join(import.meta.dirname, "programs");
@@ -37,12 +37,12 @@ if (process.env["BRIDGE_TEST_RUNTIMES_BIN"] !== undefined) {
   writeFileSync(stamp, lockHash);
 }
 
-/** Ends the process in words when a program is missing or is of another version than the one that was tested. */
+/** Ends the process with a message if a program is missing or has another version than the tested one. */
 async function checkPrograms(): Promise<void> {
   const { dependencies } = JSON.parse(readFileSync(path.join(directory, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
   };
-  // Some write to their home even for this.
+  // Some programs write to their home even when they print their version.
   const home = mkdtempSync(path.join(tmpdir(), "bridge-runtimes-"));
   const faults = await Promise.all(
     Object.entries(packageOf).map(async ([program, packageName]) => {

@@ -47,7 +47,7 @@ const shared: AdapterSubject = {
       usagePerTurn: { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20, cacheWriteTokens: 0 },
     },
     askFirst: () => play({ say: "May I?", tools: [{ kind: "shell", command: "sh -c 'echo seen > asked.txt'" }] }, { text: "Well." }),
-    // 110 fresh tokens at 1, 20 cached ones at 0.5 and 30 at 2, by the million.
+    // 110 uncached tokens at 1, 20 cached tokens at 0.5 and 30 output tokens at 2 dollars per million.
     cost: { costUsd: 0.00018, ask: () => play({ text: "A known price." }) },
   },
 };
@@ -114,9 +114,9 @@ describe.each(connections)("opencode over %s", (connection) => {
     writeIn(bench.workspace, { "opencode.json": permissive, ".opencode/opencode.json": permissive, ".opencode/tool/x.js": code });
     for (const place of [".opencode", ".config/opencode"])
       writeIn(path.join(home, place), { "opencode.json": permissive, "plugin/x.js": code, "plugins/x.js": code, "tool/x.js": code });
-    // The program's own loader reads this file where the program starts, and takes what it names for parts of the program.
+    // The loader of the program reads this file in its working directory, and resolves modules of the program by it.
     writeIn(bench.workspace, { "tsconfig.json": '{"compilerOptions":{"paths":{"*":["./x.ts"]}}}', "x.ts": code });
-    // Where it keeps the programs that it has fetched.
+    // The directory of the programs that OpenCode has downloaded.
     const search = path.join(home, ".cache/opencode/bin/rg");
     writeIn(home, { ".cache/opencode/bin/rg": `#!/bin/sh\ntouch ${home}/loaded` });
     chmodSync(search, 0o755);
@@ -135,7 +135,7 @@ describe.each(connections)("opencode over %s", (connection) => {
     expect(result).toMatchObject({ status: "ok", output: "Refused." });
     expect(existsSync(path.join(bench.workspace, "touched.txt"))).toBe(false);
     expect(existsSync(path.join(home, "loaded"))).toBe(false);
-    // Nothing was installed for plugins either.
+    // No package was installed for plugins either.
     expect(existsSync(path.join(home, ".npm"))).toBe(false);
   });
 
@@ -162,7 +162,7 @@ describe.each(connections)("opencode over %s", (connection) => {
     const bench = await open(connection);
     const { result } = await bench.run(play({ tools: [subAgent("true")] }, { text: "It is done." }));
     expect(result).toMatchObject({ status: "ok", output: "It is done." });
-    // Two calls of the task and two of its sub-agent.
+    // Two model calls of the task and two of its sub-agent.
     expect(result.usage?.inputTokens).toBe(connection === "http-api" ? 4 * 130 : undefined);
   });
 });
@@ -319,7 +319,7 @@ function writeIn(directory: string, files: Record<string, string>): void {
 
 const existing = (directory: string, names: readonly string[]) => names.filter((name) => existsSync(path.join(directory, name)));
 
-/** A sub-agent that runs a command and is done. */
+/** A sub-agent that runs one command and ends. */
 const subAgent = (command: string): Tool => ({
   kind: "raw",
   name: "task",

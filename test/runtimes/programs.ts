@@ -1,6 +1,6 @@
 import path from "node:path";
 
-/** Where the programs of this suite are: its own installation, or another one named by `BRIDGE_TEST_RUNTIMES_BIN`. */
+/** Directory of the programs of this suite: its own installation, or the one named by `BRIDGE_TEST_RUNTIMES_BIN`. */
 export const runtimesPath = (): string =>
   process.env["BRIDGE_TEST_RUNTIMES_BIN"] ?? path.join(import.meta.dirname, "programs/node_modules/.bin");
 

@@ -9,7 +9,7 @@ import { createModelServer } from "./model-server/server.ts";
 import { openAcpBench } from "./open-acp-bench.ts";
 import { runtimesPath } from "./programs.ts";
 
-// A foreign agent, with the configuration that docs/agent-programs.md shows. Bridge has no code for it.
+// An agent that has no separate adapter in Bridge, with the configuration that docs/agent-programs.md shows.
 const model = await createModelServer({ messagePrefix: PROMPT_OPENING });
 afterAll(() => model.close());
 
@@ -31,7 +31,7 @@ const open = () => openAcpBench("qwen", agent, environment);
 
 test("Qwen Code is healthy, requests an approval before a command, and follows the decision", async () => {
   const bench = await open();
-  // Its first start takes long; Bridge, too, checks it again.
+  // The first start takes long, and Bridge repeats a failed check.
   await expect
     .poll(() => bench.adapter.checkHealth(), { timeout: 100_000 })
     .toMatchObject({ status: "healthy", connection: "acp", version: expect.stringMatching(/^\d/) });

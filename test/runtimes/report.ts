@@ -35,7 +35,7 @@ function report(): number {
     const text = readFileSync(file, "utf8");
     const withTable = replaceSection(replaceSection(text, "runtimes", table), "shell-commands", commands);
     if (withTable !== text && !values.update) return true;
-    // Times differ from run to run: they are published, not compared.
+    // Times differ between runs, so they are published and not compared.
     if (values.update) writeFileSync(file, replaceSection(withTable, "cancel-times", times));
     return false;
   });

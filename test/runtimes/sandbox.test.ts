@@ -7,12 +7,12 @@ import { type Runtime, runtimes } from "./table/runtimes.ts";
 import { scenarios } from "./table/scenarios.ts";
 
 const LIMIT_MS = 120_000;
-/** Over every connection: a tool runs, and the profile holds. */
+/** Scenarios over every connection: a tool runs, and the profile is enforced. */
 const everywhere = ["tool call", "`inspect` cannot write"];
-/** Over the first connection that can: what touches home, workspace and further processes. */
+/** Scenarios over the first connection that supports them: those that use the home, the workspace and further processes. */
 const once = ["text", "resume", "`modify` can", "MCP server", "declared tools"];
 
-/** The real programs where they may write to the directories of their task alone, and not even read Bridge's own. */
+/** The real programs in a sandbox: they can write only to the directories of their task, and cannot read those of Bridge. */
 describe.each(Object.keys(runtimes) as Runtime[])("%s in a sandbox", (runtime) => {
   describe.each(runtimes[runtime].connections)("over %s", (connection) => {
     let bench: CellBench;
@@ -35,7 +35,7 @@ describe.each(Object.keys(runtimes) as Runtime[])("%s in a sandbox", (runtime) =
       expect(await bench.leftovers()).toEqual([]);
     });
 
-    // The last one: it takes the Bridge of the bench away.
+    // This test is the last one, because it kills the Bridge of the bench.
     test("kill -9 of Bridge in a tool", { timeout: LIMIT_MS }, async () => {
       const taskId = await startSleeping(bench, 4_714_002);
       bench.bridge.signal("SIGKILL");
@@ -50,7 +50,7 @@ function firstThatCan(runtime: Runtime, scenario: string): Connection | undefine
   return runtimes[runtime].connections.find((connection) => !cannot.some((one) => one.connection === connection));
 }
 
-/** Starts a task whose tool sleeps, and waits until it does. */
+/** Starts a task whose tool sleeps, and waits until the tool runs. */
 async function startSleeping(bench: CellBench, seconds: number): Promise<string> {
   const command = `sleep ${seconds}`;
   const marker = bench.model.scenario([{ say: "I will wait.", tools: [{ kind: "shell", command }] }, { text: "Never." }]);

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import type { AdapterEvent, ExecutionAdapter, ExecutionRequest, ExecutionResult } from "#contract";
+import { createExecutionRequest } from "../conformance/execution-request.ts";
 
-/** The ends of a task's tool calls. */
+/** The completion events of a task's tool calls. */
 export const toolsOf = (events: readonly AdapterEvent[]) =>
   events.flatMap((event) => (event.type === "tool.completed" ? [event.data] : []));
 
@@ -14,17 +15,12 @@ export function startTask(
 ) {
   const taskId = randomUUID();
   const own = given.directories ?? directories;
-  const request: ExecutionRequest = {
+  const request = createExecutionRequest(own.workspace, {
     taskId,
-    agentId: "agent",
     message: "",
-    timeoutSeconds: 60,
-    outputStrategy: { type: "stream" },
-    profile: "modify",
-    approvals: "allow",
     ...given,
     directories: { ...own, tmp: path.join(own.tmp, taskId) },
-  };
+  });
   const events: AdapterEvent[] = [];
   adapter.onEvent((event) => event.taskId === taskId && events.push(event));
   const done = adapter.execute(request).then((result: ExecutionResult) => ({ result, events, tools: toolsOf(events) }));

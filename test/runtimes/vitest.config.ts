@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { harness } from "../harness/vitest-options.ts";
 
-/** The tests with the real agent programs; `install.ts` puts them there first. */
+/** The tests with the real agent programs. `install.ts` installs them first. */
 export default defineConfig({
   test: {
     // Some programs take seconds to start, and retry errors for as long.

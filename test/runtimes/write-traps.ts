@@ -32,5 +32,5 @@ export function writeTraps(memoryDirectory: string, configDirectory: string, out
   for (const [file, content] of Object.entries(files)) writeFileSync(file, content);
 }
 
-/** An MCP server that leaves a trace when it is started. */
+/** An MCP server that writes a file when it is started. */
 export const trapServers = (outside: string) => ({ mcpServers: { trap: { command: "touch", args: [path.join(outside, "server")] } } });

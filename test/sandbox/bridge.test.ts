@@ -91,7 +91,7 @@ test("the preflight reports the sandbox", async () => {
   });
 });
 
-/** A Bridge that must have a sandbox, with a script of sh as its agent; `$1` is the data directory, `$2` where its secrets lie. */
+/** A Bridge that requires a sandbox and runs a shell script as its agent. `$1` is the data directory, `$2` the directory of its secrets. */
 async function openBench(script: string) {
   const root = directoryOutsideTmp();
   const dataDir = path.join(root, "data");
@@ -99,7 +99,7 @@ async function openBench(script: string) {
   for (const directory of [dataDir, conf]) mkdirSync(directory);
   writeFileSync(path.join(conf, ".env"), "BRIDGE_LOG_LEVEL=info\n");
   writeFileSync(path.join(dataDir, "token"), "of an earlier start\n");
-  // With this one the test calls.
+  // The token that the test uses.
   writeFileSync(path.join(conf, "token"), "token-of-the-test");
   writeFileSync(path.join(conf, "callback-secret"), `whsec_${Buffer.alloc(32, 7).toString("base64")}`);
   const sha256 = createHash("sha256").update("token-of-the-test").digest("hex");
@@ -125,13 +125,13 @@ async function openBench(script: string) {
   return { bridge, root, dataDir, start };
 }
 
-/** The command lines of all processes of this Bridge's tasks. */
+/** The command lines of all processes of the tasks of this Bridge. */
 function commandsOf(dataDir: string): string[] {
   const read = (file: string): string => {
     try {
       return readFileSync(file, "utf8");
     } catch {
-      // It has ended meanwhile.
+      // The process has ended in the meantime.
       return "";
     }
   };

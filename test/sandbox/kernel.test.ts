@@ -7,9 +7,9 @@ import { directoryOutsideTmp } from "./open-sandbox.ts";
 
 const program = path.join(import.meta.dirname, "../fixtures/programs/run-in-sandbox.ts");
 const isRoot = process.getuid?.() === 0;
-/** Who may run Bridge here: root can become another user, another user cannot. */
+/** The users that can run Bridge in this test: root can also switch to another user. */
 const users = isRoot ? [0, 65534] : [process.getuid?.() ?? 0];
-/** The number of add_key; request_key and keyctl follow it. */
+/** The number of the system call add_key. request_key and keyctl have the next two numbers. */
 const addKey = { x64: 248, arm64: 217, riscv64: 217, loong64: 217, ppc64: 269 }[process.arch as string] ?? Number.NaN;
 const strings = 'my ($type, $name, $value) = ("user", "note", "x");';
 
@@ -18,7 +18,7 @@ describe.each(users)("a task of a Bridge that runs as user %i", (uid) => {
     const find = `find /proc /proc/self/net/ /sys -path '/proc/[0-9]*' -prune -o -type f -print 2>/dev/null`;
     const lines = await runAs(uid, `${find} | while read -r file; do test -w "$file" && echo "$file"; done; echo done`);
     expect(lines.at(-1)).toBe("done");
-    // Settings of the sandbox's own namespaces, and files that every user may write to.
+    // Settings of the namespaces of the sandbox, and files that every user may write to.
     const own = /^\/proc\/sys\/(kernel\/(auto_msgmni|msg\w+|sem|shm\w+|ns_last_pid|pid_max)|fs\/mqueue\/\w+)$|^\/proc\/pressure\/\w+$/;
     expect(lines.slice(0, -1).filter((file) => uid === 0 || !own.test(file))).toEqual([]);
   });
@@ -29,7 +29,7 @@ describe.each(users)("a task of a Bridge that runs as user %i", (uid) => {
   });
 
   test("cannot take control of the processes that end its sandbox", async () => {
-    // Who may open the memory of a process may trace it.
+    // A process that may open the memory of another process may trace it.
     const script = `for pid in 1 2 $$; do if (: < /proc/$pid/mem) 2>/dev/null; then echo "$pid"; fi; done; echo "own $$"`;
     const lines = await runAs(uid, script);
     const own = lines.at(-1)?.slice("own ".length);
@@ -37,7 +37,7 @@ describe.each(users)("a task of a Bridge that runs as user %i", (uid) => {
   });
 
   test("can create a nested sandbox", async () => {
-    // The kernel refuses a new /proc below mounts, which root needs over the old one.
+    // The kernel rejects a new /proc below mounts. Root needs a new one to replace the old one.
     const proc = uid === 0 ? "" : "--unshare-pid --proc /proc";
     expect(await runAs(uid, `bwrap --unshare-user --ro-bind / / ${proc} echo inner`)).toEqual(["inner"]);
   });
@@ -46,7 +46,7 @@ describe.each(users)("a task of a Bridge that runs as user %i", (uid) => {
     const calls = [
       `syscall(${addKey}, $type, $name, $value, 1, -3)`,
       `syscall(${addKey + 1}, $type, $name, 0, -3)`,
-      // Join a new session keyring, and find the number of the one in use.
+      // Joins a new session keyring, and finds the number of the current one.
       `syscall(${addKey + 2}, 1, 0)`,
       `syscall(${addKey + 2}, 0, -3, 0)`,
     ];
@@ -81,7 +81,7 @@ test("the sandbox is missing if a task of root could write to a kernel setting",
 
 test("the sandbox is missing if a task could take control of it", async () => {
   const root = directoryOutsideTmp();
-  // Everything that the check needs but for unshare.
+  // All programs that the check needs, except unshare.
   for (const name of ["bwrap", "find"]) symlinkSync(`/usr/bin/${name}`, path.join(root, name));
   const made = await createSandbox({ env: { PATH: root }, hidden: [], secrets: [], programs: [], directory: path.join(root, "own") });
   const refusal = { missing: expect.stringMatching(/^a task could take control of the first process of its sandbox.*install unshare/) };

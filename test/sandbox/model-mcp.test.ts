@@ -21,7 +21,7 @@ test("an MCP server of a task on a model API works in the sandbox, and leaves no
   expect(result).toMatchObject({ status: "ok", output: "Done." });
   const [, second] = requests;
   const report = JSON.parse((second === undefined ? {} : receivedResults(second))["c1"] ?? "{}") as { pid: number; cwd: string };
-  // A process id in the sandbox's own namespace.
+  // A process id in the PID namespace of the sandbox.
   expect(report).toMatchObject({ cwd: directories.cwd, pid: expect.any(Number) });
   expect(report.pid).toBeLessThan(20);
   expect(processesOf(`${bench.lastTask().request.taskId}/mcp-1`)).toEqual([]);

@@ -8,7 +8,7 @@ import { createSandbox, type SandboxOptions } from "../../adapters/shared/proces
 const own = mkdtempSync(path.join(tmpdir(), "bridge-test-sandbox-"));
 afterAll(() => rmSync(own, { recursive: true, force: true }));
 
-/** The sandbox of this machine; fails in words where there is none. */
+/** The sandbox of this machine. Throws an error with the reason if it does not work. */
 export async function openSandbox({
   hidden = [],
   secrets = [],
@@ -19,7 +19,7 @@ export async function openSandbox({
   return made;
 }
 
-/** A directory that goes away with the test; not in /tmp, where a sandbox hides everything anyway. */
+/** A directory that is removed after the test. It is not in /tmp, because a sandbox hides /tmp. */
 export function directoryOutsideTmp(): string {
   const directory = mkdtempSync("/var/tmp/bridge-sandbox-");
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));

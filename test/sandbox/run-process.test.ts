@@ -47,7 +47,7 @@ describe("a program in a sandbox", () => {
   test("passes its environment only to itself, not to the programs that create the sandbox", async () => {
     const { run, root } = await openBench();
     const outside = path.join(root, "loaded");
-    // The loader writes to such a file in every process that has these variables and may write there.
+    // With these variables, the loader of every process writes to such a file if it is allowed to.
     const env = { PATH: process.env["PATH"] ?? "", LD_DEBUG: "files", LD_DEBUG_OUTPUT: outside, QUOTED: `"a" 'b' $HOME\n\\ `, EMPTY: "" };
     const script = 'printf "%s" "$LD_DEBUG,$LD_DEBUG_OUTPUT,$QUOTED,$EMPTY,$BRIDGE_VARIABLE_0"';
     const { text } = await run("environment", { argv: ["/bin/sh", "-c", script], env });
@@ -193,7 +193,7 @@ describe("a program's access in a sandbox", () => {
     );
     expect(lines.join()).not.toMatch(/secret|other|reached/);
     expect(lines.slice(0, -1).filter((line) => line !== "" && !line.includes(root))).toEqual(["agent", "agent"]);
-    // The sandbox's init, the shell that waits, the shell of the script, ls and wc.
+    // The init process of the sandbox, the waiting shell, the shell of the script, ls and wc.
     expect(Number(lines.at(-1))).toBeLessThanOrEqual(5);
     expect(directories.workspace.startsWith(root)).toBe(true);
   });
@@ -221,7 +221,7 @@ describe("a program's access in a sandbox", () => {
   });
 });
 
-/** Directories of a Bridge with secrets, and a sandbox that hides them. */
+/** The directories of a Bridge with secrets, and a sandbox that hides them. */
 async function openBench() {
   const root = directoryOutsideTmp();
   const at = (name: string) => path.join(root, name);

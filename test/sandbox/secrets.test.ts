@@ -52,7 +52,7 @@ const cases: Record<string, Case> = {
     },
     replace(root) {
       write(root, "app/.env.bak");
-      // As `sed -i` does.
+      // Replaces the file by a new one, as `sed -i` does.
       write(root, "app/sedQ4x1tH");
       renameSync(path.join(root, "app/sedQ4x1tH"), path.join(root, "app/.env"));
     },
@@ -129,7 +129,7 @@ test.each(Object.entries(cases))("a task never reads %s", async (_what, { create
   replace(bench.root);
   const after = await task.look();
   expect(await task.end()).toMatchObject({ exitCode: 0 });
-  // A task that starts now.
+  // A task that starts after the change.
   const later = await (await bench.start(sandbox)).lookAndEnd();
   for (const seen of [before, after, later]) expect(seen).toEqual({ files: visible, secrets: [] });
 });
@@ -250,7 +250,7 @@ function openBench(root = directoryOutsideTmp(), programs = "app/bin") {
       stdin?.end();
       return running;
     };
-    /** The files that the task can read something from, and those of them that hold a secret. */
+    /** The files of which the task can read a part, and those of them that contain a secret. */
     const look = async () => {
       lines.length = 0;
       looked = Promise.withResolvers();

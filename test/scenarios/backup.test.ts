@@ -10,7 +10,7 @@ const repository = path.resolve(import.meta.dirname, "../..");
 /** The commands of the page about operations that back up a database and restore it. */
 async function readCommands(): Promise<[backup: string, restore: string]> {
   const page = await readFile(path.join(repository, "docs/operations.md"), "utf8");
-  const section = page.slice(page.indexOf("\n## Backup\n"), page.indexOf("\n### Back up a container\n"));
+  const section = page.slice(page.indexOf("\n## Backup\n"), page.indexOf("\n### Back up PostgreSQL\n"));
   const [backup = "", restore = "", ...others] = [...section.matchAll(/```sh\n(.+?)```/gs)].map(([, commands = ""]) => commands);
   expect(others).toEqual([]);
   return [backup, restore];

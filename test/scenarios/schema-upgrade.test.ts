@@ -8,6 +8,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const directory = new URL("../../migrations/", import.meta.url);
 const migrations = readdirSync(directory)
+  .filter((name) => name.endsWith(".sql"))
   .sort()
   .map((name) => readFileSync(new URL(name, directory), "utf8"));
 

@@ -2,8 +2,11 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import SqliteDatabase from "better-sqlite3";
+import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { catalog } from "../../adapters/index.ts";
+import { createApp } from "../../src/app/create-app.ts";
+import { loadConfig } from "../../src/app/load-config.ts";
 import { migrate } from "../../src/store/sqlite/migrate.ts";
 import { shellCommand, startBridgeProgram } from "../support/bridge-program.ts";
 import { isAlive } from "../support/is-alive.ts";
@@ -27,6 +30,24 @@ describe("the start", () => {
     const second = await startBridgeProgram(dataDir);
     expect((await second.call("GET", "/api/v2/tasks")).status).toBe(200);
     expect(second.stderr()).toBe("");
+  });
+
+  test("requests wait until the tasks of the last run are recovered", async () => {
+    const { config } = loadConfig({
+      BRIDGE_DATA_DIR: await temporaryDirectory(),
+      BRIDGE_PORT: "0",
+      BRIDGE_GATEWAY_TOKEN_HASH: "0".repeat(64),
+    });
+    const app = await createApp(config, pino({ level: "silent" }), { adapters: [] });
+    let isAnswered = false;
+    const answer = app.server.inject("/healthz").finally(() => {
+      isAnswered = true;
+    });
+    for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+    expect(isAnswered).toBe(false);
+    await app.start();
+    expect((await answer).statusCode).toBe(200);
+    await app.close();
   });
 
   test("enables the compile cache next to the code before it loads the code", async () => {
@@ -75,20 +96,20 @@ describe("the start", () => {
       [{ BRIDGE_DATABASE_URL: `sqlite:${file}` }, `BRIDGE_DATABASE_URL names ${file}, and this file is not a database`],
     ];
     for (const [setting, words] of cases) {
-      const told = await startBridgeProgram(await temporaryDirectory(), setting).then(
+      const failure = await startBridgeProgram(await temporaryDirectory(), setting).then(
         () => "it started",
         (error: Error) => error.message,
       );
-      expect(told).toContain("exit 1");
-      expect(told).toContain(words);
-      expect(told).not.toContain("    at ");
+      expect(failure).toContain("exit 1");
+      expect(failure).toContain(words);
+      expect(failure).not.toContain("    at ");
     }
   });
 
   test("fails if a required sandbox does not work, and logs a warning if an optional one does not", async () => {
     const nothing = { PATH: await temporaryDirectory() };
-    const told = startBridgeProgram(await temporaryDirectory(), { ...nothing, BRIDGE_SANDBOX: "required" });
-    await expect(told).rejects.toThrow(/exit 1.*BRIDGE_SANDBOX=required.*apt-get install bubblewrap(?!.*^ +at )/ms);
+    const start = startBridgeProgram(await temporaryDirectory(), { ...nothing, BRIDGE_SANDBOX: "required" });
+    await expect(start).rejects.toThrow(/exit 1.*BRIDGE_SANDBOX=required.*apt-get install bubblewrap(?!.*^ +at )/ms);
     const bridge = await startBridgeProgram(await temporaryDirectory(), { ...nothing, BRIDGE_SANDBOX: "auto" });
     const isWarning = ({ level, msg, reason }: Record<string, unknown>) =>
       level === 40 && /without a sandbox/.test(String(msg)) && /bubblewrap/.test(String(reason));
@@ -147,8 +168,10 @@ describe("the start", () => {
       lacks("nonsense", `it is neither in the catalog (${names}) nor an installed package; the path of a file begins with ./ or /`),
       ["packed", "healthy", null],
     ]);
-    const told = bridge.log.filter(({ msg }) => msg === "adapter health").map((line) => [line["provider"], line["health"], line["detail"]]);
-    expect(told.toSorted()).toEqual(states.toSorted());
+    const logged = bridge.log
+      .filter(({ msg }) => msg === "adapter health")
+      .map((line) => [line["provider"], line["health"], line["detail"]]);
+    expect(logged.toSorted()).toEqual(states.toSorted());
     expect((await bridge.call("GET", "/readyz")).status).toBe(200);
   });
 });

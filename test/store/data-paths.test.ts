@@ -5,7 +5,7 @@ import { StartError } from "../../src/errors.ts";
 import { createDataDirectory, locateDatabase } from "../../src/store/data-paths.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** What a function throws. */
+/** Returns the error that the function throws. */
 function thrownBy(act: () => unknown): unknown {
   try {
     act();

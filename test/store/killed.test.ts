@@ -7,10 +7,12 @@ import { openStore } from "../../src/store/sqlite/open-store.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const source = (file: string) => JSON.stringify(new URL(`../../${file}`, import.meta.url).href);
-const migrations = readdirSync(new URL("../../migrations/", import.meta.url)).sort();
+const migrations = readdirSync(new URL("../../migrations/", import.meta.url))
+  .filter((name) => name.endsWith(".sql"))
+  .sort();
 const sqlOf = (name: string) => readFileSync(new URL(`../../migrations/${name}`, import.meta.url), "utf8");
 
-/** Runs a module that kills its own process with SIGKILL; resolves with the signal that ended it, null when it reached its end. */
+/** Runs a module that kills its own process with SIGKILL. Resolves with the signal that ended it, or with null if it ran to its end. */
 const run = (script: string): Promise<NodeJS.Signals | null> =>
   new Promise((resolve, reject) => {
     execFile(process.execPath, ["--input-type=module", "-e", script], (error, _, stderr) => {
@@ -19,7 +21,7 @@ const run = (script: string): Promise<NodeJS.Signals | null> =>
     });
   });
 
-/** Everything that the file holds. */
+/** The complete content of the database file. */
 function contentOf(file: string): Record<string, unknown> {
   const database = new SqliteDatabase(file);
   try {
@@ -50,7 +52,7 @@ async function firstSchema(): Promise<string> {
 test("a kill at any step of a migration leaves the schema as it was, and the next start completes it", async () => {
   const file = await firstSchema();
   const before = contentOf(file);
-  // `exec` runs one migration each; the last kill comes after all of them, before the commit.
+  // `exec` runs one migration each. The last kill comes after all migrations and before the commit.
   for (let step = 1; step <= migrations.length; step += 1) {
     const killed = await run(`import SqliteDatabase from "better-sqlite3";
       import { migrate } from ${source("src/store/sqlite/migrate.ts")};
@@ -105,7 +107,7 @@ test("a kill at any statement of pruning leaves every task whole, and the next r
       await store.close();`);
 
   let kills = 0;
-  // The first statements are one transaction; then comes a run that finds nothing more.
+  // The first statements are one transaction. The next run finds no further rows.
   while ((await prune(kills + 1)) === "SIGKILL") {
     kills += 1;
     const after = contentOf(file);
@@ -120,7 +122,7 @@ test("a kill at any statement of pruning leaves every task whole, and the next r
     { name: "event", value: 6 },
     { name: "pruned", value: 6 },
   ]);
-  // It starts a process for each kill.
+  // Each kill needs a process.
 }, 60_000);
 
 test("a kill at any statement of a deletion leaves the task whole or deletes it, and retention removes the rest of its rows", async () => {
@@ -166,7 +168,7 @@ test("a kill at any statement of a deletion leaves the task whole or deletes it,
     expect({ kills, end: await act(kills, deletion) }).toEqual({ kills, end: "SIGKILL" });
     const { task, event } = contentOf(file) as { task: { tenant: string }[]; event: unknown[] };
     if (task[0]?.tenant === "") {
-      // The commit of the deletion hides the tasks; some of their rows are left.
+      // The commit of the deletion hides the tasks, and some of their rows remain.
       expect([task.map(({ tenant }) => tenant), event.length > 0]).toEqual([["", ""], true]);
       break;
     }
@@ -188,12 +190,12 @@ test("a kill at any statement of a deletion leaves the task whole or deletes it,
     approval: [],
     chunks: [],
   });
-  // The event numbers continue, and the deletion is no gap.
+  // The event numbers continue, and the deletion causes no gap.
   expect(counter).toEqual([
     { name: "event", value: 1500 },
     { name: "pruned", value: 0 },
   ]);
-  // It starts a process for each kill.
+  // Each kill needs a process.
 });
 
 function insertOldTask(database: Database, seq: number): void {

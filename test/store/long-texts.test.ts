@@ -49,7 +49,7 @@ async function finish(store: Store, task: Task, output: string): Promise<LongTex
   return place;
 }
 
-/** How many turns of the event loop pass until the work is done. */
+/** Returns the number of turns of the event loop until the work is done. */
 async function turnsOf(work: () => Promise<unknown>): Promise<number> {
   let turns = 0;
   let immediate = setImmediate(function count() {
@@ -121,7 +121,7 @@ test("a result outlives the events that contain its text, and is deleted with it
   expect(await finish(store, old, "1234")).toEqual({ events: [2, 7] });
   now = 30 * DAY;
   while ((await store.prune(7 * DAY, 100)) > 0);
-  // The task that still runs keeps the rest of the log, and so the old one.
+  // The running task retains the rest of the log, and so the older task.
   expect(await store.oldestEventNumber()).toBe(4);
   expect(await outputOf(store, "old")).toBe("1234");
   await opened.reopen();

@@ -1,13 +1,19 @@
 import { spawn } from "node:child_process";
+import { hash } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished } from "vitest";
 import { compileCache } from "../harness/compile-cache.ts";
+import { databaseOf } from "./database-subject.ts";
+import type { AtEnd } from "./database-subject-types.ts";
 import { until } from "./until.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
+/** The token of all nodes on PostgreSQL, where Bridge generates none. */
+export const SHARED_TOKEN = "token-of-all-nodes";
+const sharedSettings = { BRIDGE_GATEWAY_TOKEN_HASH: hash("sha256", SHARED_TOKEN), BRIDGE_SANDBOX: "off" };
 /** Time limit on an idle machine. */
 const OVERLOAD_LIMIT_MS = 15_000;
 
@@ -25,7 +31,7 @@ export interface BridgeProgram {
   closeLog(): void;
   /** Resolves with the exit code or the signal that ended the program. */
   exited: Promise<number | NodeJS.Signals>;
-  /** Sends a request with the token that Bridge generated, and repeats it while Bridge is overloaded. */
+  /** Sends a request with the token that Bridge generated, or with that of all nodes, and repeats it while Bridge is overloaded. */
   call(method: string, target: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 }
 
@@ -39,9 +45,11 @@ export const shellCommand = (script: string) => ({ BRIDGE_COMMAND: JSON.stringif
 export async function startBridgeProgram(
   dataDir: string,
   environment: Record<string, string> = {},
-  atEnd: (act: () => void) => void = onTestFinished,
+  atEnd: AtEnd = onTestFinished,
   { openFiles }: { openFiles?: number } = {},
 ): Promise<BridgeProgram> {
+  const database = environment["BRIDGE_DATABASE_URL"] === undefined ? (await databaseOf(dataDir, atEnd)).settings : environment;
+  const usesPostgres = database["BRIDGE_DATABASE_URL"]?.startsWith("postgres:") === true;
   const command = [process.execPath, path.join(repository, "src/start.js")];
   const limited = openFiles === undefined ? command : ["/bin/sh", "-c", 'ulimit -n "$0" && exec "$@"', String(openFiles), ...command];
   const child = spawn(limited[0] as string, limited.slice(1), {
@@ -53,6 +61,8 @@ export async function startBridgeProgram(
       BRIDGE_PORT: "0",
       BRIDGE_DATA_DIR: dataDir,
       BRIDGE_CALLBACK_ALLOW: "127.0.0.1",
+      ...(usesPostgres && sharedSettings),
+      ...database,
       ...environment,
     },
     stdio: ["ignore", "pipe", "pipe"],
@@ -80,7 +90,7 @@ export async function startBridgeProgram(
     closeLog: () => void child.stdout.destroy(),
     exited,
     async call(method, target, body, headers = {}) {
-      const token = existsSync(path.join(dataDir, "token")) ? readFileSync(path.join(dataDir, "token"), "utf8").trim() : "";
+      const token = usesPostgres ? SHARED_TOKEN : readGeneratedToken(dataDir);
       const send = () =>
         fetch(new URL(target, url), {
           method,
@@ -98,6 +108,9 @@ export async function startBridgeProgram(
     },
   };
 }
+
+const readGeneratedToken = (dataDir: string): string =>
+  existsSync(path.join(dataDir, "token")) ? readFileSync(path.join(dataDir, "token"), "utf8").trim() : "";
 
 async function isOverloaded(answer: Response): Promise<boolean> {
   return answer.status === 503 && ((await answer.clone().json()) as { code: string }).code === "overloaded";

@@ -13,6 +13,7 @@ import { PROBLEM_TYPE, problemSchema } from "../../src/http/wire/problem.ts";
 import type { Lookup } from "../../src/network/dns-resolver.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
 import { createResponseCheck } from "../http/response-check.ts";
+import { databaseOf } from "./database-subject.ts";
 
 /** Tokens: two tenants with all scopes, and one token for each scope. */
 export const tokens = {
@@ -90,6 +91,7 @@ export async function startBridge(
   more: { adapters?: readonly LoadedAdapter[]; resolve?: Lookup } = {},
 ): Promise<Bridge> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "bridge-http-"));
+  const atEnd: (() => void | Promise<void>)[] = [() => rm(dataDir, { recursive: true, force: true })];
   const tokensFile = path.join(dataDir, "tokens.json");
   const entries = Object.entries(tokens).map(([name, entry]) => ({
     name,
@@ -105,6 +107,7 @@ export async function startBridge(
     BRIDGE_CALLBACK_RETRIES: "0",
     BRIDGE_DRAIN_SECONDS: "0",
     BRIDGE_MAX_CONCURRENT: "4,narrow=1",
+    ...(await databaseOf(dataDir, (act) => void atEnd.unshift(act))).settings,
     ...environment,
   });
   const log: string[] = [];
@@ -156,7 +159,7 @@ export async function startBridge(
       call("POST", "/api/v2/dispatch", { ...options, body: { provider: "memory", agentId: "writer", message: "Hello.", ...body } }),
     async close() {
       await app.close();
-      await rm(dataDir, { recursive: true, force: true });
+      for (const act of atEnd) await act();
     },
   };
 }

@@ -10,6 +10,7 @@ export const storedTask = (fields: Omit<Partial<Task>, "request"> & { request?: 
   agentId: "a",
   provider: "command",
   state: "running",
+  node: null,
   fingerprint: "",
   traceparent: null,
   restarts: 0,

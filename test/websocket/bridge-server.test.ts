@@ -185,7 +185,7 @@ describe("connecting", () => {
 
   test("a ticket can connect once, also from a page of another origin", async () => {
     const server = await startSocketServer();
-    const { ticket } = server.tickets.issue(server.principals.get("beta") as never);
+    const { ticket } = await server.tickets.issue(server.principals.get("beta") as never);
     const client = await openSocket(`${server.url}?ticket=${ticket}`, { origin: "https://dashboard.example" });
     expect((await client.ask("test.echo")).status).toBe(200);
     const refused = await openRefused(`${server.url}?ticket=${ticket}`);
@@ -270,7 +270,7 @@ describe("a token that is revoked or expires", () => {
   test("revoking a token also closes a socket that was opened by a ticket with fewer scopes", async () => {
     const server = await startSocketServer();
     const alpha = server.principals.get("alpha") as Principal;
-    const client = await openSocket(`${server.url}?ticket=${server.tickets.issue(alpha, ["read"]).ticket}`);
+    const client = await openSocket(`${server.url}?ticket=${(await server.tickets.issue(alpha, ["read"])).ticket}`);
     expect((await client.ask("test.echo")).status).toBe(200);
     server.bridgeServer.disconnect(alpha);
     expect(await client.closed).toMatchObject({ code: 4401 });
@@ -351,14 +351,14 @@ describe("stop and start", () => {
   test("the server closes despite an op that never ends and a client that does not close", async () => {
     const { held, handle } = createHeldHandler();
     const server = await startSocketServer(handle, { drainMs: 50, closeGraceMs: 50 });
-    const [busy, deaf] = await Promise.all([server.connect(), server.connect()]);
+    const [busy, stalled] = await Promise.all([server.connect(), server.connect()]);
     void busy.ask("test.echo").catch(() => {});
     await eventually(() => held.length).toBe(1);
-    deaf.socket.pause();
+    stalled.socket.pause();
     await server.close();
     expect(await busy.closed).toMatchObject({ code: 1001 });
-    deaf.socket.resume();
-    await deaf.closed;
+    stalled.socket.resume();
+    await stalled.closed;
     expect((await server.metrics.websocketClients.get()).values[0]?.value).toBe(0);
   });
 });

@@ -174,7 +174,7 @@ describe("the follower", () => {
     );
     await store.finishTaskIfRunning(task, newFinish());
     const { channel, pushed, take, close } = openChannel();
-    follower.follow(task, { channel, after: 0 });
+    follower.follow(task, { channel, after: null });
     await vi.waitFor(() => expect(pushed).toHaveLength(1));
     for (let count = 2; count <= 202; count += 1) {
       take();
@@ -191,13 +191,38 @@ describe("the follower", () => {
     const task = await startTask(store);
     await store.finishTaskIfRunning(task, newFinish());
     const { channel, pushed, take } = openChannel();
-    follower.follow(task, { channel, after: 0 });
+    follower.follow(task, { channel, after: null });
     await vi.waitFor(() => expect(pushed).toHaveLength(1));
     const another = openChannel();
     await store.deleteTaskIfEnded(task.tenant, task.taskId);
-    follower.follow(task, { channel: another.channel, after: 0 });
+    follower.follow(task, { channel: another.channel, after: null });
     await vi.waitFor(() => expect(another.pushed).toEqual([{ runId: task.taskId, event: null, error: "run-not-found" }]));
     for (const release of [take, another.take]) release();
+  });
+
+  test("the follower sends all events of a run again, with new ids, when the epoch of the log changes", async () => {
+    const { store, eventLog } = await openLog();
+    let epoch = "before";
+    const changingStore = {
+      ...store,
+      get epoch() {
+        return epoch;
+      },
+    };
+    const follower = createRunFollower({ store: changingStore, eventLog, logger });
+    const task = await startTask(store);
+    const pushed: string[] = [];
+    const controller = new AbortController();
+    const channel = {
+      signal: controller.signal,
+      push: async (json: string) => void pushed.push((JSON.parse(json) as Pushed).payload.event?.id ?? ""),
+    };
+    follower.follow(task, { channel, after: null });
+    await vi.waitFor(() => expect(pushed).toEqual(["before-1"]));
+    epoch = "after";
+    await store.finishTaskIfRunning(task, newFinish());
+    await vi.waitFor(() => expect(pushed).toEqual(["before-1", "after-1", "after-2"]));
+    controller.abort();
   });
 
   test("the follower limits the runs of a tenant and releases those of closed channels", async () => {
@@ -205,14 +230,14 @@ describe("the follower", () => {
     const follower = createRunFollower({ store, eventLog, logger });
     const task = await startTask(store);
     const channels = Array.from({ length: MAX_FOLLOWED_PER_TENANT }, openChannel);
-    for (const { channel } of channels) follower.follow(task, { channel, after: store.lastEventNumber() });
+    for (const { channel } of channels) follower.follow(task, { channel, after: { epoch: store.epoch, number: store.lastEventNumber() } });
     const { tenant } = task;
     expect(() => follower.checkCanFollow(tenant)).toThrow(expect.objectContaining({ code: "overloaded" }));
     follower.checkCanFollow("another");
     // A dispatch that was accepted meanwhile must be followed, because an error would suggest that it did not start.
     const late = openChannel();
     channels.push(late);
-    follower.follow(task, { channel: late.channel, after: store.lastEventNumber() });
+    follower.follow(task, { channel: late.channel, after: { epoch: store.epoch, number: store.lastEventNumber() } });
     for (const { close } of channels) close();
     await vi.waitFor(() => follower.checkCanFollow(tenant));
     expect(logger.error).not.toHaveBeenCalled();

@@ -12,6 +12,9 @@ import {
   type WebSocketBridgeServerOptions,
 } from "../../src/websocket/bridge-server.ts";
 import { createBareServer } from "../http/bare-server.ts";
+import { openTestStore } from "../support/database-subject.ts";
+import { createNamedTokens } from "../support/named-tokens.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { openSocket, type SocketClient } from "./socket-client.ts";
 
 /** A server with only the WebSocket transport and the handler of the test. */
@@ -39,10 +42,13 @@ export async function startSocketServer(
   const log: Record<string, unknown>[] = [];
   const logger = pino({ level: "trace", base: null }, { write: (line) => void log.push(JSON.parse(line)) });
   const metrics = createMetrics("test");
-  const tickets = createTickets();
   const principals = new Map(
     ["alpha", "beta"].map((name): [string, Principal] => [name, { name, tenant: name, scopes: new Set(scopes), expiresAt: null }]),
   );
+  const tokens = createNamedTokens(principals);
+  const store = await openTestStore(await temporaryDirectory());
+  onTestFinished(() => store.close());
+  const tickets = createTickets({ store, tokens });
   const bridgeServer = createWebSocketBridgeServer({
     handler: { handle: async (request) => handle(request) },
     knownOps: ["test.echo"],
@@ -55,7 +61,7 @@ export async function startSocketServer(
   const app = await createBareServer({
     ...(options.clientMemory && { clientMemory: options.clientMemory }),
     logger,
-    tokens: { find: (token) => principals.get(token) ?? null },
+    tokens,
     tickets,
   });
   await app.register(bridgeServer.routes);

@@ -66,7 +66,7 @@ test("a task gets private directories, and its TMPDIR is removed with its end", 
   expect(directories.cwd).toBe(directories.workspace);
   expect(directories.home.startsWith(`${directories.tmp}/`)).toBe(false);
   for (const directory of [directories.workspace, directories.home]) expect((await stat(directory)).mode & 0o777).toBe(0o700);
-  // Created when a process is started, so a task without one has no directory.
+  // The directory is created when a process is started, so a task without a process has none.
   await expect(stat(directories.tmp)).rejects.toThrow("ENOENT");
   await mkdir(directories.tmp, { recursive: true });
   await writeFile(path.join(directories.tmp, "left"), "");

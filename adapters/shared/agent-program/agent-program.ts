@@ -11,6 +11,8 @@ export interface ProgramContext {
   env: Readonly<Record<string, string | undefined>>;
   /** The adapter's data directory, which survives restarts. */
   dataDir: string;
+  /** The adapter's directory for data of agents, which nodes can share. */
+  filesDir: string;
   logger: AdapterLogger;
   /** The sandbox of every process; null: no sandbox. */
   sandbox: Sandbox | null;

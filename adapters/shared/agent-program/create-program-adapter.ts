@@ -55,18 +55,30 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
     provider: program.provider,
     timeoutMultiplier: program.timeoutMultiplier,
 
-    async initialize({ settings, env, dataDir, retentionDays, logger, sandbox, fetch, lookup, onOrphansKilled, requestApproval }) {
+    async initialize({
+      settings,
+      env,
+      dataDir,
+      filesDir,
+      retentionDays,
+      logger,
+      sandbox,
+      fetch,
+      lookup,
+      onOrphansKilled,
+      requestApproval,
+    }) {
       closing = new AbortController();
       const parsed = programSettingsSchema.parse(settings);
-      const host = { env, dataDir, retentionDays, logger, sandbox, fetch, lookup, onOrphansKilled, requestApproval };
+      const host = { env, dataDir, filesDir, retentionDays, logger, sandbox, fetch, lookup, onOrphansKilled, requestApproval };
       const context = { ...host, settings: parsed, shutdownSignal: closing.signal };
-      const directory = path.join(dataDir, "sessions");
+      const directory = path.join(filesDir, "sessions");
       const probes: Probes = { answers: new Map(), running: new Map() };
       await removeOldTotals(directory);
       state = {
         context,
         totals: createSessionTotals(directory),
-        openCalls: createCallStore(dataDir, retentionDays),
+        openCalls: createCallStore(filesDir, retentionDays),
         found: findConnections(program, context),
         probes,
       };

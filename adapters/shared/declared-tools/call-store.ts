@@ -13,8 +13,8 @@ export interface CallStore extends SessionFiles<OpenCall[]> {
 const callsSchema = z.array(z.object({ toolCallId: z.string(), toolName: z.string(), input: z.unknown() }));
 
 /** Keeps the open calls in the data directory of an adapter. */
-export function createCallStore(dataDir: string, retentionDays: number): CallStore {
-  const directory = path.join(dataDir, "open-calls");
+export function createCallStore(parent: string, retentionDays: number): CallStore {
+  const directory = path.join(parent, "open-calls");
   return {
     ...createSessionFiles(directory, callsSchema),
     sweep: (now) => removeOldFiles(directory, retentionDays * 24 * 3600 * 1000, now),

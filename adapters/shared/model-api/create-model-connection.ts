@@ -59,7 +59,7 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
   const stateOf = (context: ProgramContext): ModelState => {
     const state = states.get(context) ?? {
       http: createModelHttp(context),
-      conversations: createConversations(path.join(context.dataDir, "conversations"), context.retentionDays),
+      conversations: createConversations(path.join(context.filesDir, "conversations"), context.retentionDays),
     };
     states.set(context, state);
     return state;

@@ -1,5 +1,4 @@
 import { accessSync, constants, lstatSync, realpathSync } from "node:fs";
-import { execa } from "execa";
 import type { Sandbox } from "#contract";
 
 /** Generous, because a host under load creates namespaces slowly. */
@@ -33,6 +32,8 @@ export async function checkSandbox(
     return { missing: (error as Error).message };
   }
   const [program = "", ...programArguments] = argv;
+  // Loaded when it is needed, because it takes 4 MB of memory.
+  const { execa } = await import("execa");
   const { stdout, stderr, exitCode, shortMessage } = await execa(program, programArguments, {
     env: { PATH: pathVariable },
     extendEnv: false,

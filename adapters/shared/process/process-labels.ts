@@ -1,7 +1,8 @@
+import { type ExecFileException, execFile } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { execa } from "execa";
+import { promisify } from "node:util";
 import { findProgram } from "./find-program.ts";
 import { readProc } from "./process-table.ts";
 
@@ -95,15 +96,12 @@ async function checkLabels(): Promise<ProcessLabels | { missing: string }> {
   };
   const { label, argv } = next(["cat", "/proc/self/limits"]);
   const [program = "", ...programArguments] = argv;
-  const check = await execa(program, programArguments, {
-    env: { PATH: pathVariable },
-    extendEnv: false,
-    stdin: "ignore",
-    timeout: CHECK_LIMIT_MS,
-    reject: false,
-  });
-  if (check.exitCode === 0 && parseLabel(check.stdout) === label) return { family, next };
-  return { missing: `prlimit cannot set the limit on file locks here: ${(check.stderr || check.shortMessage || "").trim().slice(-500)}` };
+  // Not with execa, because every start checks the labels, and loading execa takes 4 MB of memory.
+  const check = await promisify(execFile)(program, programArguments, { env: { PATH: pathVariable }, timeout: CHECK_LIMIT_MS }).catch(
+    ({ stderr = "", message }: ExecFileException) => ({ stdout: "", stderr: stderr || message }),
+  );
+  if (parseLabel(check.stdout) === label) return { family, next };
+  return { missing: `prlimit cannot set the limit on file locks here: ${check.stderr.trim().slice(-500)}` };
 }
 
 function parseLabel(limits: string): ProcessLabel | null {

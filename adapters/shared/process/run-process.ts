@@ -1,10 +1,11 @@
 import path from "node:path";
 import type { Writable } from "node:stream";
-import { withTimeout } from "@hak2i/async-kit";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { createTurns, withTimeout } from "@hak2i/async-kit";
 import { makePrivateDirectory } from "@hak2i/nofollow-fs";
-import { execa } from "execa";
 import type { Sandbox } from "#contract";
-import { createLineSplitter, type LineListener } from "./lines.ts";
+import { collectOutput } from "./collect-output.ts";
+import type { LineListener } from "./lines.ts";
 import { type OutputFile, openOutputFile } from "./output-file.ts";
 import { labelCommand, parseLabeledSpawnError } from "./process-labels.ts";
 import {
@@ -29,16 +30,6 @@ export const PROCESS_LIMITS = {
 } as const;
 /** Limits of a program that reports events in JSON, which are several times as long as their text. */
 export const JSON_OUTPUT_LIMITS = { ...PROCESS_LIMITS, stdoutBytes: 8 * PROCESS_LIMITS.stdoutBytes } as const;
-/**
- * After a chunk of this size or more, reading pauses until the next turn of the event loop. Libuv would otherwise read 32 such chunks in a
- * row.
- */
-const FULL_CHUNK_BYTES = 16 * 1024;
-/**
- * Maximum number of event-loop turns that read the rest of the pipes after the exit. A pipe of 1 MiB, the maximum for ordinary users, needs
- * fewer.
- */
-const LAST_TURNS = 32;
 type ProcessLimits = { readonly [Name in keyof typeof PROCESS_LIMITS]: number };
 
 /** The program to run, and the task that it runs for. */
@@ -155,14 +146,14 @@ async function runWithOutput(file: OutputFile | null, options: ProcessOptions): 
   };
 }
 
-type Subprocess = ReturnType<typeof spawn>;
+type Subprocess = Awaited<ReturnType<typeof spawn>>["subprocess"];
 
 async function start(
   options: ProcessOptions,
   stdout: number | "pipe",
 ): Promise<{ subprocess: Subprocess; spawnError: null } | { subprocess: null; spawnError: string }> {
   try {
-    const subprocess = spawn(options, stdout);
+    const { subprocess } = await spawn(options, stdout);
     if (subprocess.pid !== undefined) return { subprocess, spawnError: null };
     const failed = await subprocess;
     return { subprocess: null, spawnError: failed.originalMessage ?? failed.shortMessage ?? "unknown error" };
@@ -172,10 +163,17 @@ async function start(
   }
 }
 
-function spawn({ sandbox, ...options }: ProcessOptions, stdout: number | "pipe") {
+/** A start blocks the event loop for milliseconds, because the kernel copies Bridge's page tables. Each turn has at most one start. */
+const starts = createTurns();
+
+/** Returns the process in an object, because awaiting it would wait for its end. */
+async function spawn({ sandbox, ...options }: ProcessOptions, stdout: number | "pipe") {
+  // Loaded with the first process, because it takes 4 MB of memory.
+  const { execa } = await import("execa");
   const { cwd, env, taskId, tmp, home } = options;
   const [program = "", ...programArguments] = sandbox === null ? options.argv : createSandboxCommand(sandbox, options);
-  return execa(program, programArguments, {
+  await starts.take("start", () => nextTurn());
+  const subprocess = execa(program, programArguments, {
     cwd,
     env: { ...(sandbox === null ? env : createSandboxEnvironment(env)), [TASK_MARKER]: taskId, TMPDIR: tmp, HOME: home },
     extendEnv: false,
@@ -189,6 +187,7 @@ function spawn({ sandbox, ...options }: ProcessOptions, stdout: number | "pipe")
     // `createStopper` escalates to SIGKILL, because execa does not reach descendants that outlive the program.
     forceKillAfterDelay: false,
   });
+  return { subprocess };
 }
 
 const waitForExit = ({ nodeChildProcess }: Subprocess): Promise<[number | null, NodeJS.Signals | null]> =>
@@ -213,86 +212,6 @@ function createStopper(subprocess: Subprocess, { killAfterMs, isSandboxed }: { k
       stoppedAt ??= performance.now();
       clearTimeout(killTimer);
       subprocess.kill("SIGKILL");
-    },
-  };
-}
-
-/** Reads stdout and stderr within the limits. `close()` stops reading even if a process still holds a pipe open. */
-function collectOutput(
-  { stdout, stderr }: Subprocess,
-  file: OutputFile | null,
-  { onLine, onChunkEnd, limits, stop }: Pick<ProcessOptions, "onLine" | "onChunkEnd"> & { limits: ProcessLimits; stop: () => void },
-) {
-  const splitter = createLineSplitter(limits.lineBytes, onLine);
-  let limit: ProcessEnd["limit"] = null;
-  let listenerError: { error: unknown } | null = null;
-  let stdoutBytes = 0;
-  let stderrEnd: Buffer = Buffer.alloc(0);
-
-  // An error of a listener stops the program and is rethrown by `close()`. Thrown inside a stream, it would crash Bridge.
-  const fail = (error: unknown): void => {
-    listenerError ??= { error };
-    stop();
-  };
-  const guard = (act: () => void): void => {
-    if (listenerError !== null) return;
-    try {
-      act();
-    } catch (error) {
-      fail(error);
-    }
-  };
-  const readChunk = (chunk: Buffer): void => {
-    if (limit !== null) return;
-    const room = limits.stdoutBytes - stdoutBytes;
-    stdoutBytes += chunk.length;
-    guard(() => {
-      if (!splitter.push(chunk.subarray(0, room))) limit = "lineBytes";
-      else if (chunk.length > room) limit = "stdoutBytes";
-      onChunkEnd?.();
-    });
-    if (limit !== null) stop();
-  };
-  const closing = new AbortController();
-  const readOutputFile = async (from: OutputFile): Promise<void> => {
-    for await (const chunk of from.readChunks(closing.signal)) {
-      readChunk(chunk);
-      // A file, unlike a pipe, does not block its writer, so further output is dropped.
-      if (limit !== null || listenerError !== null) await from.empty();
-    }
-  };
-  const fileRead = file === null ? null : readOutputFile(file).catch(fail);
-  stdout?.on("data", (chunk: Buffer) => {
-    readChunk(chunk);
-    if (chunk.length < FULL_CHUNK_BYTES) return;
-    stdout.pause();
-    setImmediate(() => stdout.resume());
-  });
-  stderr.on("data", (chunk: Buffer) => {
-    stderrEnd = Buffer.concat([stderrEnd, chunk]).subarray(-limits.stderrBytes);
-  });
-
-  const pipes = [stdout, stderr].filter((stream) => stream !== null);
-  return {
-    guard,
-    pipesEnded: Promise.all(pipes.map((pipe) => new Promise((resolve) => pipe.once("close", resolve)))),
-    async close() {
-      // In each turn of the event loop, timers run before reads, so further turns are needed to read the rest of the pipes.
-      for (let turn = 0, bytesBefore = -1; turn < LAST_TURNS && bytesBefore !== stdoutBytes; turn += 1) {
-        bytesBefore = stdoutBytes;
-        await new Promise(setImmediate);
-        // Reading is paused in the turn after a full chunk.
-        if (stdout?.isPaused() === true) await new Promise(setImmediate);
-      }
-      for (const pipe of pipes) pipe.destroy();
-      closing.abort();
-      await fileRead;
-      guard(() => {
-        splitter.end();
-        onChunkEnd?.();
-      });
-      if (listenerError !== null) throw listenerError.error;
-      return { limit, stderr: stderrEnd.toString("utf8") };
     },
   };
 }

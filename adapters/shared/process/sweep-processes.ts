@@ -12,8 +12,8 @@ export const SWEEP_GRACE_MS = 1_000;
 /** How long a sweep continues after SIGKILL. Processes that remain then cannot be killed, or start faster than the sweep kills them. */
 const LIMIT_MS = 4_000;
 const PAUSE_MS = 10;
-/** Number of processes that are checked per turn of the event loop. */
-const SLICE_SIZE = 100;
+/** Number of processes that a sweep checks per turn of the event loop: small, because many tasks can end at once, each with a sweep. */
+const SLICE_SIZE = 10;
 
 /** The result of a sweep: the numbers of killed processes and of processes that still run. */
 export interface Sweep {

@@ -70,6 +70,8 @@ export interface DispatchRequest {
   approvals?: "ask" | "deny" | "allow" | undefined;
   /** What Bridge does with a task that was interrupted by a crash of Bridge; `retry` runs it at most once more. */
   onInterrupt?: "fail" | "retry" | undefined;
+  /** Tags that the node which runs the task must have; `node:<name>` names one node. At most 16. */
+  runsOn?: string[] | undefined;
   callbackUrl?: string | undefined;
   /** False omits `conversationMessages` from the callback. */
   callbackConversation?: boolean | undefined;
@@ -132,6 +134,10 @@ export interface ListedTask {
   agentId: string;
   state: TaskState;
   waitingOn: "queue" | "quota" | "approval" | "runtime" | null;
+  /** What a queued task waits for; null if it is not queued. */
+  queuedBecause: "slot" | "session" | "quota" | "node" | "tag" | null;
+  /** Name of the node that runs or ran the task, or of the only one that may start it; null with SQLite. */
+  node: string | null;
   createdAt: string;
   startedAt: string | null;
   finishedAt: string | null;
@@ -241,4 +247,6 @@ export interface Adapter {
   running: number;
   queued: number;
   maxConcurrent: number;
+  /** Names of the running nodes that have the adapter. */
+  nodes: string[];
 }

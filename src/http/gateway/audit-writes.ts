@@ -37,7 +37,8 @@ export function auditWrites(app: FastifyInstance, logger: Logger): void {
     if (isWrite(request)) pending.add(request);
   });
   app.addHook("onSend", async (request, reply, payload) => {
-    if (!isWrite(request) || isUnauthenticated(request)) return;
+    // The node that answers the request logs it.
+    if (!isWrite(request) || isUnauthenticated(request) || request.isForwarded === true) return;
     log(request, reply.statusCode < 400 ? "done" : parseErrorCode(payload));
   });
   // The server closes the connections of writes that did not finish within the shutdown time limit.

@@ -14,7 +14,7 @@ import {
   type SystemManager,
 } from "#contract";
 import type { AdapterRegistry } from "../../adapters/adapter-registry.ts";
-import { describeOfflineAdapter } from "../../dispatch/admission.ts";
+import { describeOfflineAdapter } from "../../adapters/available-adapters.ts";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import { BridgeError, type ErrorCode } from "../../errors.ts";
 import { INTERNAL_ERROR } from "../wire/problem.ts";

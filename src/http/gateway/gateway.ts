@@ -1,3 +1,4 @@
+import type { onRequestAsyncHookHandler } from "fastify";
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import { BridgeError } from "../../errors.ts";
@@ -28,7 +29,13 @@ const runtimeSchema = z
  * Bridge's management routes: `GET /api/v2/gateway/{provider}` and everything below. In this directory, "gateway"
  * always means these routes, for the runtime of any provider, and never OpenClaw's daemon of the same name.
  */
-export const gatewayRoutes: FastifyPluginAsyncZodOpenApi<Omit<CallManagerOptions, "closing">> = async (app, options) => {
+export const gatewayRoutes: FastifyPluginAsyncZodOpenApi<
+  Omit<CallManagerOptions, "closing"> & {
+    /** Passes requests to the node that has the runtime; null if there are no other nodes. */
+    forward: onRequestAsyncHookHandler | null;
+  }
+> = async (app, { forward, ...options }) => {
+  if (forward !== null) app.addHook("onRequest", forward);
   const closing = new AbortController();
   const callManager = createCallManager({ ...options, closing: closing.signal });
   // Fastify runs onClose hooks in reverse order: this one runs after `auditWrites` has logged unfinished writes as unknown.

@@ -3,7 +3,7 @@ import { BridgeError, type ErrorCode } from "../../errors.ts";
 import { CONTROL_CHARACTERS } from "../../requests/control-characters.ts";
 import { agentIdPattern } from "../../requests/dispatch-schema.ts";
 import { encodeNameCursor, nameCursorSchema, pageQuery, pageSchema } from "../wire/pagination.ts";
-import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
+import { bodyErrorCodes, forwardingCodes, problemResponses } from "../wire/problem.ts";
 import { headersOf, type ResponseHeaderName } from "../wire/response-headers.ts";
 
 /** Maximum size of a file or skill. */
@@ -77,6 +77,7 @@ const callErrorCodes: readonly ErrorCode[] = [
   "invalid_state",
   "stale_write",
   "adapter_offline",
+  ...forwardingCodes,
 ];
 
 const describeJsonResponse = <Body extends z.ZodType>(description: string, schema: Body, ...more: ResponseHeaderName[]) => ({

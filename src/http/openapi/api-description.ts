@@ -39,6 +39,7 @@ export const describeApi = (version: string) =>
       { name: "approvals", description: "Tool calls that wait for an approval." },
       { name: "callbacks", description: "Results that Bridge posts to callback URLs." },
       { name: "adapters", description: "The adapters of this Bridge with their health, capabilities and load." },
+      { name: "nodes", description: "The Bridge processes that share a database." },
       { name: "workspaces", description: "The workspaces of agents and their files." },
       { name: "gateway", description: "Management of runtimes: agents, skills and configuration." },
       { name: "websocket", description: "The bridge protocol over WebSockets." },

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { AdapterInput, GatewayCapabilities } from "#contract";
 import type { AdapterRegistry, RegisteredAdapter } from "../../adapters/adapter-registry.ts";
+import type { AvailableAdapters, ForeignAdapter } from "../../adapters/available-adapters.ts";
 import type { Dispatcher, Load } from "../../dispatch/dispatcher.ts";
 import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
 import { problemResponses } from "../wire/problem.ts";
@@ -13,6 +14,7 @@ export interface AdapterRouteOptions {
   /** The inputs that an adapter can support. */
   inputs: readonly AdapterInput[];
   registry: AdapterRegistry;
+  adapters: AvailableAdapters;
   dispatcher: Dispatcher;
 }
 
@@ -49,11 +51,12 @@ const createAdapterSchema = (inputs: readonly AdapterInput[]) =>
       running: count,
       queued: count,
       maxConcurrent: count,
+      nodes: z.array(z.string()).describe("Names of the running nodes that have the adapter."),
     })
     .meta({ id: "Adapter", description: "An adapter with its health, capabilities and load." });
 
 /** `GET /api/v2/adapters`. */
-export const adapterRoutes: FastifyPluginAsyncZodOpenApi<AdapterRouteOptions> = async (app, { inputs, registry, dispatcher }) => {
+export const adapterRoutes: FastifyPluginAsyncZodOpenApi<AdapterRouteOptions> = async (app, { inputs, registry, adapters, dispatcher }) => {
   app.get(
     "/api/v2/adapters",
     {
@@ -62,7 +65,8 @@ export const adapterRoutes: FastifyPluginAsyncZodOpenApi<AdapterRouteOptions> = 
         operationId: "listAdapters",
         tags: ["adapters"],
         summary: "List adapters",
-        description: "All adapters in their configured order, with health, capabilities and load.",
+        description:
+          "All adapters in their configured order, with health, capabilities and load, and then those that only other nodes have, sorted by name. Their `running` and `maxConcurrent` are sums over their nodes.",
         querystring: z.strictObject(pageQuery),
         response: {
           200: { description: "A page of adapters.", content: { "application/json": { schema: pageSchema(createAdapterSchema(inputs)) } } },
@@ -72,11 +76,18 @@ export const adapterRoutes: FastifyPluginAsyncZodOpenApi<AdapterRouteOptions> = 
     },
     async (request) => {
       const { limit, cursor: offset = 0 } = request.query;
-      const entries = registry.list().map((entry, index) => ({ entry, position: index + 1 }));
+      const described = [
+        ...registry.list().map((entry) => () => describeAdapter(entry, dispatcher.load(entry.provider))),
+        ...adapters.listForeign().map((adapter) => () => describeForeignAdapter(adapter, dispatcher.load(adapter.provider))),
+      ];
+      const entries = described.map((describe, index) => ({ describe, position: index + 1 }));
       return toPage(
         entries.slice(offset, offset + limit),
         entries.length > offset + limit,
-        ({ entry }) => describeAdapter(entry, dispatcher.load(entry.provider)),
+        ({ describe }) => {
+          const adapter = describe();
+          return { ...adapter, nodes: adapters.listNodesWith(adapter.provider) };
+        },
         ({ position }) => position,
       );
     },
@@ -89,6 +100,18 @@ function describeAdapter({ provider, adapter, health }: RegisteredAdapter, { run
   return {
     provider,
     health: { status, connection, version, detail, preflight, checkedAt: toIsoOrNull(checkedAt) },
+    capabilities: capabilities === null ? null : describeCapabilities(capabilities),
+    running,
+    queued,
+    maxConcurrent,
+  };
+}
+
+/** Only the node itself knows the details of its health. */
+function describeForeignAdapter({ provider, health, capabilities, checkedAt, running, maxConcurrent }: ForeignAdapter, { queued }: Load) {
+  return {
+    provider,
+    health: { status: health, connection: null, version: null, detail: null, preflight: [], checkedAt: toIsoOrNull(checkedAt) },
     capabilities: capabilities === null ? null : describeCapabilities(capabilities),
     running,
     queued,

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
+import { queuedReasons } from "../../dispatch/queued-reason.ts";
 import type { TaskSnapshot } from "../../queries/task-reader.ts";
 import { type ListedTask, taskStates } from "../../task.ts";
 import { extensibleEnum } from "../wire/extensible-enum.ts";
@@ -21,6 +22,12 @@ const waitingOnSchema = extensibleEnum(z.enum(["queue", "quota", "approval", "ru
     "`queue`: queued. `quota`: queued because the tenant or the agent has its maximum of running tasks. `approval`: a tool call waits for an approval. `runtime`: running without an event for 30 s.",
 });
 
+const queuedBecauseSchema = extensibleEnum(z.enum(queuedReasons), {
+  id: "QueuedReason",
+  description:
+    "`slot`: a free slot. `session`: the end of the task that uses its resume token. `quota`: the tenant or the agent has its maximum of running tasks. `node`: a running node that has the adapter online, or the node of the agent. `tag`: a running node with the tags of `runsOn`.",
+});
+
 const deliverySchema = z
   .strictObject({
     state: callbackStateSchema,
@@ -39,6 +46,13 @@ const listedTask = {
   agentId: z.string(),
   state: taskStateSchema,
   waitingOn: waitingOnSchema.nullable(),
+  queuedBecause: queuedBecauseSchema.nullable().describe("What a queued task waits for; null if it is not queued."),
+  node: z
+    .string()
+    .nullable()
+    .describe(
+      "Name of the node that runs or ran the task, or of the only one that may start it. Null with SQLite, and if it was forgotten.",
+    ),
   createdAt: timestamp,
   startedAt: timestamp.nullable(),
   finishedAt: timestamp.nullable(),
@@ -61,6 +75,8 @@ export const taskSchema = z.strictObject({ ...listedTask, result: resultSchema.n
       agentId: "auditor",
       state: "completed",
       waitingOn: null,
+      queuedBecause: null,
+      node: null,
       createdAt: "2026-11-22T09:30:00.000Z",
       startedAt: "2026-11-22T09:30:00.004Z",
       finishedAt: "2026-11-22T09:30:00.816Z",
@@ -74,7 +90,7 @@ export const taskSchema = z.strictObject({ ...listedTask, result: resultSchema.n
 
 /** Converts a task to its form in lists. */
 export function describeListedTask(
-  { task, callback, lastProgressAt, isApprovalPending, isHeldByQuota }: TaskSnapshot<ListedTask>,
+  { task, callback, lastProgressAt, isApprovalPending, queuedBecause, node }: TaskSnapshot<ListedTask>,
   now: number,
 ): z.infer<typeof listedTaskSchema> {
   return {
@@ -83,7 +99,9 @@ export function describeListedTask(
     provider: task.provider,
     agentId: task.agentId,
     state: task.state,
-    waitingOn: findWaitingReason({ task, lastProgressAt, isApprovalPending, isHeldByQuota }, now),
+    waitingOn: findWaitingReason({ task, lastProgressAt, isApprovalPending, queuedBecause }, now),
+    queuedBecause,
+    node,
     createdAt: toIso(task.createdAt),
     startedAt: toIsoOrNull(task.startedAt),
     finishedAt: toIsoOrNull(task.finishedAt),
@@ -118,10 +136,10 @@ export function describeTask(snapshot: TaskSnapshot, now: number): z.infer<typeo
 }
 
 function findWaitingReason(
-  { task, lastProgressAt, isApprovalPending, isHeldByQuota }: Omit<TaskSnapshot<ListedTask>, "callback">,
+  { task, lastProgressAt, isApprovalPending, queuedBecause }: Omit<TaskSnapshot<ListedTask>, "callback" | "node">,
   now: number,
 ): z.infer<typeof listedTask.waitingOn> {
-  if (task.state === "queued") return isHeldByQuota ? "quota" : "queue";
+  if (task.state === "queued") return queuedBecause === "quota" ? "quota" : "queue";
   if (task.state !== "running") return null;
   if (isApprovalPending) return "approval";
   const quietSince = Math.max(lastProgressAt ?? 0, task.startedAt ?? 0);

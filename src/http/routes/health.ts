@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
-import type { AdapterRegistry } from "../../adapters/adapter-registry.ts";
+import type { AvailableAdapters } from "../../adapters/available-adapters.ts";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import { BridgeError } from "../../errors.ts";
 import { problemResponses } from "../wire/problem.ts";
@@ -8,7 +8,7 @@ import { problemResponses } from "../wire/problem.ts";
 /** Options of the routes. */
 export interface HealthRouteOptions {
   dispatcher: Pick<Dispatcher, "draining">;
-  registry: Pick<AdapterRegistry, "list">;
+  adapters: Pick<AvailableAdapters, "listCapabilities">;
   /** Rejects when the store cannot write. */
   checkWritable(): Promise<void>;
 }
@@ -24,7 +24,7 @@ const okSchema = z.strictObject({ status: z.literal("ok") }).meta({ id: "HealthS
 const describeOkResponse = (description: string) => ({ description, content: { "application/json": { schema: okSchema } } });
 
 /** `GET /healthz`, its alias `/health`, and `GET /readyz`. */
-export const healthRoutes: FastifyPluginAsyncZodOpenApi<HealthRouteOptions> = async (app, { dispatcher, registry, checkWritable }) => {
+export const healthRoutes: FastifyPluginAsyncZodOpenApi<HealthRouteOptions> = async (app, { dispatcher, adapters, checkWritable }) => {
   const checkWritableShared = share(checkWritable, SHARED_CHECK_MS);
 
   for (const url of ["/healthz", "/health"]) {
@@ -58,8 +58,7 @@ export const healthRoutes: FastifyPluginAsyncZodOpenApi<HealthRouteOptions> = as
     },
     async () => {
       if (dispatcher.draining) throw new BridgeError("draining", "Bridge is stopping.");
-      if (registry.list().every(({ health }) => health.status === "offline"))
-        throw new BridgeError("adapter_offline", "No adapter is online.");
+      if (adapters.listCapabilities().length === 0) throw new BridgeError("adapter_offline", "No adapter is online.");
       await checkWritableShared();
       return { status: "ok" as const };
     },

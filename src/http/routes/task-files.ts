@@ -1,8 +1,9 @@
+import type { onRequestAsyncHookHandler } from "fastify";
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { FoundFile, TaskFiles } from "../../workspaces/tenant-task-files.ts";
 import { encodeNameCursor, nameCursorSchema, pageQuery } from "../wire/pagination.ts";
-import { problemResponses } from "../wire/problem.ts";
+import { forwardingCodes, problemResponses } from "../wire/problem.ts";
 import { noQuery, taskParams } from "../wire/request-schemas.ts";
 import { headersOf } from "../wire/response-headers.ts";
 import { timestamp, toIso } from "../wire/timestamps.ts";
@@ -37,7 +38,12 @@ const fileHeaders = ["Accept-Ranges", "Content-Disposition", "ETag"] as const;
 const binary = { "application/octet-stream": { schema: z.string().meta({ override: { type: "string", format: "binary" } }) } };
 
 /** `GET /api/v2/tasks/{taskId}/files` and `GET /api/v2/tasks/{taskId}/files/{path}`. */
-export const taskFileRoutes: FastifyPluginAsyncZodOpenApi<{ taskFiles: TaskFiles }> = async (app, { taskFiles }) => {
+export const taskFileRoutes: FastifyPluginAsyncZodOpenApi<{
+  taskFiles: TaskFiles;
+  /** Passes requests to the node of their task; null if there are no other nodes. */
+  forward: onRequestAsyncHookHandler | null;
+}> = async (app, { taskFiles, forward }) => {
+  if (forward !== null) app.addHook("onRequest", forward);
   app.get(
     "/api/v2/tasks/:taskId/files",
     {
@@ -55,7 +61,7 @@ export const taskFileRoutes: FastifyPluginAsyncZodOpenApi<{ taskFiles: TaskFiles
         }),
         response: {
           200: { description: "A page of files.", content: { "application/json": { schema: fileListSchema } } },
-          ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found"),
+          ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found", ...forwardingCodes),
         },
       },
     },
@@ -93,7 +99,15 @@ export const taskFileRoutes: FastifyPluginAsyncZodOpenApi<{ taskFiles: TaskFiles
         response: {
           200: { description: "The file.", headers: headersOf(...fileHeaders), content: binary },
           206: { description: "The requested range.", headers: headersOf(...fileHeaders, "Content-Range"), content: binary },
-          ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found", "too_large", "range_not_satisfiable"),
+          ...problemResponses(
+            "invalid_request",
+            "unauthenticated",
+            "scope_missing",
+            "not_found",
+            "too_large",
+            "range_not_satisfiable",
+            ...forwardingCodes,
+          ),
         },
       },
       handler: async (request, reply) => {

@@ -27,6 +27,15 @@ const listQuery = z.strictObject({
 const cancelledSchema = z
   .strictObject({ taskId: z.string(), state: taskStateSchema })
   .meta({ id: "CancelledTask", description: "The state of the task after the request." });
+/** Errors of requests that change a task. */
+const changeErrorCodes = [
+  ...bodyErrorCodes,
+  "unauthenticated",
+  "scope_missing",
+  "not_found",
+  "too_many_requests",
+  "storage_unavailable",
+] as const;
 
 /** `GET /api/v2/tasks`, `GET` and `DELETE /api/v2/tasks/{taskId}`, and `POST /api/v2/tasks/{taskId}/cancel`. */
 export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async (app, { dispatcher, tasks }) => {
@@ -50,22 +59,7 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
         },
       },
     },
-    async (request) => {
-      const { limit, cursor, ...filter } = request.query;
-      const page = (before: number | null, size: number) =>
-        tasks.list({ ...filter, tenant: request.principal.tenant }, { before, limit: size });
-      const found = await page(cursor ?? null, limit);
-      const last = found.at(-1);
-      // A page with large metadata is cut short, so a page shorter than `limit` need not be the last.
-      const hasMore = last !== undefined && (await page(last.task.seq, 1)).length > 0;
-      const now = Date.now();
-      return toPage(
-        found,
-        hasMore,
-        (snapshot) => describeListedTask(snapshot, now),
-        ({ task }) => task.seq,
-      );
-    },
+    async (request) => listTasks(tasks, request.principal.tenant, request.query),
   );
 
   app.get(
@@ -117,15 +111,7 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
         querystring: noQuery,
         response: {
           204: { description: "Deleted." },
-          ...problemResponses(
-            ...bodyErrorCodes,
-            "unauthenticated",
-            "scope_missing",
-            "not_found",
-            "invalid_state",
-            "too_many_requests",
-            "storage_unavailable",
-          ),
+          ...problemResponses(...changeErrorCodes, "invalid_state"),
         },
       },
     },
@@ -156,14 +142,7 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
             description: "The cancellation has started. `state` can still be `running`: the task ends when its runtime has stopped.",
             content: { "application/json": { schema: cancelledSchema } },
           },
-          ...problemResponses(
-            ...bodyErrorCodes,
-            "unauthenticated",
-            "scope_missing",
-            "not_found",
-            "too_many_requests",
-            "storage_unavailable",
-          ),
+          ...problemResponses(...changeErrorCodes),
         },
       },
     },
@@ -173,5 +152,20 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
     },
   );
 };
+
+async function listTasks(tasks: TaskReader, tenant: string, { limit, cursor, ...filter }: z.output<typeof listQuery>) {
+  const readPage = (before: number | null, size: number) => tasks.list({ ...filter, tenant }, { before, limit: size });
+  const found = await readPage(cursor ?? null, limit);
+  const last = found.at(-1);
+  // A page with large metadata is cut short, so a page shorter than `limit` need not be the last.
+  const hasMore = last !== undefined && (await readPage(last.task.seq, 1)).length > 0;
+  const now = Date.now();
+  return toPage(
+    found,
+    hasMore,
+    (snapshot) => describeListedTask(snapshot, now),
+    ({ task }) => task.seq,
+  );
+}
 
 const createTaskNotFound = (): BridgeError => new BridgeError("not_found", "There is no such task.");

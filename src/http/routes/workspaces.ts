@@ -1,3 +1,4 @@
+import type { onRequestAsyncHookHandler } from "fastify";
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import { BridgeError } from "../../errors.ts";
@@ -6,7 +7,7 @@ import type { WorkspaceList } from "../../workspaces/list-workspaces.ts";
 import type { WorkspaceFiles } from "../../workspaces/workspace-files.ts";
 import { parseFilePrecondition } from "../wire/etag.ts";
 import { encodeNameCursor, nameCursorSchema, pageQuery, pageSchema } from "../wire/pagination.ts";
-import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
+import { bodyErrorCodes, forwardingCodes, problemResponses } from "../wire/problem.ts";
 import { noQuery } from "../wire/request-schemas.ts";
 import { timestamp, toIso } from "../wire/timestamps.ts";
 
@@ -47,6 +48,7 @@ const describeWriteErrors = () =>
     "stale_write",
     "too_many_requests",
     "storage_unavailable",
+    ...forwardingCodes,
   );
 
 const PATH_RULES =
@@ -56,7 +58,10 @@ const PATH_RULES =
 export const workspaceRoutes: FastifyPluginAsyncZodOpenApi<{
   workspaces: WorkspaceList;
   files: WorkspaceFiles;
-}> = async (app, { workspaces, files }) => {
+  /** Passes requests about files to the node of their agent; null if there are no other nodes. */
+  forward: onRequestAsyncHookHandler | null;
+}> = async (app, { workspaces, files, forward }) => {
+  if (forward !== null) app.addHook("onRequest", forward);
   app.get(
     "/api/v2/workspaces",
     {

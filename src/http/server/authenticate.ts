@@ -19,7 +19,7 @@ export interface Credentials {
  * the bodies of such requests.
  */
 export function createAuthentication({ tokens, tickets }: Credentials): onRequestHookHandler {
-  const identify = (request: FastifyRequest): Principal => {
+  const identify = (request: FastifyRequest): Principal | Promise<Principal> => {
     const query = request.query as Record<string, unknown>;
     if ("token" in query || "access_token" in query)
       throw createUnauthenticatedError(
@@ -28,23 +28,33 @@ export function createAuthentication({ tokens, tickets }: Credentials): onReques
     const { authorization } = request.headers;
     const ticket = query["ticket"];
     if (authorization === undefined && typeof ticket === "string" && ticketRoutes.has(request.routeOptions.url)) {
-      return tickets.redeem(ticket) ?? rejectCredentials("The ticket is unknown, used or expired. Create a new one.");
+      return redeem(ticket);
     }
     const [, token] = /^Bearer +([!-~]+)$/i.exec(authorization ?? "") ?? [];
     if (token === undefined) throw createUnauthenticatedError("The request has no token. Send it as Authorization: Bearer <token>.");
     return tokens.find(token) ?? rejectCredentials("The token is unknown or has expired.");
   };
 
+  const redeem = async (ticket: string): Promise<Principal> =>
+    (await tickets.redeem(ticket)) ?? rejectCredentials("The ticket is unknown, used or expired. Create a new one.");
+
   return (request, _reply, done) => {
-    const { config } = request.routeOptions;
-    if (config.public === true) return done();
+    if (request.routeOptions.config.public === true) return done();
     const principal = identify(request);
-    request.principal = principal;
-    if (config.scope === undefined || (config.scope !== "any" && !principal.scopes.has(config.scope))) {
-      throw new BridgeError("scope_missing", `This route requires a token with the scope "${config.scope}".`);
+    if (!(principal instanceof Promise)) {
+      authorize(request, principal);
+      return done();
     }
-    done();
+    principal.then((redeemed) => authorize(request, redeemed)).then(() => done(), done);
   };
+}
+
+/** Sets the principal of a request. Throws BridgeError: scope_missing. */
+function authorize(request: FastifyRequest, principal: Principal): void {
+  request.principal = principal;
+  const { scope } = request.routeOptions.config;
+  if (scope === undefined || (scope !== "any" && !principal.scopes.has(scope)))
+    throw new BridgeError("scope_missing", `This route requires a token with the scope "${scope}".`);
 }
 
 const createUnauthenticatedError = (detail: string): BridgeError => new BridgeError("unauthenticated", detail);

@@ -1,4 +1,4 @@
-import cors, { type FastifyCorsOptions } from "@fastify/cors";
+import type { FastifyCorsOptions } from "@fastify/cors";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 
 /** Response headers that pages of other origins can read, in addition to those that browsers always expose. */
@@ -20,7 +20,10 @@ const PREFLIGHT_SECONDS = 600;
 export async function allowOrigins(app: FastifyInstance, origins: readonly string[]): Promise<void> {
   const options: FastifyCorsOptions = { origin: [...origins], methods, exposedHeaders, maxAge: PREFLIGHT_SECONDS, credentials: false };
   // The plugin would respond to an OPTIONS request that is not a preflight with plain text instead of a problem.
-  await app.register(cors, { delegator: (request, callback) => callback(null, { ...options, preflight: isPreflight(request) }) });
+  // Loaded when it is needed, because most Bridges allow no origins.
+  await app.register(import("@fastify/cors"), {
+    delegator: (request, callback) => callback(null, { ...options, preflight: isPreflight(request) }),
+  });
 }
 
 const isPreflight = ({ headers }: FastifyRequest): boolean =>

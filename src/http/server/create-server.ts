@@ -1,4 +1,3 @@
-import rateLimit from "@fastify/rate-limit";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
 import { validatorCompiler } from "fastify-zod-openapi";
 import type { Logger } from "pino";
@@ -23,6 +22,7 @@ import { limitPipelining } from "./limit-pipelining.ts";
 import type { OverloadMonitor } from "./overload-monitor.ts";
 import { createRateLimitStore } from "./rate-limit-store.ts";
 import { createSecurityHeaders } from "./security-headers.ts";
+import { type AddRateCounts, createSharedRates } from "./shared-rates.ts";
 
 /**
  * Time limits of clients, and of pending responses when Bridge stops. A slow body is rejected at the first check after
@@ -44,6 +44,8 @@ export interface ServerOptions extends Credentials {
   version: string;
   overload: Pick<OverloadMonitor, "isOverloaded">;
   clientMemory: ClientMemory;
+  /** Shares the rates of requests with other nodes; null if there are none. */
+  addRateCounts?: AddRateCounts | null;
   timeouts?: { [Name in keyof typeof serverTimeouts]?: number };
   connectionLimits?: ConnectionLimits | null;
 }
@@ -99,7 +101,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.addHook("onRequest", createAuthentication({ tokens, tickets }));
   shedLoad(app, options.overload);
   limitMemory(app, { ...config, clientMemory: options.clientMemory, stalledReaderMs: timeouts.stalledReaderMs });
-  if (config.rateLimitPerMinute !== null) await limitRate(app, config.rateLimitPerMinute);
+  if (config.rateLimitPerMinute !== null) await limitRate(app, config.rateLimitPerMinute, options.addRateCounts ?? null);
   await registerApiDocs(app, options.version);
   return app;
 }
@@ -176,19 +178,22 @@ function freeBytes({ buffer, byteLength }: Buffer<ArrayBuffer>): void {
 /** Rejects new dispatches while Bridge is overloaded. All other routes continue to work. */
 function shedLoad(app: FastifyInstance, overload: Pick<OverloadMonitor, "isOverloaded">): void {
   app.addHook("onRequest", (request, _reply, done) => {
-    if (request.routeOptions.config.shedsLoad === true && overload.isOverloaded)
+    if (overload.isOverloaded && request.routeOptions.config.shedsLoad === true)
       throw new BridgeError("overloaded", "Bridge is overloaded. Try again later.");
     done();
   });
 }
 
 /** Limits the requests per token, over all POST routes and the routes with `isRateLimited`. Requests are counted after authentication. */
-async function limitRate(app: FastifyInstance, perMinute: number): Promise<void> {
-  await app.register(rateLimit, {
+async function limitRate(app: FastifyInstance, perMinute: number, addRateCounts: AddRateCounts | null): Promise<void> {
+  const shared = addRateCounts === null ? null : createSharedRates(addRateCounts);
+  app.addHook("onClose", async () => shared?.close());
+  // Loaded when it is needed, because most Bridges have no limit.
+  await app.register(import("@fastify/rate-limit"), {
     global: false,
     max: perMinute,
     timeWindow: 60_000,
-    store: createRateLimitStore(),
+    store: createRateLimitStore(shared),
     keyGenerator: (request) => request.principal.name,
     errorResponseBuilder: (_request, { ttl }) =>
       new BridgeError("too_many_requests", `This token has sent more than ${perMinute} requests in a minute. Try again later.`, {

@@ -5,6 +5,7 @@ import type { AdapterLogger } from "#contract";
 import { derivesFrom, type Principal } from "../../access/principal.ts";
 import { BridgeError } from "../../errors.ts";
 import type { EventFeed, EventStore, StoredEvent } from "../../events/event-feed.ts";
+import { formatEventId } from "../../events/event-id.ts";
 import type { EventLog } from "../../events/event-log.ts";
 import { type EventPosition, followEvents } from "../../events/follow-events.ts";
 import type { Metrics } from "../../metrics.ts";
@@ -81,7 +82,7 @@ export function createEventStreams({
     });
     // Node sends the headers with the first bytes, so a stream without events would look like a server that does not respond. The id lets a
     // client that disconnects before its first event resume at this position.
-    const id = from === null ? "" : `id: ${eventLog.formatId(from)}\n`;
+    const id = from === null ? "" : `id: ${formatEventId(from)}\n`;
     writer.write(`retry: 3000\n: connected\n${id}\n`);
     const ended = new AbortController();
     const stream: OpenStream = { principal, close };
@@ -95,13 +96,10 @@ export function createEventStreams({
       ended.abort();
     });
 
-    followEvents(
+    void followEvents(
       { store, eventLog, feed },
-      { from, follower: { onGap, onReplay, waitForDrain, onLive, onFeedEnd: end }, signal: ended.signal },
-    ).catch((error: unknown) => {
-      logger.error({ err: error, tenant, principal: name }, "event stream failed");
-      raw.destroy();
-    });
+      { from, follower: { onGap, onReplay, waitForDrain, onLive, onFeedEnd: end, onError }, signal: ended.signal },
+    );
 
     function onGap(oldest: number | null): void {
       writer.write(
@@ -127,6 +125,11 @@ export function createEventStreams({
 
     function endAfter(events: readonly StoredEvent[]): void {
       if (isLast !== undefined && events.some(isLast)) end();
+    }
+
+    function onError(error: unknown): void {
+      logger.error({ err: error, tenant, principal: name }, "event stream failed");
+      raw.destroy();
     }
 
     function end(): void {

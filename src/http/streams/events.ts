@@ -73,7 +73,15 @@ export const eventRoutes: FastifyPluginAsyncZodOpenApi<{ store: EventStore; even
         headers: lastEventIdHeaders,
         response: {
           200: { description: "The stream. It does not end.", content: { "text/event-stream": { schema: streamMessageSchema } } },
-          ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_acceptable", "draining", "overloaded"),
+          ...problemResponses(
+            "invalid_request",
+            "unauthenticated",
+            "scope_missing",
+            "not_acceptable",
+            "draining",
+            "overloaded",
+            "storage_unavailable",
+          ),
         },
       },
       async preHandler(request) {
@@ -84,9 +92,10 @@ export const eventRoutes: FastifyPluginAsyncZodOpenApi<{ store: EventStore; even
     async (request, reply) => {
       const { taskId, agentId, provider, types, lastEventId } = request.query;
       const last = parseLastEventId(request, { name: "lastEventId", value: lastEventId });
+      const from = last === null ? { epoch: store.epoch, number: store.lastEventNumber() } : await positionOf(store, last);
       eventStreams.open(request, reply, {
         feed: createLogFeed(store, { tenant: request.principal.tenant, taskId, agentId, provider, types }),
-        from: last === null ? store.lastEventNumber() : positionOf(store, last),
+        from,
       });
     },
   );
@@ -105,12 +114,19 @@ export const eventRoutes: FastifyPluginAsyncZodOpenApi<{ store: EventStore; even
         body: ticketBody,
         response: {
           201: { description: "The ticket.", content: { "application/json": { schema: ticketSchema } } },
-          ...problemResponses(...bodyErrorCodes, "unauthenticated", "scope_missing", "too_many_requests", "overloaded"),
+          ...problemResponses(
+            ...bodyErrorCodes,
+            "unauthenticated",
+            "scope_missing",
+            "too_many_requests",
+            "overloaded",
+            "storage_unavailable",
+          ),
         },
       },
     },
     async (request, reply) => {
-      const { ticket, expiresAt } = tickets.issue(request.principal, request.body?.scopes);
+      const { ticket, expiresAt } = await tickets.issue(request.principal, request.body?.scopes);
       reply.code(201).header("Cache-Control", "no-store");
       return { ticket, expiresAt: new Date(expiresAt).toISOString() };
     },

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import { BridgeError } from "../../errors.ts";
 import { createTaskFeed, type EventStore, isTerminal } from "../../events/event-feed.ts";
-import { formatEventId } from "../../events/event-id.ts";
+import { type EventId, formatEventId } from "../../events/event-id.ts";
 import { positionOf } from "../../events/follow-events.ts";
 import { isFinal, type TaskProgress } from "../../task.ts";
 import { encodeEventJson } from "../wire/encode-event.ts";
@@ -27,7 +27,10 @@ const taskEventsQuery = z.strictObject({
 });
 type TaskEventsQuery = z.infer<typeof taskEventsQuery>;
 
-type TaskEventStore = EventStore & { findTaskProgress(tenant: string, taskId: string): Promise<TaskProgress | null> };
+interface TaskEventStore extends EventStore {
+  findTaskProgress(tenant: string, taskId: string): Promise<TaskProgress | null>;
+  hasEventsAfter(taskSeq: number, number: number): Promise<boolean>;
+}
 
 /** `GET /api/v2/tasks/{taskId}/events`: the events of a task as a list, or as a stream that ends with the task. */
 export const taskEventRoutes: FastifyPluginAsyncZodOpenApi<{ store: TaskEventStore; eventStreams: EventStreams }> = async (
@@ -37,28 +40,29 @@ export const taskEventRoutes: FastifyPluginAsyncZodOpenApi<{ store: TaskEventSto
   async function streamEvents(task: TaskProgress, query: TaskEventsQuery, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const start = query.lastEventId ?? query.cursor ?? query.after;
     const last = parseLastEventId(request, { name: "lastEventId", value: start });
-    const from = last === null ? 0 : positionOf(store, last);
-    const hasEnded = isFinal(task.state) && (await store.readTaskEvents(task.seq, from ?? 0, 1, { callbacks: false })).length === 0;
+    const from = last === null ? { epoch: store.epoch, number: 0 } : await positionOf(store, last);
+    const hasEnded = isFinal(task.state) && !(await store.hasEventsAfter(task.seq, from?.number ?? 0));
     // 204 prevents an EventSource from reconnecting.
     if (hasEnded) await reply.code(204).send();
     else eventStreams.open(request, reply, { feed: createTaskFeed(store, task), from, isLast: isTerminal });
   }
 
   async function listEvents(task: TaskProgress, query: TaskEventsQuery): Promise<string> {
-    const after = parseStartPosition(query);
+    // All ids get this epoch. If the epoch changes during a read, the cursor is unknown afterwards, so that no client continues from it.
+    const { epoch, number: after } = await parseStartPosition(query);
     const events = await store.readTaskEvents(task.seq, after, query.limit, { callbacks: false });
     const last = events.at(-1)?.number;
     const hasMore = last !== undefined && (await store.readTaskEvents(task.seq, last, 1, { callbacks: false })).length > 0;
-    const idOf = (number: number): string => formatEventId(store.epoch, number);
+    const idOf = (number: number): string => formatEventId({ epoch, number });
     // The stored JSON text is inserted without parsing it.
     const data = events.map((event) => encodeEventJson(event, idOf(event.number))).join(",");
     return `{"data":[${data}],"meta":${JSON.stringify({ nextCursor: hasMore ? idOf(last) : null })}}`;
   }
 
-  function parseStartPosition({ cursor, after }: TaskEventsQuery): number {
+  async function parseStartPosition({ cursor, after }: TaskEventsQuery): Promise<EventId> {
     const [field, text] = cursor === undefined ? ["after", after] : ["cursor", cursor];
-    if (text === undefined) return 0;
-    const position = positionOf(store, parseEventIdField(field, text));
+    if (text === undefined) return { epoch: store.epoch, number: 0 };
+    const position = await positionOf(store, parseEventIdField(field, text));
     if (position !== null) return position;
     throw new BridgeError("invalid_request", "The event id is unknown.", {
       errors: [{ path: field, message: "must be the id of an event of this Bridge" }],

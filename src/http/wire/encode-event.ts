@@ -11,22 +11,24 @@ export interface SseFrame {
 export function encodeSseFrame({ id, event, data }: SseFrame): string {
   if (id !== undefined) checkLine(id);
   checkLine(event);
-  return formatFrame(id, event, data);
+  checkData(data);
+  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }
 
-/** Checks only the data, which is a fast search. */
-function formatFrame(id: string | undefined, event: string, data: string): string {
+function checkData(data: string): void {
   if (data.includes("\n") || data.includes("\r")) throw new TypeError("The data of a frame must not contain line breaks.");
-  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }
 
 function checkLine(text: string): void {
   if (!isPlainLine(text)) throw new TypeError("The id and event of a frame must not be empty and must not contain control characters.");
 }
 
-/** Encodes an event as the JSON text that clients receive. The stored JSON text of `data` is inserted unchanged. */
+/**
+ * Encodes an event as the JSON text that clients receive. The stored JSON text of `data` is inserted unchanged. The id needs no escapes,
+ * because it consists of letters, digits and a hyphen.
+ */
 export function encodeEventJson({ task, type, at, data }: StoredEvent, id: string): string {
-  return `{"id":${JSON.stringify(id)},"type":"${type}",${encodeIdentity(task)},"timestamp":"${formatTime(at)}","data":${data}}`;
+  return `{"id":"${id}","type":"${type}",${encodeIdentity(task)},"timestamp":"${formatTime(at)}","data":${data}}`;
 }
 
 /** Formats a time in ms. The last one is cached, because the events of a commit often have the same time. */
@@ -55,7 +57,11 @@ const identities = new WeakMap<StoredEvent["task"], string>();
 export function createEventEncoder(formatId: (number: number) => string): (events: readonly StoredEvent[]) => Buffer {
   const checkedTypes = new Set<string>();
   checkLine(formatId(0));
-  return (events) => Buffer.from(events.map(encodeFrame).join(""));
+  return (events) => {
+    let frames = "";
+    for (const event of events) frames += encodeFrame(event);
+    return Buffer.from(frames);
+  };
 
   function encodeFrame(event: StoredEvent): string {
     const { type, number } = event;
@@ -63,8 +69,10 @@ export function createEventEncoder(formatId: (number: number) => string): (event
       checkLine(type);
       checkedTypes.add(type);
     }
+    // All other parts of the data are escaped. Searching the whole frame would copy it first.
+    checkData(event.data);
     const id = formatId(number);
-    return formatFrame(id, type, encodeEventJson(event, id));
+    return `id: ${id}\nevent: ${type}\ndata: ${encodeEventJson(event, id)}\n\n`;
   }
 }
 

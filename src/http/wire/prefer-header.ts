@@ -9,7 +9,8 @@ export const PREFER_DESCRIPTION = `\`wait=N\`: wait up to N seconds for the end 
  * 7240 requires, malformed values and other preferences are ignored, and the first `wait` applies.
  */
 export function parsePreferredWait(header: string | undefined): number | null {
-  const preferences = (header ?? "").split(/[,;]/).map((preference) => preference.trim().split(/\s*=\s*/));
+  if (header === undefined) return null;
+  const preferences = header.split(/[,;]/).map((preference) => preference.trim().split(/\s*=\s*/));
   const wait = preferences.find(([name]) => name?.toLowerCase() === "wait");
   const seconds = Number(/^"?(\d+)"?$/.exec(wait?.[1] ?? "")?.[1] ?? 0);
   return seconds === 0 ? null : Math.min(seconds, MAX_WAIT_SECONDS);

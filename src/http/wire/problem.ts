@@ -87,6 +87,9 @@ export function sendProblem(reply: FastifyReply, error: BridgeError): FastifyRep
 /** Error codes of every route with a request body. */
 export const bodyErrorCodes = ["invalid_request", "too_slow", "too_large", "unsupported_media_type"] as const;
 
+/** Error codes of the routes whose requests can belong to another node. */
+export const forwardingCodes = ["node_unavailable", "loop_detected"] as const;
+
 /** Error codes of every route that reads the store or counts towards the memory limit of its tenant. */
 const commonErrorCodes = ["overloaded", "storage_unavailable"] as const;
 

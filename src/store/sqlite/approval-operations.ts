@@ -1,11 +1,19 @@
 import type { TaskIdentity } from "../../task.ts";
-import type { Approval, ApprovalDecision, ApprovalState, Store } from "../store.ts";
-import { type createEventOperations, toTaskIdentity } from "./event-operations.ts";
+import {
+  approvalColumns,
+  isDecidable,
+  MAX_PENDING_APPROVALS,
+  toApproval,
+  toDecided,
+  toDecisionEvent,
+  toRejection,
+} from "../approval-rows.ts";
+import { toColumnText } from "../column-text.ts";
+import type { Approval, ApprovalDecision } from "../records.ts";
+import type { Store } from "../store.ts";
+import { type createEventOperations, selectRun } from "./event-operations.ts";
 import { createLengthLimit } from "./read-length.ts";
-import type { Row, SqliteDriver } from "./sqlite-driver.ts";
-
-/** Maximum pending approvals of one task. They are read at once when a tool call is looked up and when the task ends. */
-export const MAX_PENDING_APPROVALS = 100;
+import type { SqliteDriver } from "./sqlite-driver.ts";
 
 /** The operations of approvals. Each decision is written together with its event, and only once. */
 export function createApprovalOperations(driver: SqliteDriver, events: ReturnType<typeof createEventOperations>, clock: () => number) {
@@ -24,32 +32,31 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
   };
 
   /** Writes a decision inside an operation that is already running. */
-  function decide(approval: Approval, { decision, by, reason }: ApprovalDecision, now: number): Approval {
-    const state: ApprovalState = decision === "approve" ? "approved" : "rejected";
+  function decide(approval: Approval, decision: ApprovalDecision, now: number): Approval {
+    const decided = toDecided(approval, decision, now);
     driver.run(
       "UPDATE approval SET state = ?, decided_at = ?, decided_by = ?, reason = ? WHERE seq = ? AND state = 'pending'",
-      state,
-      now,
-      by,
-      reason,
-      approval.seq,
+      decided.state,
+      decided.decidedAt,
+      decided.decidedBy,
+      decided.reason,
+      decided.seq,
     );
-    const { approvalId, toolCallId, task } = approval;
-    events.append(task, { type: "tool.approval_resolved", data: JSON.stringify({ approvalId, toolCallId, decision, by, reason }) }, now);
-    return { ...approval, state, decidedAt: now, decidedBy: by, reason };
+    events.append(decided.task, toDecisionEvent(decided), now);
+    return decided;
   }
 
   /** Rejects the pending approvals of a task inside the operation that ends it. */
   function rejectAll(task: TaskIdentity, reason: string, now: number): void {
     if (!asking.has(task.seq)) return;
     for (const row of driver.all(`${selectApprovals} WHERE a.task = ? AND a.state = 'pending' ORDER BY a.seq`, task.seq))
-      decide(toApproval(row), { decision: "reject", by: "bridge", reason }, now);
+      decide(toApproval(row), toRejection(reason), now);
   }
 
   const operations = {
     insertApprovalIfRunning: (task, { approvalId, toolCallId, toolName, shownInput, expiresInMs, event }) =>
       driver.write(() => {
-        if (driver.get("SELECT 1 AS running FROM task WHERE seq = ? AND state = 'running'", task.seq) === undefined) return null;
+        if (driver.get(selectRun, task.seq, task.restarts) === undefined) return null;
         const pending = driver.get("SELECT count(*) AS count FROM approval WHERE task = ? AND state = 'pending'", task.seq);
         if (Number(pending?.["count"]) >= MAX_PENDING_APPROVALS) return null;
         asking.add(task.seq);
@@ -61,8 +68,8 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
           approvalId,
           task.seq,
           task.tenant,
-          toolCallId,
-          toolName,
+          toColumnText(toolCallId),
+          toColumnText(toolName),
           shownInput,
           now,
           expiresAt,
@@ -75,7 +82,7 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
         () => {
           const now = clock();
           const approval = find(tenant, approvalId);
-          return approval?.state === "pending" && (isOwn || approval.expiresAt > now) ? decide(approval, decision, now) : null;
+          return approval !== null && isDecidable(approval, { isOwn, now }) ? decide(approval, decision, now) : null;
         },
         { patient },
       ),
@@ -96,7 +103,11 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
     },
     listPendingApprovals: async (tenant, toolCallId) =>
       driver
-        .all(`${selectApprovals} WHERE a.tenant = ? AND a.state = 'pending' AND a.tool_call_id = ? ORDER BY a.seq`, tenant, toolCallId)
+        .all(
+          `${selectApprovals} WHERE a.tenant = ? AND a.state = 'pending' AND a.tool_call_id = ? ORDER BY a.seq`,
+          tenant,
+          toColumnText(toolCallId),
+        )
         .map(toApproval),
     hasPendingApproval: async (taskSeq) =>
       driver.get("SELECT 1 AS pending FROM approval WHERE task = ? AND state = 'pending' LIMIT 1", taskSeq) !== undefined,
@@ -110,25 +121,4 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
   };
 }
 
-const selectApprovals = `SELECT a.seq AS approval_seq, a.id AS approval_id, a.tool_call_id, a.tool_name, a.input, a.state, a.created_at, a.expires_at,
-    a.decided_at, a.decided_by, a.reason, t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider
-  FROM approval a CROSS JOIN task t ON t.seq = a.task`;
-
-function toApproval(row: Row): Approval {
-  const { input = null, truncated = false } = JSON.parse(String(row["input"])) as { input?: unknown; truncated?: boolean };
-  return {
-    task: toTaskIdentity(row),
-    seq: Number(row["approval_seq"]),
-    approvalId: String(row["approval_id"]),
-    toolCallId: String(row["tool_call_id"]),
-    toolName: String(row["tool_name"]),
-    input,
-    inputTruncated: truncated,
-    state: row["state"] as ApprovalState,
-    createdAt: Number(row["created_at"]),
-    expiresAt: Number(row["expires_at"]),
-    decidedAt: row["decided_at"] as number | null,
-    decidedBy: row["decided_by"] as string | null,
-    reason: row["reason"] as string | null,
-  };
-}
+const selectApprovals = `SELECT ${approvalColumns} FROM approval a CROSS JOIN task t ON t.seq = a.task`;

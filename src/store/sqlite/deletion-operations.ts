@@ -1,13 +1,8 @@
-import type { DeletionOutcome, Store } from "../store.ts";
+import { DELETED_TENANT, findObstacle, PURGE_SLICE } from "../deletion-rules.ts";
+import type { DeletionOutcome } from "../records.ts";
+import type { Store } from "../store.ts";
 import type { createAgentOperations } from "./agent-operations.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
-
-/** Approximate limits of one slice, in bytes and in rows. The event loop is free after each slice. */
-const SLICE_BYTES = 1024 * 1024;
-const SLICE_ROWS = 1000;
-
-/** Tenant of deleted tasks. No token belongs to it, so no client can find a task while its rows are being removed. */
-const DELETED_TENANT = "";
 
 /** The other parts of the store that deletions use. */
 interface Dependencies {
@@ -28,16 +23,8 @@ export function createDeletionOperations(driver: SqliteDriver, { agents }: Depen
       seq,
     );
 
-  function findObstacle(task: Row, family: readonly Row[]): DeletionOutcome | null {
-    const isUnfinished = (row: Row | undefined): boolean => row !== undefined && row["finished_at"] === null;
-    if (isUnfinished(task)) return "unfinished";
-    if (isUnfinished(driver.get("SELECT finished_at FROM task WHERE seq = ?", task["parent_seq"] ?? null))) return "parent_unfinished";
-    if (family.some(isUnfinished)) return "child_unfinished";
-    return family.some(({ callback }) => callback === "pending") ? "callback_pending" : null;
-  }
-
   function detach(seq: number): void {
-    for (const table of ["callback_dedup", "callback", "approval"]) driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
+    for (const table of ["callback_dedup", "callback", "approval", "stop_request"]) driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
     driver.run(
       `UPDATE task SET tenant = ?, id = CAST(seq AS TEXT), parent_seq = NULL, parent_id = NULL, agent_id = '', provider = '', metadata = NULL,
          request = '{}', fingerprint = '', traceparent = NULL, resume_token = NULL, result = '{}', result_gaps = NULL WHERE seq = ?`,
@@ -50,7 +37,7 @@ export function createDeletionOperations(driver: SqliteDriver, { agents }: Depen
   function purgeSlice(): number {
     let rows = 0;
     let bytes = 0;
-    while (rows < SLICE_ROWS && bytes < SLICE_BYTES) {
+    while (rows < PURGE_SLICE.rows && bytes < PURGE_SLICE.bytes) {
       const seq = driver.get("SELECT seq FROM task WHERE tenant = ? LIMIT 1", DELETED_TENANT)?.["seq"];
       if (typeof seq !== "number") break;
       const part = purgeEvents(seq) ?? purgeTexts(seq) ?? { rows: driver.run("DELETE FROM task WHERE seq = ?", seq), bytes: 0 };
@@ -81,9 +68,9 @@ export function createDeletionOperations(driver: SqliteDriver, { agents }: Depen
     let bytes = 0;
     const isEnough = (row: Row): boolean => {
       bytes += Number(row["bytes"]);
-      return bytes >= SLICE_BYTES;
+      return bytes >= PURGE_SLICE.bytes;
     };
-    return { rows: driver.allUntil(isEnough, sql, seq, SLICE_ROWS), bytes };
+    return { rows: driver.allUntil(isEnough, sql, seq, PURGE_SLICE.rows), bytes };
   }
 
   const operations = {
@@ -96,7 +83,8 @@ export function createDeletionOperations(driver: SqliteDriver, { agents }: Depen
         const task = driver.get("SELECT seq, parent_seq, finished_at FROM task WHERE tenant = ? AND id = ?", tenant, taskId);
         if (task === undefined) return "absent";
         const family = familyOf(Number(task["seq"]));
-        const obstacle = findObstacle(task, family);
+        const parent = driver.get("SELECT finished_at FROM task WHERE seq = ?", task["parent_seq"] ?? null);
+        const obstacle = findObstacle({ task, parent, family });
         if (obstacle !== null) return obstacle;
         for (const { seq } of family) detach(Number(seq));
         agents.forgetCounts();

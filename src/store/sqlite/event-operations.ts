@@ -1,6 +1,8 @@
-import type { EventType } from "#contract";
 import type { TaskIdentity } from "../../task.ts";
-import type { EventFilter, NewEvent, Store, StoredEvent } from "../store.ts";
+import { eventColumns, toStoredEvent } from "../event-rows.ts";
+import type { EventFilter, NewEvent, StoredEvent } from "../records.ts";
+import type { Store } from "../store.ts";
+import { createOpenToolCalls } from "./open-tool-calls.ts";
 import { createLengthLimit } from "./read-length.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 
@@ -16,6 +18,7 @@ export function createEventOperations(driver: SqliteDriver, clock: () => number)
   let appended: StoredEvent[] = [];
   let unpublished: StoredEvent[] = [];
   let publish: (events: readonly StoredEvent[]) => void = () => {};
+  const toolCalls = createOpenToolCalls();
 
   /** Appends inside an operation that is already running. */
   function append(task: TaskIdentity, event: NewEvent, at = clock()): void {
@@ -41,6 +44,7 @@ export function createEventOperations(driver: SqliteDriver, clock: () => number)
     published = committed;
     const events = unpublished;
     unpublished = [];
+    toolCalls.follow(events);
     if (events.length > 0) publish(events);
   }
 
@@ -72,13 +76,15 @@ export function createEventOperations(driver: SqliteDriver, clock: () => number)
 
   const operations = {
     lastEventNumber: () => published,
+    // No other process writes to the database.
+    catchUp: async () => published,
     onEvents(listener) {
       publish = listener;
     },
     appendEventsIfRunning: (task, events) =>
       driver.write(
         () => {
-          if (driver.get("SELECT 1 AS running FROM task WHERE seq = ? AND state = 'running'", task.seq) === undefined) return false;
+          if (driver.get(selectRun, task.seq, task.restarts) === undefined) return false;
           appendAll(task, events, clock());
           return true;
         },
@@ -113,13 +119,14 @@ export function createEventOperations(driver: SqliteDriver, clock: () => number)
     hasEventsAfter: async (taskSeq, number) =>
       driver.get("SELECT 1 AS more FROM event WHERE task = ? AND number > ? AND type NOT LIKE 'callback.%' LIMIT 1", taskSeq, number) !==
       undefined,
+    isInToolCall: async (taskSeq) => toolCalls.has(taskSeq),
     lastProgressAt: async (taskSeq) =>
       (driver.get("SELECT at FROM event WHERE task = ? AND type NOT LIKE 'callback.%' ORDER BY number DESC LIMIT 1", taskSeq)?.["at"] as
         | number
         | undefined) ?? null,
   } satisfies Partial<Store>;
 
-  return { append, operations };
+  return { append, toolCalls, operations };
 }
 
 /** One statement for many rows takes less time than one per row. Each number of rows is a statement that stays prepared. */
@@ -128,8 +135,10 @@ const inserts = [16, 4, 1].map((rows) => ({
   sql: `INSERT INTO event (number, task, type, at, data) VALUES ${Array(rows).fill("(?, ?, ?, ?, ?)").join(", ")}`,
 }));
 
-const selectEvents = `SELECT e.number, e.type, e.at, e.data, t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider
-  FROM event e CROSS JOIN task t ON t.seq = e.task`;
+/** Finds a task that is in this run. */
+export const selectRun = "SELECT 1 AS running FROM task WHERE seq = ? AND state = 'running' AND restarts = ?";
+
+const selectEvents = `SELECT ${eventColumns} FROM event e CROSS JOIN task t ON t.seq = e.task`;
 
 function filterSql(filter: EventFilter): { sql: string; parameters: string[] } {
   const terms = ["t.tenant = ?"];
@@ -148,26 +157,4 @@ function filterSql(filter: EventFilter): { sql: string; parameters: string[] } {
     parameters.push(...filter.types);
   }
   return { sql: terms.join(" AND "), parameters };
-}
-
-function toStoredEvent(row: Row): StoredEvent {
-  return {
-    number: Number(row["number"]),
-    task: toTaskIdentity(row),
-    type: row["type"] as EventType,
-    at: Number(row["at"]),
-    data: String(row["data"]),
-  };
-}
-
-/** The identity columns of a task row, as every join selects them. */
-export function toTaskIdentity(row: Row): TaskIdentity {
-  return {
-    seq: Number(row["seq"]),
-    tenant: String(row["tenant"]),
-    taskId: String(row["id"]),
-    parentTaskId: row["parent_id"] as string | null,
-    agentId: String(row["agent_id"]),
-    provider: String(row["provider"]),
-  };
 }

@@ -9,8 +9,10 @@ import { createLongTextOperations } from "./long-text-operations.ts";
 import { createResumeTokenOperations } from "./resume-token-operations.ts";
 import { createRetentionOperations } from "./retention-operations.ts";
 import { openSqlite } from "./sqlite-driver.ts";
+import { createStopOperations } from "./stop-operations.ts";
 import { createTaskListOperations } from "./task-list-operations.ts";
 import { createTaskOperations } from "./task-operations.ts";
+import { createTicketOperations } from "./ticket-operations.ts";
 
 /** Options of a store; `clock` is for tests of schedules. */
 export interface StoreOptions {
@@ -31,6 +33,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
   const callbacks = createCallbackOperations(driver, { events, longTexts, clock });
   const agents = createAgentOperations(driver);
   const deletions = createDeletionOperations(driver, { agents });
+  const tickets = createTicketOperations(driver, clock);
 
   driver.run("INSERT INTO meta (name, value) VALUES ('epoch', ?) ON CONFLICT DO NOTHING", randomBytes(5).toString("hex"));
   const epoch = String(driver.get("SELECT value FROM meta WHERE name = 'epoch'")?.["value"]);
@@ -41,12 +44,14 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     ...approvals.operations,
     ...createTaskOperations(driver, { events, approvals, callbacks, longTexts, clock }),
     ...createTaskListOperations(driver),
-    ...longTexts.operations,
+    ...createStopOperations(driver),
+    keepLongTexts: longTexts.keepLongTexts,
     ...agents.operations,
     ...callbacks.operations,
     ...createResumeTokenOperations(driver),
     ...deletions.operations,
-    ...createRetentionOperations(driver, { deletions, agents, clock }),
+    ...tickets.operations,
+    ...createRetentionOperations(driver, { deletions, agents, tickets, clock }),
     checkWritable: () =>
       driver.write(() => {
         driver.run(
@@ -54,6 +59,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
           String(clock()),
         );
       }),
+    postponeCommit: driver.postponeCommit,
     checkPages: () => driver.checkPages(),
     close: () => driver.close(),
   };

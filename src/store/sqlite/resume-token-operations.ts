@@ -1,4 +1,5 @@
 import type { Task } from "../../task.ts";
+import { toColumnText } from "../column-text.ts";
 import type { Store } from "../store.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 
@@ -11,7 +12,7 @@ export function createResumeTokenOperations(driver: SqliteDriver) {
         tenant,
         provider,
         agentId,
-        token,
+        toColumnText(token),
       ) !== undefined,
   } satisfies Partial<Store>;
 }
@@ -24,7 +25,7 @@ export function insertResumeToken(driver: SqliteDriver, { tenant, provider, agen
     tenant,
     provider,
     agentId,
-    token,
+    toColumnText(token),
     now,
   );
 }

@@ -1,70 +1,38 @@
+import { type Age, findRangeEnd, type OldestEvent, TASK_SLICE_BYTES } from "../retention-range.ts";
 import type { Store } from "../store.ts";
 import type { createAgentOperations } from "./agent-operations.ts";
 import type { createDeletionOperations } from "./deletion-operations.ts";
-import type { SqliteDriver } from "./sqlite-driver.ts";
-
-/** Approximate size of the event data that one slice deletes. */
-const SLICE_BYTES = 1024 * 1024;
-
-/** Approximate size of the tasks that one slice deletes, which takes about 5 ms. A single task is deleted at once. */
-const TASK_SLICE_BYTES = 16 * 1024 * 1024;
-
-/** Rows older than `before` are deleted. Rows newer than `now` were stored while the system clock was ahead. */
-interface Age {
-  now: number;
-  before: number;
-}
+import type { Row, SqliteDriver } from "./sqlite-driver.ts";
+import type { createTicketOperations } from "./ticket-operations.ts";
 
 /** The other parts of the store that retention uses. */
 interface Dependencies {
   deletions: Pick<ReturnType<typeof createDeletionOperations>, "purgeSlice">;
   agents: Pick<ReturnType<typeof createAgentOperations>, "forgetCounts">;
+  tickets: Pick<ReturnType<typeof createTicketOperations>, "removeExpired">;
   clock: () => number;
 }
 
 /** Deletes expired rows slice by slice, so that no reader waits for it. */
-export function createRetentionOperations(driver: SqliteDriver, { deletions, agents, clock }: Dependencies) {
-  /**
-   * Deletes the oldest events as one contiguous range, so retention leaves no gap in the log. The range ends before the first event
-   * that has not expired, whose task has not ended, or whose callback is pending.
-   */
-  function pruneEvents({ now, before }: Age, limit: number): number {
+export function createRetentionOperations(driver: SqliteDriver, { deletions, agents, tickets, clock }: Dependencies) {
+  /** Deletes the oldest events. */
+  function pruneEvents(age: Age, limit: number): number {
+    const { now, before } = age;
     const rows = driver.all(
-      `SELECT e.number, octet_length(e.data) AS bytes, e.at > ? AS ahead,
-         ((e.at < ? OR e.at > ?) AND (t.finished_at < ? OR t.finished_at > ?) AND coalesce(c.state, '') <> 'pending') AS old
+      `SELECT e.number, e.at, octet_length(e.data) AS bytes,
+         ((t.finished_at < ? OR t.finished_at > ?) AND coalesce(c.state, '') <> 'pending') AS released
        FROM event e CROSS JOIN task t ON t.seq = e.task LEFT JOIN callback c ON c.task = e.task ORDER BY e.number LIMIT ?`,
-      now,
-      before,
-      now,
       before,
       now,
       limit,
     );
-    let next: { number: number; old: boolean } | undefined;
-    /** The system clock was ahead when the event was stored. The event counts as old if the next event with a time in the past is old. */
-    function isOldByNext(number: number): boolean {
-      if (next === undefined || next.number <= number) {
-        const row = driver.get(
-          "SELECT number, at < ? AS old FROM event WHERE number > ? AND at <= ? ORDER BY number LIMIT 1",
-          before,
-          number,
-          now,
-        );
-        next =
-          row === undefined ? { number: Number.POSITIVE_INFINITY, old: false } : { number: Number(row["number"]), old: row["old"] === 1 };
-      }
-      return next.old;
-    }
-    const firstKept = rows.findIndex((row) => row["old"] !== 1 || (row["ahead"] === 1 && !isOldByNext(Number(row["number"]))));
-    let bytes = 0;
-    const expired = rows.slice(0, firstKept === -1 ? rows.length : firstKept);
-    const last =
-      expired.find((row) => {
-        bytes += Number(row["bytes"]);
-        return bytes >= SLICE_BYTES;
-      }) ?? expired.at(-1);
-    if (last === undefined) return 0;
-    const through = Number(last["number"]);
+    const events = rows.map(toOldestEvent);
+    const through = findRangeEnd(events, age, () => {
+      const next = "SELECT at FROM event WHERE number > ? AND at <= ? ORDER BY number LIMIT 1";
+      const at = driver.get(next, events.at(-1)?.number ?? 0, now)?.["at"];
+      return typeof at === "number" && at < before;
+    });
+    if (through === null) return 0;
     // The result of a task that is still kept may be read from its text events.
     driver.run(
       `INSERT INTO text_chunk (task, text, number, json) SELECT e.task, 0, e.number, e.data FROM event e
@@ -95,7 +63,8 @@ export function createRetentionOperations(driver: SqliteDriver, { deletions, age
     );
     for (const row of rows) {
       const seq = Number(row["seq"]);
-      for (const table of ["callback_dedup", "callback", "approval", "text_chunk"]) driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
+      for (const table of ["callback_dedup", "callback", "approval", "stop_request", "text_chunk"])
+        driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
       driver.run("DELETE FROM task WHERE seq = ?", seq);
     }
     if (rows.length > 0) agents.forgetCounts();
@@ -112,9 +81,16 @@ export function createRetentionOperations(driver: SqliteDriver, { deletions, age
           const now = clock();
           const age = { now, before: now - olderThanMs };
           const tokens = driver.run("DELETE FROM resume_token WHERE used_at < ?", age.before);
-          return pruneEvents(age, limit) + pruneTasks(age, limit) + tokens;
+          return pruneEvents(age, limit) + pruneTasks(age, limit) + tokens + tickets.removeExpired(now);
         },
         { lazy: true },
       ),
   } satisfies Partial<Store>;
 }
+
+const toOldestEvent = (row: Row): OldestEvent => ({
+  number: Number(row["number"]),
+  at: Number(row["at"]),
+  bytes: Number(row["bytes"]),
+  isReleased: row["released"] === 1,
+});

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isFinal, type ListedTask } from "../../task.ts";
-import type { Page, Store, TaskFilter } from "../store.ts";
+import type { Page, TaskFilter } from "../records.ts";
+import type { Store } from "../store.ts";
+import { listedColumns, toListedTask } from "../task-rows.ts";
 import { createLengthLimit } from "./read-length.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
-import { listedColumns, toListedTask } from "./task-rows.ts";
 
 /** Index look-ups of one read, about 3 ms. The event loop is free after each read. */
 const MAX_HOPS = 1000;

@@ -1,22 +1,36 @@
 import type { ExecutionResult } from "#contract";
 import type { Task } from "../../task.ts";
-import { decodeGaps, encodeGaps } from "../gapped-json.ts";
-import type { DueCallback, Finish, NewTask, Store } from "../store.ts";
+import { toColumnText } from "../column-text.ts";
+import { encodeGaps } from "../gapped-json.ts";
+import { HELD_WHILE_READ_BYTES, type LongTexts } from "../long-texts.ts";
+import type { DueCallback, Finish } from "../records.ts";
+import type { Store } from "../store.ts";
+import {
+  isSessionInUse,
+  progressColumns,
+  REQUEUE_REASON,
+  toInsertedTask,
+  toQueuedCount,
+  toRequestColumns,
+  toStartEvent,
+  toStopRequest,
+  toStoredResult,
+  toTask,
+  toTaskProgress,
+} from "../task-rows.ts";
 import type { createApprovalOperations } from "./approval-operations.ts";
 import type { createCallbackOperations } from "./callback-operations.ts";
 import { claimSql } from "./claim-sql.ts";
 import type { createEventOperations } from "./event-operations.ts";
-import { type createLongTextOperations, HELD_WHILE_READ_BYTES } from "./long-text-operations.ts";
 import { insertResumeToken } from "./resume-token-operations.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
-import { progressColumns, toListedTask, toTaskProgress } from "./task-rows.ts";
 
 /** The other parts of the store that task operations use. */
 interface Dependencies {
   events: ReturnType<typeof createEventOperations>;
   approvals: ReturnType<typeof createApprovalOperations>;
   callbacks: Pick<ReturnType<typeof createCallbackOperations>, "insert" | "announce">;
-  longTexts: Pick<ReturnType<typeof createLongTextOperations>, "readGapped" | "parseGapped">;
+  longTexts: Pick<LongTexts, "readGapped" | "parseGapped">;
   clock: () => number;
 }
 
@@ -30,18 +44,15 @@ interface EndedTask {
 export function createTaskOperations(driver: SqliteDriver, { events, approvals, callbacks, longTexts, clock }: Dependencies) {
   const findRow = (tenant: string, taskId: string): Row | undefined =>
     driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId);
+  const toTaskOrNull = (row: Row | undefined): Task | null => (row === undefined ? null : toTask(row));
 
-  /** Appends the first event of a task. A second start reports that the task was restarted. */
-  function appendStart(task: Task, at: number): void {
-    if (task.restarts === 0) events.append(task, { type: "execution.started", data: JSON.stringify({ agentId: task.agentId }) }, at);
-    else events.append(task, { type: "execution.progress", data: JSON.stringify({ restarted: true }) }, at);
-  }
+  const appendStart = (task: Task, at: number): void => events.append(task, toStartEvent(task), at);
 
   function finishIf(state: "queued" | "running", task: Task, finish: Finish): EndedTask | null {
     const now = clock();
     const { json, gaps } = finish.storedResult ?? { json: JSON.stringify(finish.result), gaps: [] };
-    const update = "UPDATE task SET state = ?, finished_at = ?, result = ?, result_gaps = ? WHERE seq = ? AND state = ?";
-    if (driver.run(update, finish.state, now, json, encodeGaps(gaps), task.seq, state) === 0) return null;
+    const update = "UPDATE task SET state = ?, finished_at = ?, result = ?, result_gaps = ? WHERE seq = ? AND state = ? AND restarts = ?";
+    if (driver.run(update, finish.state, now, json, encodeGaps(gaps), task.seq, state, task.restarts) === 0) return null;
     if (state === "queued" && task.restarts === 0) appendStart(task, now);
     approvals.rejectAll(task, finish.result.error ?? "The task has ended.", now);
     events.append(task, finish.event, now);
@@ -60,52 +71,53 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
 
   return {
     insertTaskIfAbsent(task, { starts } = { starts: false }) {
-      const { metadata, ...request } = task.request;
-      const metadataJson = metadata === undefined ? null : JSON.stringify(metadata);
-      const requestJson = JSON.stringify(request);
+      const { request, metadata } = toRequestColumns(task);
       // A large insert ends its commit, so that a task that waits reads its request again in a later event-loop turn.
-      const bytes = requestJson.length + (metadataJson?.length ?? 0);
+      const bytes = request.length + (metadata?.length ?? 0);
       return driver.write(
         () => {
+          // Not left to ON CONFLICT, because an ignored insert also takes a number, which is a write.
+          const known = findRow(task.tenant, task.taskId);
+          if (known !== undefined) return { task: toTask(known), inserted: false };
           const now = clock();
           const inserted = driver.get(
             `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, metadata, request, fingerprint, traceparent, resume_token, created_at, state, started_at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING seq`,
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
             task.tenant,
             task.taskId,
             task.parent?.seq ?? null,
             task.parent?.taskId ?? null,
             task.agentId,
             task.provider,
-            metadataJson,
-            requestJson,
+            metadata,
+            request,
             task.fingerprint,
             task.traceparent,
-            task.request.resumeToken ?? null,
+            task.request.resumeToken === undefined ? null : toColumnText(task.request.resumeToken),
             now,
             starts ? "running" : "queued",
             starts ? now : null,
           );
-          if (inserted === undefined) return { task: toTask(findRow(task.tenant, task.taskId)) as Task, inserted: false };
-          const queued = toQueuedTask(task, Number(inserted["seq"]), now);
-          if (!starts) return { task: queued, inserted: true };
-          appendStart(queued, now);
-          return { task: { ...queued, state: "running", startedAt: now }, inserted: true };
+          const start = starts ? ({ state: "running", startedAt: now } as const) : ({ state: "queued", startedAt: null } as const);
+          const stored = toInsertedTask(task, { seq: Number(inserted?.["seq"]), node: null, createdAt: now, ...start });
+          if (starts) appendStart(stored, now);
+          return { task: stored, inserted: true };
         },
         { bytes },
       );
     },
     async findTask(tenant, taskId) {
       const row = findRow(tenant, taskId);
+      if (row === undefined) return null;
       const task = toTask(row);
-      if (row === undefined || task === null || row["result_gaps"] === null) return task;
-      return { ...task, result: (await longTexts.parseGapped(task.seq, storedResult(row))) as ExecutionResult };
+      if (row["result_gaps"] === null) return task;
+      return { ...task, result: (await longTexts.parseGapped(task.seq, toStoredResult(row))) as ExecutionResult };
     },
     async findStoredTask(tenant, taskId) {
       const row = findRow(tenant, taskId);
+      if (row === undefined) return null;
       const task = toTask(row);
-      if (row === undefined || task === null) return null;
-      return { task, readResult: row["result_gaps"] === null ? null : () => longTexts.readGapped(task.seq, storedResult(row)) };
+      return { task, readResult: row["result_gaps"] === null ? null : () => longTexts.readGapped(task.seq, toStoredResult(row)) };
     },
     async resultBytes(tenant, taskId) {
       const columns = "octet_length(result) AS bytes, result_gaps IS NOT NULL AS long";
@@ -119,75 +131,53 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
     listInterruptedTasks: async () =>
       driver
         .all(
-          `SELECT * FROM task WHERE seq IN (
+          `SELECT t.*, r.code, r.reason FROM task t LEFT JOIN stop_request r ON r.task = t.seq WHERE t.seq IN (
              SELECT seq FROM task WHERE state = 'running'
              UNION ALL SELECT seq FROM task WHERE state = 'queued' AND parent_seq IS NOT NULL)
-           ORDER BY seq DESC`,
+           ORDER BY t.seq DESC`,
         )
-        .map((row) => toTask(row) as Task),
-    findQueuedTask: async (provider) => toTask(driver.get("SELECT * FROM task WHERE provider = ? AND state = 'queued' LIMIT 1", provider)),
+        .map((row) => ({ task: toTask(row), stop: toStopRequest(row) })),
+    findQueuedTask: async (provider) =>
+      toTaskOrNull(driver.get("SELECT * FROM task WHERE provider = ? AND state = 'queued' LIMIT 1", provider)),
+    async findQueuedNeeds(taskSeq) {
+      const row = driver.get(`SELECT ${isSessionInUse} AS is_session_in_use FROM task q WHERE q.seq = ? AND q.state = 'queued'`, taskSeq);
+      return row === undefined ? null : { node: null, needs: [], isSessionInUse: row["is_session_in_use"] === 1 };
+    },
     listUnfinishedChildren: async (parentSeq) =>
-      driver
-        .all("SELECT * FROM task WHERE parent_seq = ? AND state IN ('queued', 'running') ORDER BY seq", parentSeq)
-        .map((row) => toTask(row) as Task),
+      driver.all("SELECT * FROM task WHERE parent_seq = ? AND state IN ('queued', 'running') ORDER BY seq", parentSeq).map(toTask),
     startNextTaskIfQueued: (filter) =>
       driver.write(
         () => {
           const now = clock();
           const { sql, parameters } = claimSql(filter);
-          const task = toTask(driver.get(sql, now, ...parameters));
+          const task = toTaskOrNull(driver.get(sql, now, ...parameters));
           if (task !== null) appendStart(task, now);
           return task;
         },
         { patient: true },
       ),
-    requeueTaskIfRunning: (task) =>
-      driver.write(
+    async requeueTaskIfRunning(task) {
+      const isRequeued = await driver.write(
         () => {
-          const update =
-            "UPDATE task SET state = 'queued', started_at = NULL, restarts = 1 WHERE seq = ? AND state = 'running' AND restarts = 0";
+          const update = `UPDATE task SET state = 'queued', started_at = NULL, restarts = 1
+            WHERE seq = ? AND state = 'running' AND restarts = 0 AND NOT EXISTS (SELECT 1 FROM stop_request r WHERE r.task = seq)`;
           if (driver.run(update, task.seq) === 0) return false;
-          approvals.rejectAll(task, "Bridge was stopped while the approval waited; the task starts again.", clock());
+          approvals.rejectAll(task, REQUEUE_REASON, clock());
           return true;
         },
         { patient: true },
-      ),
+      );
+      if (isRequeued) events.toolCalls.forget(task);
+      return isRequeued;
+    },
     finishTaskIfQueued: (task, finish, { patient } = { patient: true }) => end("queued", task, finish, patient),
     finishTaskIfRunning: (task, finish) => end("running", task, finish, true),
     async countQueuedTasks() {
       const rows = driver.all(
-        `SELECT provider, tenant, agent_id, count(*) AS count FROM task WHERE state = 'queued' AND parent_seq IS NULL
+        `SELECT provider, tenant, agent_id, count(*) AS queued, count(*) AS startable FROM task WHERE state = 'queued' AND parent_seq IS NULL
          GROUP BY provider, tenant, agent_id ORDER BY min(seq)`,
       );
-      return rows.map((row) => ({
-        provider: String(row["provider"]),
-        tenant: String(row["tenant"]),
-        agentId: String(row["agent_id"]),
-        count: Number(row["count"]),
-      }));
+      return rows.map(toQueuedCount);
     },
   } satisfies Partial<Store>;
-}
-
-/** The task that an insert has just created. */
-function toQueuedTask({ parent, ...task }: NewTask, seq: number, createdAt: number): Task {
-  const parentage = { parentSeq: parent?.seq ?? null, parentTaskId: parent?.taskId ?? null };
-  return { ...task, ...parentage, seq, createdAt, state: "queued", restarts: 0, startedAt: null, finishedAt: null, result: null };
-}
-
-const storedResult = (row: Row) => ({ json: String(row["result"]), gaps: decodeGaps(row["result_gaps"]) });
-
-/** Omits a long result, which callers read separately. */
-function toTask(row: Row | undefined): Task | null {
-  if (row === undefined) return null;
-  const { metadata, ...listed } = toListedTask(row);
-  return {
-    ...listed,
-    parentSeq: row["parent_seq"] as number | null,
-    request: { ...(JSON.parse(String(row["request"])) as Task["request"]), ...(metadata !== null && { metadata }) },
-    fingerprint: String(row["fingerprint"]),
-    traceparent: row["traceparent"] as string | null,
-    restarts: Number(row["restarts"]),
-    result: row["result"] === null || row["result_gaps"] !== null ? null : (JSON.parse(String(row["result"])) as ExecutionResult),
-  };
 }

@@ -241,10 +241,10 @@ describe("with the profile inspect", () => {
 });
 
 describe("sessions", () => {
-  const saying = (agentCapabilities: object) => commandWith({ initialize: { agentCapabilities } });
+  const commandReporting = (agentCapabilities: object) => commandWith({ initialize: { agentCapabilities } });
 
   test("an agent that can only load sessions loads one, and replayed messages emit no events", async () => {
-    const command = await saying({ loadSession: true });
+    const command = await commandReporting({ loadSession: true });
     const bench = await open({ command });
     await bench.adapter.checkHealth();
     expect(bench.adapter.capabilities().sessionResume).toBe(true);
@@ -284,7 +284,7 @@ describe("sessions", () => {
   });
 
   test("after initialize, an agent that can neither resume nor load does not claim sessionResume", async () => {
-    const bench = await open({ command: await saying({}) });
+    const bench = await open({ command: await commandReporting({}) });
     await bench.adapter.checkHealth();
     expect(bench.adapter.capabilities()).toMatchObject({ sessionResume: false, tools: false });
     expect((await bench.run(doing({ say: "x" }))).result).not.toHaveProperty("resumeToken");

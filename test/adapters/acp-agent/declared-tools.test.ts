@@ -32,7 +32,7 @@ test("a task returns a call of a declared tool to the caller and receives its re
   expect(next).toMatchObject({ state: "completed", result: { output: expect.stringContaining('"result":"The blue one."') } });
 });
 
-test("after kill -9 during a tool call, the task fails at the next start and its tool server is gone", {
+test("after kill -9 during a tool call, its tool server is closed, and the task fails at the next start", {
   timeout: 90_000,
 }, async () => {
   const dataDir = await temporaryDirectory();

@@ -9,7 +9,7 @@ import { openSdk } from "./sdk-fixture.ts";
 const sdkOf = (body: string): string => `export function query({ prompt, options }) {
   const start = (argument = "") =>
     options.spawnClaudeCodeProcess({ command: options.pathToClaudeCodeExecutable, args: [argument], env: options.env });
-  const told = (fields) => ({ type: "result", subtype: "success", is_error: false, ...fields });
+  const result = (fields) => ({ type: "result", subtype: "success", is_error: false, ...fields });
   ${body}
 }`;
 const hello = `{ type: "assistant", message: { id: "1", model: "m", content: [{ type: "text", text: "Hello." }] } }`;
@@ -35,7 +35,7 @@ const turns = async () => {
 
 test("the task ends with its program when the SDK never ends after the result", async () => {
   const { run } = await openSdk("exit 0", {
-    sdk: sdkOf(`return { async *[Symbol.asyncIterator]() { start(); yield ${hello}; yield told(); await new Promise(() => {}); } };`),
+    sdk: sdkOf(`return { async *[Symbol.asyncIterator]() { start(); yield ${hello}; yield result(); await new Promise(() => {}); } };`),
   });
   expect(await run()).toMatchObject({ status: "ok", output: "Hello." });
 });
@@ -65,7 +65,7 @@ test("a task that exceeds the output limit ends although the SDK's iterator neve
 test("an SDK cannot start a second program, and no process remains", async () => {
   const { start } = await openSdk('[ "$1" = second ] || sleep 60', {
     sdk: sdkOf(`const first = start("first"); try { start("second"); } catch { first.kill(); }
-      return { async *[Symbol.asyncIterator]() { yield told(); } };`),
+      return { async *[Symbol.asyncIterator]() { yield result(); } };`),
   });
   const task = start();
   await task.done;
@@ -75,7 +75,7 @@ test("an SDK cannot start a second program, and no process remains", async () =>
 test("an SDK cannot start its program after the task has ended", async () => {
   const { start, root } = await openSdk('echo started > "$HOME/started"; sleep 60', {
     sdk: sdkOf(`setTimeout(() => { try { start(); } catch {} globalThis.triedLate = true; }, 50);
-      return { async *[Symbol.asyncIterator]() { yield ${hello}; yield told(); } };`),
+      return { async *[Symbol.asyncIterator]() { yield ${hello}; yield result(); } };`),
   });
   const task = start();
   expect((await task.done).result).toMatchObject({ status: "ok" });
@@ -112,7 +112,7 @@ test("a permission request after the end is denied without an approval request",
   const questions: ApprovalQuestion[] = [];
   const { start } = await openSdk("", {
     sdk: sdkOf(`const ask = () => options.canUseTool("Bash", {}, { signal: new AbortController().signal, toolUseID: "late" }).then((said) => { globalThis.saidLate = said; });
-      setTimeout(ask, 50); return { async *[Symbol.asyncIterator]() { yield told(); } };`),
+      setTimeout(ask, 50); return { async *[Symbol.asyncIterator]() { yield result(); } };`),
     requestApproval: async (question) => {
       questions.push(question);
       return { decision: "approve", reason: null };
@@ -130,7 +130,7 @@ test("the program does not receive Bridge's environment when the SDK passes it o
   const { run, root } = await openSdk('echo "[$BRIDGE_TEST_SECRET][$CLAUDE_CODE_ENTRYPOINT]" > "$HOME/seen"', {
     sdk: sdkOf(`const env = { ...process.env, ...options.env, CLAUDE_CODE_ENTRYPOINT: "sdk-ts" };
       options.spawnClaudeCodeProcess({ command: options.pathToClaudeCodeExecutable, args: [], env });
-      return { async *[Symbol.asyncIterator]() { yield told(); } };`),
+      return { async *[Symbol.asyncIterator]() { yield result(); } };`),
   });
   await run();
   expect(readFileSync(path.join(root, "home/seen"), "utf8")).toBe("[][sdk-ts]\n");

@@ -12,7 +12,7 @@ function replay(name: string) {
     .filter(Boolean)
     .flatMap((line) => read(JSON.parse(line)));
   return {
-    said: steps.map((step) => (step.kind === "text" ? step.text : "")).join(""),
+    text: steps.map((step) => (step.kind === "text" ? step.text : "")).join(""),
     tools: steps.filter(({ kind }) => kind.startsWith("tool.")),
     facts: Object.assign({}, ...steps.map((step) => (step.kind === "facts" ? step.facts : {}))) as Record<string, unknown>,
     ended: steps.flatMap((step) => (step.kind === "ended" ? [step.outcome] : [])),
@@ -22,8 +22,8 @@ function replay(name: string) {
 const oneCall = { inputTokens: 150, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20, cacheWriteTokens: 10 };
 
 test("a rejected call completes as an error with the reason, and the answer is emitted once", () => {
-  const { said, tools, ended } = replay("rejected");
-  expect(said).toBe("May I?I have tried.");
+  const { text, tools, ended } = replay("rejected");
+  expect(text).toBe("May I?I have tried.");
   expect(tools).toMatchObject([
     { kind: "tool.invoked", toolName: "Bash" },
     { kind: "tool.completed", isError: true, output: expect.stringContaining('approvals are "deny"') },
@@ -32,8 +32,8 @@ test("a rejected call completes as an error with the reason, and the answer is e
 });
 
 test("an interrupted turn reports its session, usage and cost", () => {
-  const { said, tools, facts, ended } = replay("interrupted");
-  expect(said).toBe("I wait.");
+  const { text, tools, facts, ended } = replay("interrupted");
+  expect(text).toBe("I wait.");
   expect(tools).toMatchObject([{ kind: "tool.invoked" }, { kind: "tool.completed", isError: true }]);
   expect(facts).toMatchObject({ resumeToken: expect.stringMatching(/^[\da-f-]{36}$/), usage: oneCall, costUsd: 0.001134 });
   expect(ended).toMatchObject([{ status: "error" }]);

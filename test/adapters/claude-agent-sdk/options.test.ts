@@ -1,22 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
 import { createOptions } from "../../../adapters/claude-agent-sdk/options.ts";
+import { createExecutionRequest } from "../../conformance/execution-request.ts";
 
 const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", env: { TOKEN: "s3cret" } };
 
 const given = (changes: Partial<ExecutionRequest> = {}, schema: string | null = null) =>
   createOptions(
-    {
-      taskId: "t",
-      agentId: "a",
-      message: "Do it.",
-      timeoutSeconds: 60,
-      outputStrategy: { type: "stream" },
-      profile: "modify",
-      approvals: "allow",
-      directories: { workspace: "/w", cwd: "/w/sub", home: "/h", tmp: "/t" },
-      ...changes,
-    },
+    createExecutionRequest("/w", { directories: { workspace: "/w", cwd: "/w/sub", home: "/h", tmp: "/t" }, ...changes }),
     schema,
   );
 

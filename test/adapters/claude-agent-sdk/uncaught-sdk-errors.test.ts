@@ -20,7 +20,7 @@ export function query({ options }) {
     setImmediate(() => new EventEmitter().emit("error", new Error("fault: emitted")));
     await new Promise((resolve) => setTimeout(resolve, 20));
     yield { type: "assistant", message: { id: "1", model: "m", content: [{ type: "text", text: "Hello." }] } };
-    Promise.reject(new Error("fault: told"));
+    Promise.reject(new Error("fault: answered"));
     yield { type: "result", subtype: "success", is_error: false };
   } };
 }`;
@@ -51,7 +51,7 @@ test("uncaught errors of the SDK are logged and end neither the task nor Bridge"
   const task = await start({ provider: "claude-agent-sdk", agentId: "a", message: "hello", profile: "modify", approvals: "deny" });
   expect(await taskInState(bridge, task, "completed")).toMatchObject({ result: { status: "ok", output: "Hello." } });
   const faults = () => bridge.log.filter(({ msg }) => String(msg).startsWith("uncaught error in the Claude Agent SDK"));
-  const words = ["loaded", "asked", "later", "heard", "ended", "no error", "emitted", "told"];
+  const words = ["loaded", "asked", "later", "heard", "ended", "no error", "emitted", "answered"];
   await expect.poll(() => words.filter((word) => !JSON.stringify(faults()).includes(`fault: ${word}`)), { timeout: 5_000 }).toEqual([]);
   expect(faults().filter(({ taskId }) => taskId === task)).toHaveLength(words.length - 1);
 
@@ -69,7 +69,7 @@ test("an uncaught error of another adapter stops Bridge", async () => {
     `export const createAdapter = () => ({ provider: "faulty", initialize: async () => {}, shutdown: async () => {}, cancel: async () => true,
       checkHealth: async () => ({ status: "healthy", connection: "cli", version: null, detail: null, preflight: [] }),
       capabilities: () => ({ streaming: false, sessionResume: false, fileIo: false, mcpServers: false, tools: false, sandboxing: false, costTracking: false, management: false, approvals: false, cancellation: true, outputStrategies: ["stream"] }),
-      execute: async () => { Promise.reject(new Error("nobody waits")); return { status: "ok", output: "", durationMs: 1, connection: "cli" }; } });`,
+      execute: async () => { Promise.reject(new Error("no caller awaits this")); return { status: "ok", output: "", durationMs: 1, connection: "cli" }; } });`,
   );
   const bridge = await startBridgeProgram(root, { BRIDGE_ADAPTERS: file });
   expect((await dispatchTask(bridge, { provider: "faulty", agentId: "a", message: "x" })).status).toBe(202);

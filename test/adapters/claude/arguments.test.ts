@@ -3,25 +3,12 @@ import type { ExecutionRequest, McpServerSpec } from "#contract";
 import { createClaudeArguments } from "../../../adapters/claude/arguments.ts";
 import { formatMcpConfig } from "../../../adapters/shared/claude-code/mcp-config.ts";
 import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
+import { createExecutionRequest } from "../../conformance/execution-request.ts";
 
 const files = { systemPrompt: "/tmp/t/system-prompt.md", mcpConfig: "/tmp/t/mcp.json" };
 const server: McpServerSpec = { name: "words", transport: "stdio", command: "/bin/words", env: { TOKEN: "s3cret" } };
 
-const argumentsOf = (changes: Partial<ExecutionRequest> = {}) =>
-  createClaudeArguments(
-    {
-      taskId: "t",
-      agentId: "a",
-      message: "Do it.",
-      timeoutSeconds: 60,
-      outputStrategy: { type: "stream" },
-      profile: "modify",
-      approvals: "allow",
-      directories: { workspace: "/w", cwd: "/w", home: "/h", tmp: "/t" },
-      ...changes,
-    },
-    files,
-  );
+const argumentsOf = (changes: Partial<ExecutionRequest> = {}) => createClaudeArguments(createExecutionRequest("/w", changes), files);
 const readValue = (flag: string, given: readonly string[]) => given.find((one) => one.startsWith(`${flag}=`))?.slice(flag.length + 1);
 
 describe("the arguments of claude", () => {

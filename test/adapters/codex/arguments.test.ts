@@ -1,4 +1,3 @@
-import { lookup } from "node:dns";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
@@ -9,31 +8,13 @@ import { isStrictSchema } from "../../../adapters/codex/strict-schema.ts";
 import { toToml } from "../../../adapters/codex/toml.ts";
 import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
+import { createExecutionRequest } from "../../conformance/execution-request.ts";
+import { programContext } from "../shared/agent-program/scripted-program.ts";
 
-const silent = () => {};
-const contextOf = (env: Record<string, string>, home: "agent" | "user" = "agent"): ProgramContext => ({
-  settings: { home, env: [] },
-  env,
-  dataDir: "/data",
-  logger: { debug: silent, info: silent, warn: silent, error: silent },
-  sandbox: null,
-  retentionDays: 7,
-  fetch,
-  lookup,
-  onOrphansKilled: silent,
-  requestApproval: async () => ({ decision: "reject", reason: null }),
-});
-const requestOf = (changes: Partial<ExecutionRequest> = {}): ExecutionRequest => ({
-  taskId: "tenant/task",
-  agentId: "agent",
-  message: "--message",
-  timeoutSeconds: 60,
-  outputStrategy: { type: "stream" },
-  profile: "modify",
-  approvals: "allow",
-  directories: { workspace: "/agents/one", cwd: "/agents/one", home: "/home-of-one", tmp: "/tmp-of-task" },
-  ...changes,
-});
+const contextOf = (env: Record<string, string>, home: "agent" | "user" = "agent"): ProgramContext =>
+  programContext("/data", { settings: { home, env: [] }, env });
+const requestOf = (changes: Partial<ExecutionRequest> = {}): ExecutionRequest =>
+  createExecutionRequest("/agents/one", { message: "--message", ...changes });
 const withKey = contextOf({ OPENAI_API_KEY: "sk-secret", PATH: "/bin", AWS_SECRET_ACCESS_KEY: "other" });
 /** Reads the configuration of a command line, by key. */
 const configured = (argv: readonly string[]) =>

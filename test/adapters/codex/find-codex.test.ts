@@ -1,4 +1,3 @@
-import { lookup } from "node:dns";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
@@ -7,20 +6,10 @@ import { createCodexAdapter } from "../../../adapters/codex/index.ts";
 import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { programContext } from "../shared/agent-program/scripted-program.ts";
 
-const silent = () => {};
-const contextOf = (directory: string, settings: Partial<ProgramContext["settings"]> = {}) => ({
-  settings: { home: "agent" as const, env: [], ...settings },
-  env: { PATH: directory, OPENAI_API_KEY: "k" },
-  dataDir: directory,
-  logger: { debug: silent, info: silent, warn: silent, error: silent },
-  sandbox: null,
-  retentionDays: 7,
-  fetch,
-  lookup,
-  onOrphansKilled: silent,
-  requestApproval: async () => ({ decision: "reject" as const, reason: null }),
-});
+const contextOf = (directory: string, settings: Partial<ProgramContext["settings"]> = {}): ProgramContext =>
+  programContext(directory, { settings: { home: "agent", env: [], ...settings }, env: { PATH: directory, OPENAI_API_KEY: "k" } });
 
 function writeProgram(file: string, script = "#!/bin/sh\n"): string {
   mkdirSync(path.dirname(file), { recursive: true });

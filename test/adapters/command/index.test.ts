@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AdapterConfig, AdapterEvent, ExecutionAdapter, ExecutionRequest } from "#contract";
 import { createCommandAdapter } from "../../../adapters/command/index.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
+import { createExecutionRequest } from "../../conformance/execution-request.ts";
 
 const misbehaving = path.join(import.meta.dirname, "../../fixtures/programs/misbehaving.js");
 let root: string;
@@ -287,15 +288,6 @@ function initialize(argv: string[] | undefined, config: Partial<AdapterConfig> =
 }
 
 function request(changes: Partial<ExecutionRequest> = {}): ExecutionRequest {
-  return {
-    taskId: "t1",
-    agentId: "agent",
-    message: "go",
-    timeoutSeconds: 60,
-    outputStrategy: { type: "stream" },
-    profile: "modify",
-    approvals: "allow",
-    directories: { workspace: `${root}/workspace`, cwd: `${root}/workspace`, home: `${root}/home`, tmp: `${root}/tmp` },
-    ...changes,
-  };
+  const directories = { workspace: `${root}/workspace`, cwd: `${root}/workspace`, home: `${root}/home`, tmp: `${root}/tmp` };
+  return createExecutionRequest(root, { message: "go", directories, ...changes });
 }

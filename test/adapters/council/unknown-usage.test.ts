@@ -5,6 +5,7 @@ import type { ExecutionResult } from "#contract";
 import { createPanelAdapter } from "../../../adapters/council/index.ts";
 import { programCapabilities } from "../../../adapters/shared/agent-program/capabilities.ts";
 import { createAdapterConfig } from "../../conformance/adapter-config.ts";
+import { createExecutionRequest } from "../../conformance/execution-request.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const known = { usage: { inputTokens: 100, outputTokens: 10 }, costUsd: 0.1 };
@@ -39,17 +40,14 @@ test.each([
     }),
   );
   onTestFinished(() => adapter.shutdown());
-  const result = await adapter.execute({
-    taskId: "t1",
-    agentId: "agent",
-    message: "",
-    timeoutSeconds: 60,
-    outputStrategy: { type: "stream" },
-    profile: "inspect",
-    approvals: "deny",
-    bridgeInput: { scope: "login.ts", task_description: "Review.", task_type: "review", domains: ["security"], intensity: "quick" },
-    directories: { workspace, cwd: workspace, home: root, tmp: path.join(root, "tmp") },
-  });
+  const result = await adapter.execute(
+    createExecutionRequest(workspace, {
+      message: "",
+      profile: "inspect",
+      approvals: "deny",
+      bridgeInput: { scope: "login.ts", task_description: "Review.", task_type: "review", domains: ["security"], intensity: "quick" },
+    }),
+  );
   expect(result).toMatchObject({ status: "ok" });
   expect({ usage: result.usage, costUsd: result.costUsd }).toEqual({ usage: undefined, costUsd: undefined, ...expected });
   expect(answers).toEqual([]);

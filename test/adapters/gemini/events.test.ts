@@ -152,7 +152,7 @@ describe("an exit without a last line", () => {
     });
   });
 
-  test.each([0, 1, 137, null])("%s is a crash, because nothing explains it", (exitCode) => {
+  test.each([0, 1, 137, null])("exit code %s without a reason in the output is not explained", (exitCode) => {
     expect(explainFailure(exitCode, undefined, "Killed")).toBeNull();
   });
 });

@@ -1,8 +1,8 @@
-import { lookup } from "node:dns";
-import path from "node:path";
 import type { ExecutionRequest, McpServerSpec } from "#contract";
 import type { ProgramContext } from "../../../adapters/shared/agent-program/agent-program.ts";
 import { programSettingsSchema } from "../../../adapters/shared/agent-program/settings.ts";
+import { createExecutionRequest } from "../../conformance/execution-request.ts";
+import { programContext } from "../shared/agent-program/scripted-program.ts";
 
 /** An MCP server with a value that Gemini would expand. */
 export const server: McpServerSpec = {
@@ -14,33 +14,9 @@ export const server: McpServerSpec = {
 };
 
 /** The context of a task with these settings and this environment. */
-export function contextOf(settings: object = {}, env: ProgramContext["env"] = { GEMINI_API_KEY: "k" }): ProgramContext {
-  const silent = () => {};
-  return {
-    settings: programSettingsSchema.parse(settings),
-    env,
-    dataDir: "/data",
-    logger: { debug: silent, info: silent, warn: silent, error: silent },
-    sandbox: null,
-    retentionDays: 7,
-    fetch,
-    lookup,
-    onOrphansKilled: silent,
-    requestApproval: async () => ({ decision: "reject", reason: null }),
-  };
-}
+export const contextOf = (settings: object = {}, env: ProgramContext["env"] = { GEMINI_API_KEY: "k" }): ProgramContext =>
+  programContext("/data", { settings: programSettingsSchema.parse(settings), env });
 
-/** A request whose directories are below a root. */
-export function requestIn(root: string, changes: Partial<ExecutionRequest> = {}): ExecutionRequest {
-  return {
-    taskId: "t",
-    agentId: "a",
-    message: "m",
-    timeoutSeconds: 60,
-    outputStrategy: { type: "stream" },
-    profile: "inspect",
-    approvals: "deny",
-    directories: { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") },
-    ...changes,
-  };
-}
+/** A read-only request whose workspace is `root`. */
+export const requestIn = (root: string, changes: Partial<ExecutionRequest> = {}): ExecutionRequest =>
+  createExecutionRequest(root, { profile: "inspect", approvals: "deny", ...changes });

@@ -159,11 +159,11 @@ test("a rejected token is replaced once, and the request is sent once more", asy
   const call = createAuthorizedFetch(source(), fetch);
   const ask = () =>
     call(`${gloo.settings["baseUrl"]}/chat/completions`, { method: "POST", body: JSON.stringify({ messages: ["m"], model: "x" }) });
-  gloo.answerNext({ body: { said: "first" } });
-  expect(await (await ask()).json()).toEqual({ said: "first" });
+  gloo.answerNext({ body: { answer: "first" } });
+  expect(await (await ask()).json()).toEqual({ answer: "first" });
   gloo.revoke();
-  gloo.answerNext({ body: { said: "second" } });
-  expect(await (await ask()).json()).toEqual({ said: "second" });
+  gloo.answerNext({ body: { answer: "second" } });
+  expect(await (await ask()).json()).toEqual({ answer: "second" });
   expect(gloo.asked.map(({ token }) => token)).toEqual(["token-1", "token-1", "token-2"]);
   // A second status 401 is returned; there is no third request.
   const alwaysRejected = createAuthorizedFetch({ currentToken: "", getToken: async () => "never good" }, fetch);

@@ -59,7 +59,7 @@ test("the sweep ends the processes that a command left in the workspace of its t
   const end = await sweep.begin(workspace);
   mkdirSync(path.join(workspace, "below"));
   const left = await Promise.all([startLeftover(workspace), startLeftover(path.join(workspace, "below"))]);
-  const strangers = [
+  const others = [
     earlier,
     await startLeftover(other),
     await startLeftover(workspace, { OPENCLAW_SHELL: "repl" }),
@@ -67,7 +67,7 @@ test("the sweep ends the processes that a command left in the workspace of its t
   ];
   await end();
   expect(await Promise.all(left.map(endOf))).toEqual(["SIGTERM", "SIGTERM"]);
-  expect(strangers.map(isRunning)).toEqual([true, true, true, true]);
+  expect(others.map(isRunning)).toEqual([true, true, true, true]);
   expect(killed()).toBeGreaterThanOrEqual(2);
 });
 

@@ -6,31 +6,31 @@ import { callsOf, startAdapter } from "./task-fixture.ts";
 
 const tools = [{ name: "ask_user", description: "Asks the user.", inputSchema: { type: "object" } }];
 
-interface Lent {
+interface AddedServer {
   url: string;
   headers: Record<string, string>;
 }
 
 /** A gateway that accepts every configuration and records the servers that were added last. */
-async function startLendingGateway() {
-  const lent: Record<string, Lent | null>[] = [];
+async function startRecordingGateway() {
+  const added: Record<string, AddedServer | null>[] = [];
   const fake = await startFakeGateway({
     override: ({ method, params }, answer) => {
       if (method !== "config.patch") return false;
-      lent.push(JSON.parse(String(params["raw"])).mcp.servers);
+      added.push(JSON.parse(String(params["raw"])).mcp.servers);
       answer({ payload: { ok: true } });
       return true;
     },
   });
-  return { fake, lent };
+  return { fake, added };
 }
 
 test("a call of a declared tool stops the run and ends the task, and the next run of the session gets the result", async () => {
-  const { fake, lent } = await startLendingGateway();
+  const { fake, added } = await startRecordingGateway();
   const { start } = await startAdapter(fake);
   const task = start({ ...messageFor({ hang: true }), tools, profile: "inspect" });
   await expect.poll(() => callsOf(fake, "agent")).toHaveLength(1);
-  const [[name = "", server] = []] = Object.entries(lent[0] ?? {});
+  const [[name = "", server] = []] = Object.entries(added[0] ?? {});
   expect(name).toMatch(/^br[0-9a-f]{12}-bridge$/);
   const { url = "", headers = {} } = server ?? {};
   const client = await connectToServer({ name: "bridge", transport: "http", url, headers });
@@ -46,7 +46,7 @@ test("a call of a declared tool stops the run and ends the task, and the next ru
   });
   expect(events.filter(({ type }) => type.startsWith("tool."))).toHaveLength(1);
   expect(callsOf(fake, "sessions.abort")).toHaveLength(1);
-  await expect.poll(() => lent.at(-1)).toEqual({ [name]: null });
+  await expect.poll(() => added.at(-1)).toEqual({ [name]: null });
 
   const { resumeToken = "" } = result;
   const next = await start({ message: "The blue one.", systemPrompt: "echo", resumeToken }).done;

@@ -83,9 +83,9 @@ test("the text of a preamble is emitted only if it was not streamed before", () 
   const preamble = (phase: string) => about("item", { kind: "preamble", phase, progressText: "I look." });
   const silent = createEventReader(isRun);
   expect([silent.read(preamble("update")), silent.read(preamble("end"))].flat()).toEqual([{ kind: "text", text: "I look." }]);
-  const spoken = createEventReader(isRun);
-  spoken.read(about("assistant", { text: "I look.", delta: "I look.", itemId: "1" }));
-  expect(spoken.read(preamble("end"))).toEqual([]);
+  const afterText = createEventReader(isRun);
+  afterText.read(about("assistant", { text: "I look.", delta: "I look.", itemId: "1" }));
+  expect(afterText.read(preamble("end"))).toEqual([]);
 });
 
 test("items are read as tool calls only after a rejoin", () => {

@@ -193,7 +193,7 @@ test("fifty tasks complete or end as canceled while the gateway disconnects repe
   await expect.poll(() => [...fake.runs.values()].filter(({ status }) => status === "running"), PATIENCE).toEqual([]);
 });
 
-test("an approval after the cancel allows nothing, and approvals of other sessions are ignored", async () => {
+test("an approval after the cancel has no effect, and approvals of other sessions are ignored", async () => {
   const fake = await startFakeGateway({
     // The run stops slowly.
     override: ({ method }, answer) => {

@@ -87,14 +87,11 @@ describe("createAgent", () => {
     expect(called("agents.create")).toEqual([{ name: "poet", workspace: "/data/ws-poet" }]);
   });
 
-  it.each(["Poet", "my poet", "a.b", "-x", "", "x".repeat(65), "é"])(
-    "refuses the id %j, of which the gateway would make another",
-    async (id) => {
-      const { managers, calls } = createManagersFixture();
-      await expect(managers.createAgent(id, {})).rejects.toMatchObject(refused("invalid_request", /^id: /));
-      expect(calls).toEqual([]);
-    },
-  );
+  it.each(["Poet", "my poet", "a.b", "-x", "", "x".repeat(65), "é"])("rejects the id %j, which the gateway would change", async (id) => {
+    const { managers, calls } = createManagersFixture();
+    await expect(managers.createAgent(id, {})).rejects.toMatchObject(refused("invalid_request", /^id: /));
+    expect(calls).toEqual([]);
+  });
 
   it("deletes an agent that got a different id", async () => {
     const { answers, config } = makes("poet-2");

@@ -1,12 +1,11 @@
 import { expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
 import { createRunParams, createSessionParams, unsupportedReason } from "../../../adapters/openclaw/request.ts";
+import { createExecutionRequest } from "../../conformance/execution-request.ts";
 
 const directories = { workspace: "/w", cwd: "/w/sub", home: "/h", tmp: "/t" };
-const requestWith = (changes: Partial<ExecutionRequest> = {}): ExecutionRequest => ({
-  ...{ taskId: "t", agentId: "dev", message: "/help", timeoutSeconds: 1.5, outputStrategy: { type: "stream" } },
-  ...{ profile: "modify", approvals: "ask", directories, ...changes },
-});
+const requestWith = (changes: Partial<ExecutionRequest> = {}): ExecutionRequest =>
+  createExecutionRequest("/w", { agentId: "dev", message: "/help", timeoutSeconds: 1.5, approvals: "ask", directories, ...changes });
 const place = { key: "agent:dev:bridge-1", runId: "r", sessionId: "s" };
 
 test.each([

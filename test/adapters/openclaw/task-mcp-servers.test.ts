@@ -41,13 +41,13 @@ function open(given: Record<string, unknown> = {}, refuse: (isWritten: boolean, 
     call: async (method: string, params: object = {}) => methods[method]?.(params as never),
   };
   const logger = { debug() {}, info() {}, error() {}, warn: (_: object, message: string) => void warnings.push(message) };
-  const lent = createTaskMcpServers(
+  const taskServers = createTaskMcpServers(
     { gateway, shutdownSignal } as unknown as Parameters<typeof createTaskMcpServers>[0],
     "0123456789ab",
     logger,
   );
   return {
-    lent,
+    taskServers,
     servers,
     warnings,
     get writes() {
@@ -61,8 +61,8 @@ function open(given: Record<string, unknown> = {}, refuse: (isWritten: boolean, 
 
 describe("MCP servers of tasks", () => {
   test("are in the configuration, disabled and with unique names, until they are removed", async () => {
-    const { lent, servers } = open({ theirs: { command: "x" } });
-    const names = await lent.add([files, search, news]);
+    const { taskServers, servers } = open({ theirs: { command: "x" } });
+    const names = await taskServers.add([files, search, news]);
     expect(names).toEqual([
       expect.stringMatching(/^br012345[0-9a-f]{6}-files$/),
       expect.stringMatching(/^br012345[0-9a-f]{6}-search$/),
@@ -73,17 +73,17 @@ describe("MCP servers of tasks", () => {
       { enabled: false, url: "https://mcp.example/", headers: { authorization: "Bearer x" }, transport: "streamable-http" },
       { enabled: false, url: "https://news.example/sse", headers: {}, transport: "sse" },
     ]);
-    lent.remove(names);
-    await lent.close();
+    taskServers.remove(names);
+    await taskServers.close();
     expect(servers).toEqual({ theirs: { command: "x" } });
   });
 
   test("are escaped, so that the gateway does not expand variables in them", async () => {
-    const { lent, servers } = open();
+    const { taskServers, servers } = open();
     const variable = (name: string): string => `$\{${name}}`;
     const key = variable("KEY");
     const args = [key, `a$${key}b`, `$KEY ${variable("key")} ${variable("1")}`, variable(`A${key}`)];
-    const [stdio = "", http = ""] = await lent.add([
+    const [stdio = "", http = ""] = await taskServers.add([
       { ...files, args, env: { WORD: key } },
       { ...search, url: `https://mcp.example/${key}`, headers: { "x-key": `Bearer ${key}` } },
     ]);
@@ -94,13 +94,18 @@ describe("MCP servers of tasks", () => {
 
   test("that the gateway rejects do not affect other tasks", async () => {
     const patches: string[] = [];
-    const { lent, servers } = open({}, (isWritten, raw) => {
+    const { taskServers, servers } = open({}, (isWritten, raw) => {
       if (isWritten || !raw.includes("refused")) return null;
       patches.push(raw);
       return new GatewayError({ code: "INVALID_REQUEST", message: "Sentinel value is not valid as real data" });
     });
-    const first = lent.add([files]);
-    const outcomes = await Promise.allSettled([first, lent.add([search]), lent.add([{ ...files, args: ["refused"] }]), lent.add([news])]);
+    const first = taskServers.add([files]);
+    const outcomes = await Promise.allSettled([
+      first,
+      taskServers.add([search]),
+      taskServers.add([{ ...files, args: ["refused"] }]),
+      taskServers.add([news]),
+    ]);
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected", "fulfilled"]);
     expect(patches[0]).toContain("search");
     const names = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? outcome.value : []));
@@ -109,38 +114,38 @@ describe("MCP servers of tasks", () => {
 
   test("of many concurrent tasks are added in few writes, with unique names", async () => {
     const bench = open();
-    const lent = await Promise.all(Array.from({ length: 20 }, () => bench.lent.add([files])));
-    expect(new Set(lent.flat()).size).toBe(20);
+    const added = await Promise.all(Array.from({ length: 20 }, () => bench.taskServers.add([files])));
+    expect(new Set(added.flat()).size).toBe(20);
     expect(bench.writes).toBeLessThanOrEqual(3);
-    for (const names of lent) bench.lent.remove(names);
-    await bench.lent.close();
+    for (const names of added) bench.taskServers.remove(names);
+    await bench.taskServers.close();
     expect(bench.servers).toEqual({});
     expect(bench.writes).toBeLessThanOrEqual(6);
   });
 
   test("that the gateway rejects are not added, and other servers stay unchanged", async () => {
     let refusal: Error | null = null;
-    const { lent, servers } = open({}, () => refusal);
-    const [kept] = await lent.add([files]);
+    const { taskServers, servers } = open({}, () => refusal);
+    const [kept] = await taskServers.add([files]);
     refusal = new GatewayError({ code: "FORBIDDEN", message: "missing scope" });
-    await expect(lent.add([search])).rejects.toThrow("missing scope");
+    await expect(taskServers.add([search])).rejects.toThrow("missing scope");
     refusal = null;
-    await lent.add([news]);
+    await taskServers.add([news]);
     expect(Object.keys(servers).filter((name) => name.endsWith("-search"))).toEqual([]);
     expect(Object.keys(servers)).toContain(kept);
   });
 
   test("whose removal failed are logged and removed by the next write", async () => {
     let refusal: Error | null = null;
-    const { lent, servers, warnings } = open({}, () => refusal);
-    const names = await lent.add([files]);
+    const { taskServers, servers, warnings } = open({}, () => refusal);
+    const names = await taskServers.add([files]);
     refusal = new GatewayError({ code: "UNAVAILABLE", message: "rate limit" });
-    lent.remove(names);
-    await lent.close();
+    taskServers.remove(names);
+    await taskServers.close();
     await expect.poll(() => warnings).toHaveLength(1);
     refusal = null;
-    lent.remove(await lent.add([search]));
-    await lent.close();
+    taskServers.remove(await taskServers.add([search]));
+    await taskServers.close();
     expect(servers).toEqual({});
   });
 
@@ -149,37 +154,37 @@ describe("MCP servers of tasks", () => {
     const message = "rate limit exceeded for config.patch; retry after 1s";
     const busy = new GatewayError({ code: "UNAVAILABLE", message, retryable: true, retryAfterMs: 10 });
     let names: string[] | null = null;
-    const { lent, servers, warnings } = open({}, () => (names !== null && refusals-- > 0 ? busy : null));
-    names = await lent.add([files]);
-    lent.remove(names);
+    const { taskServers, servers, warnings } = open({}, () => (names !== null && refusals-- > 0 ? busy : null));
+    names = await taskServers.add([files]);
+    taskServers.remove(names);
     await expect.poll(() => servers, { timeout: 5_000 }).toEqual({});
     expect(warnings).toEqual([]);
   });
 
   test("whose write was superseded by another change are in the configuration", async () => {
     const message = "config.patch persisted but was not applied to the active Gateway (superseded); run config.get, then use config.apply";
-    const { lent, servers } = open({}, (written) => (written ? new GatewayError({ code: "UNAVAILABLE", message }) : null));
-    const names = await lent.add([files]);
+    const { taskServers, servers } = open({}, (written) => (written ? new GatewayError({ code: "UNAVAILABLE", message }) : null));
+    const names = await taskServers.add([files]);
     expect(Object.keys(servers)).toEqual(names);
   });
 
   test("whose write has an unknown outcome are removed", async () => {
     const failed = "config.patch persisted but was not applied to the active Gateway (failed); run config.get, then use config.apply";
     let fails = true;
-    const { lent, servers, warnings } = open({}, (written) => {
+    const { taskServers, servers, warnings } = open({}, (written) => {
       if (!written || !fails) return null;
       fails = false;
       return new GatewayError({ code: "UNAVAILABLE", message: failed });
     });
-    await expect(lent.add([files])).rejects.toThrow("failed");
+    await expect(taskServers.add([files])).rejects.toThrow("failed");
     await expect.poll(() => servers).toEqual({});
     expect(warnings).toEqual([]);
   });
 
   test("of a killed Bridge are removed by the sweep, and no others", async () => {
     const others = { "br0123456-mine": {}, "brffffff0a1b2c-files": {}, files: {} };
-    const { lent, servers } = open({ ...others, "br0123450a1b2c-files": {} });
-    await lent.sweep();
+    const { taskServers, servers } = open({ ...others, "br0123450a1b2c-files": {} });
+    await taskServers.sweep();
     expect(servers).toEqual(others);
   });
 
@@ -191,7 +196,7 @@ describe("MCP servers of tasks", () => {
       changes -= 1;
       return null;
     });
-    const names = await bench.lent.add([files]);
+    const names = await bench.taskServers.add([files]);
     expect(Object.keys(bench.servers)).toEqual(names);
   });
 });

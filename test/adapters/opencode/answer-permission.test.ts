@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import type { ApprovalAnswer } from "#contract";
 import { createPermissionHandler, type PermissionRequest } from "../../../adapters/opencode/answer-permission.ts";
 import type { ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
-import { contextOf, requestIn } from "./fixtures.ts";
+import { createExecutionRequest } from "../../conformance/execution-request.ts";
+import { contextOf } from "./fixtures.ts";
 
 /** Creates a handler whose approvals the test decides with `say`; `log` records replies to OpenCode in order. */
 function open() {
@@ -14,7 +15,7 @@ function open() {
     finishTool: (id: string, output: unknown, isError: boolean) => log.push(`ended ${id} ${output} ${isError}`),
   } as unknown as ProgramTask["timeline"];
   const answer = createPermissionHandler(
-    { request: requestIn("/agents/one", { approvals: "ask" }), context: { ...contextOf(), requestApproval }, timeline },
+    { request: createExecutionRequest("/agents/one", { approvals: "ask" }), context: { ...contextOf(), requestApproval }, timeline },
     async (permissionId, reply) => void log.push(`${permissionId} ${reply.reply}${reply.reply === "reject" ? ` ${reply.message}` : ""}`),
   );
   const ask = (id: string, sessionId = "ses_1", changes: Partial<PermissionRequest> = {}) =>

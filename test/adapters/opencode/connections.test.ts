@@ -6,8 +6,9 @@ import { cliConnection } from "../../../adapters/opencode/cli.ts";
 import { httpApiConnection } from "../../../adapters/opencode/http-api.ts";
 import { createPermissions } from "../../../adapters/opencode/permissions.ts";
 import type { ProgramConnection, ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
+import { createExecutionRequest } from "../../conformance/execution-request.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { contextOf, requestIn, rulesOf } from "./fixtures.ts";
+import { contextOf, rulesOf } from "./fixtures.ts";
 import { createScriptedServer, type ServerBehavior } from "./scripted-server.ts";
 
 interface Given {
@@ -20,7 +21,7 @@ interface Given {
 /** Runs a task with this shell script as the program. The script writes what the test reads to `$seen`. */
 async function runScript(connection: ProgramConnection, script: string, { changes = {}, onTool = () => {}, ...given }: Given = {}) {
   const root = given.root ?? (await temporaryDirectory());
-  const request = requestIn(path.join(root, "workspace"), { message: "the message", ...changes });
+  const request = createExecutionRequest(path.join(root, "workspace"), { message: "the message", ...changes });
   for (const directory of Object.values(request.directories)) mkdirSync(directory, { recursive: true });
   const program = path.join(root, "opencode");
   const seen = path.join(root, "seen");
@@ -28,12 +29,12 @@ async function runScript(connection: ProgramConnection, script: string, { change
     mode: 0o755,
   });
   const cancel = new AbortController();
-  const told: string[] = [];
+  const texts: string[] = [];
   const task: ProgramTask = {
     request,
     context: contextOf(given.settings, { ANTHROPIC_API_KEY: "k", PATH: process.env["PATH"] }),
     timeline: {
-      appendText: (text: string) => told.push(text),
+      appendText: (text: string) => texts.push(text),
       startTool: () => onTool(() => cancel.abort()),
       finishTool: () => {},
       keepText: () => {},
@@ -44,17 +45,17 @@ async function runScript(connection: ProgramConnection, script: string, { change
     totals: {} as ProgramTask["totals"],
   };
   const ending = await connection.execute(task, [program]);
-  return { ending, told, request, seen: existsSync(seen) ? readFileSync(seen, "utf8") : "" };
+  return { ending, texts, request, seen: existsSync(seen) ? readFileSync(seen, "utf8") : "" };
 }
 
 describe("opencode over cli", () => {
   test("reads the prompt from stdin until its end, and gets no text of the dispatch as arguments", async () => {
     const script = 'echo "$@" > "$seen"; cat >> "$seen"; cat "$recorded/run-tool.jsonl"';
-    const { ending, told, seen, request } = await runScript(cliConnection, script, {
+    const { ending, texts, seen, request } = await runScript(cliConnection, script, {
       changes: { model: "anthropic/opus", systemPrompt: "Be brief." },
     });
     expect(ending).toMatchObject({ status: "ok", resumeToken: expect.stringMatching(/^ses_/), model: "anthropic/opus", costUsd: 0.00036 });
-    expect(told).toEqual(["I run it.", "It said hi."]);
+    expect(texts).toEqual(["I run it.", "It said hi."]);
     const [options, ...prompt] = seen.split("\n");
     expect(options).toBe(`run --format json --agent bridge --dir=${request.directories.cwd} --title Bridge --model=anthropic/opus`);
     expect(prompt.join("\n")).toMatch(/the message$/);
@@ -109,17 +110,17 @@ describe("opencode over http-api", () => {
   /** Runs a task whose program reports the address of a scripted server. */
   const serve = async (behavior: Partial<ServerBehavior>, given: Given = {}, before = ":") => {
     const root = await temporaryDirectory();
-    const rules = rulesOf(createPermissions(requestIn(path.join(root, "workspace")), null, "http-api"));
+    const rules = rulesOf(createPermissions(createExecutionRequest(path.join(root, "workspace")), null, "http-api"));
     const { origin, session } = await createScriptedServer({ recording: "tool", rules, ...behavior });
     const script = `echo "$@ $OPENCODE_SERVER_PASSWORD" > "$seen"; cat; ${before}; echo "opencode server listening on ${origin}"; exec sleep 60`;
     return { session, ...(await runScript(httpApiConnection, script, { ...given, root })) };
   };
 
   test("starts a server with closed stdin, runs the task and stops the server", async () => {
-    const { ending, told, session, seen } = await serve({});
+    const { ending, texts, session, seen } = await serve({});
     const usage = { inputTokens: 260, outputTokens: 60, thinkingTokens: 10, cacheReadTokens: 40, cacheWriteTokens: 0 };
     expect(ending).toEqual({ status: "ok", resumeToken: session, model: "scripted/model", usage, costUsd: 0.00036 });
-    expect(told.join("")).toBe("I run it.It said hi.");
+    expect(texts.join("")).toBe("I run it.It said hi.");
     // Each server has its own password, which is not an argument.
     expect(seen).toMatch(/^serve --hostname 127\.0\.0\.1 --port 0 [\w-]{43}\n$/);
     expect((await serve({})).seen).not.toBe(seen);

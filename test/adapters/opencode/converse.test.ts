@@ -4,7 +4,8 @@ import { converse } from "../../../adapters/opencode/converse.ts";
 import type { OpenCodeStart } from "../../../adapters/opencode/start.ts";
 import { createTally } from "../../../adapters/opencode/usage.ts";
 import type { ProgramTask } from "../../../adapters/shared/agent-program/agent-program.ts";
-import { contextOf, requestIn } from "./fixtures.ts";
+import { createExecutionRequest } from "../../conformance/execution-request.ts";
+import { contextOf } from "./fixtures.ts";
 import { createScriptedServer, type ServerBehavior } from "./scripted-server.ts";
 
 const rules = [{ permission: "*", pattern: "*", action: "deny" }];
@@ -32,20 +33,20 @@ async function talk(
   }: Given = {},
 ) {
   const { origin, calls, session } = await createScriptedServer({ recording: "tool", rules, password: "a password", ...behavior });
-  const told: string[] = [];
+  const entries: string[] = [];
   const task: ProgramTask = {
-    request: requestIn("/agents/one", { ...changes, ...(resumes ? { resumeToken: session } : {}) }),
+    request: createExecutionRequest("/agents/one", { message: "m", ...changes, ...(resumes ? { resumeToken: session } : {}) }),
     context: { ...contextOf(), requestApproval },
     timeline: {
-      appendText: (text: string) => told.push(text),
+      appendText: (text: string) => entries.push(text),
       startTool() {
-        told.push("[");
+        entries.push("[");
         onTool();
       },
-      finishTool: () => told.push("]"),
+      finishTool: () => entries.push("]"),
       keepText() {},
       discardText() {},
-      reportProgress: () => told.push("…"),
+      reportProgress: () => entries.push("…"),
     } as unknown as ProgramTask["timeline"],
     signal,
     totals: {} as ProgramTask["totals"],
@@ -59,18 +60,18 @@ async function talk(
   const end = await converse(task, start, { origin, password });
   const asked = calls.map(({ what }) => what.replace(session, "S"));
   const bodiesOf = (name: string) => calls.flatMap(({ what, body }) => (what.includes(name) ? [body] : []));
-  return { ...end, told: told.join(""), asked, session, prompt: bodiesOf("/prompt_async")[0], answers: bodiesOf("/permission/") };
+  return { ...end, timeline: entries.join(""), asked, session, prompt: bodiesOf("/prompt_async")[0], answers: bodiesOf("/permission/") };
 }
 
 const whole = ["GET /event", "GET /agent", "POST /session", "POST /session/S/prompt_async"];
 
 describe("a conversation with a server", () => {
   test("subscribes to events, checks the permissions and creates a session before it sends the prompt", async () => {
-    const { outcome, facts, told, asked, session, prompt } = await talk({});
+    const { outcome, facts, timeline, asked, session, prompt } = await talk({});
     expect(asked).toEqual(whole);
     expect(outcome).toEqual({ status: "ok" });
     expect(facts).toEqual({ resumeToken: session, model: "scripted/model" });
-    expect(told).toMatch(/^I run it\.\[+\]It said hi\.$/);
+    expect(timeline).toMatch(/^I run it\.\[+\]It said hi\.$/);
     expect(prompt).toEqual({
       agent: "bridge",
       parts: [{ type: "text", text: expect.stringMatching(/m$/) }],
@@ -86,7 +87,7 @@ describe("a conversation with a server", () => {
 
   test("resumes only a session that exists", async () => {
     const resumed = await talk({ recording: "resumed" }, { resumes: true });
-    expect(resumed).toMatchObject({ outcome: { status: "ok" }, told: "I go on." });
+    expect(resumed).toMatchObject({ outcome: { status: "ok" }, timeline: "I go on." });
     expect(resumed.asked).toEqual([...whole.slice(0, 2), "GET /session/S", "POST /session/S/prompt_async"]);
     const unknown = await talk({}, { changes: { resumeToken: "ses_unknown" } });
     expect(unknown.outcome).toMatchObject({ errorCode: "adapter_error", error: expect.stringContaining("does not know the session") });
@@ -103,7 +104,7 @@ describe("a conversation with a server", () => {
       questions.push(question);
       return { decision: "reject", reason: "not today" };
     };
-    const { answers, told, outcome } = await talk({ recording: "asked" }, { changes: { approvals }, requestApproval });
+    const { answers, timeline, outcome } = await talk({ recording: "asked" }, { changes: { approvals }, requestApproval });
     expect(answers).toEqual([answer]);
     expect(questions).toHaveLength(count);
     for (const question of questions)
@@ -112,7 +113,7 @@ describe("a conversation with a server", () => {
         toolName: "bash",
         input: { command: "touch asked.txt" },
       });
-    expect(told).toMatch(/I was let\.$/);
+    expect(timeline).toMatch(/I was let\.$/);
     expect(outcome).toEqual({ status: "ok" });
   });
 
@@ -127,9 +128,9 @@ describe("a conversation with a server", () => {
   });
 
   test("aborts a session that continues after its outcome", async () => {
-    const { outcome, told, asked } = await talk({ recording: "error-503" });
+    const { outcome, timeline, asked } = await talk({ recording: "error-503" });
     expect(outcome).toMatchObject({ errorCode: "model_error", error: expect.stringContaining("4 times in a row") });
-    expect(told).toBe("…………");
+    expect(timeline).toBe("…………");
     expect(asked.at(-1)).toBe("POST /session/S/abort");
   });
 

@@ -7,16 +7,20 @@ import {
   type Permissions,
 } from "../../../adapters/opencode/permissions.ts";
 import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
-import { requestIn, rulesOf } from "./fixtures.ts";
+import { createExecutionRequest } from "../../conformance/execution-request.ts";
+import { rulesOf } from "./fixtures.ts";
 
 const rightsOf = (changes: Partial<ExecutionRequest>, repository: string | null = null, connection: OpenCodeConnection = "http-api") =>
   createPermissions(
-    requestIn("/agents/one", { directories: { ...requestIn("/agents/one").directories, tmp: "/tmp-of-task" }, ...changes }),
+    createExecutionRequest("/agents/one", {
+      directories: { ...createExecutionRequest("/agents/one").directories, tmp: "/tmp-of-task" },
+      ...changes,
+    }),
     repository,
     connection,
   );
 
-/** What OpenCode does with rules: of those that match, the last decides. */
+/** Applies rules as OpenCode does: the last matching rule decides. */
 function decide(permissions: Permissions, permission: string, pattern = "*"): string | undefined {
   const matches = (rule: string, value: string) =>
     new RegExp(`^${rule.replaceAll(/[.+?^$()|[\]{}\\]/g, "\\$&").replaceAll("*", ".*")}$`, "s").test(value);

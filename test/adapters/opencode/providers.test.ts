@@ -74,7 +74,7 @@ describe("the model", () => {
     const context = contextOf({ home: "user" }, {});
     expect(chooseModel({ model: "github-copilot/gpt" }, context)).toEqual({ providerID: "github-copilot", modelID: "gpt" });
     expect(() => chooseModel({ model: "gpt" }, context)).toThrow(/names no configured provider/);
-    // With one key, too, because the model may belong to another provider.
+    // This also applies with one key, because the model may belong to another provider.
     expect(() => chooseModel({ model: "gpt" }, contextOf({ home: "user" }))).toThrow(/names no configured provider/);
   });
 

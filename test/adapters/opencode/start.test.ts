@@ -8,8 +8,9 @@ import type { OpenCodeConnection } from "../../../adapters/opencode/permissions.
 import { createOpenCodeEnvironment, prepareStart } from "../../../adapters/opencode/start.ts";
 import { findRepository, findWorkspaceCode } from "../../../adapters/opencode/workspace-code.ts";
 import { markToolServer } from "../../../adapters/shared/declared-tools/tool-server-spec.ts";
+import { createExecutionRequest } from "../../conformance/execution-request.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { contextOf, requestIn } from "./fixtures.ts";
+import { contextOf } from "./fixtures.ts";
 
 const withKey = contextOf({}, { ANTHROPIC_API_KEY: "sk-secret", PATH: "/bin", AWS_SECRET_ACCESS_KEY: "other", HOME: "/operator" });
 
@@ -111,18 +112,18 @@ describe("the configuration of a task", () => {
 
 describe("a start", () => {
   const prepare = async (changes: Partial<ExecutionRequest> = {}, context = withKey, connection: OpenCodeConnection = "http-api") => {
-    const request = requestIn(await temporaryDirectory(), changes);
+    const request = createExecutionRequest(await temporaryDirectory(), changes);
     mkdirSync(request.directories.tmp, { recursive: true });
     const start = await prepareStart({ request, context }, connection);
     return { request, start, started: "status" in start ? expect.fail(start.error) : start };
   };
   const refusal = async (changes: Partial<ExecutionRequest>, context = withKey) => {
-    const request = requestIn(await temporaryDirectory(), changes);
+    const request = createExecutionRequest(await temporaryDirectory(), changes);
     return await prepareStart({ request, context }, "http-api");
   };
 
   test("does not write through links that exist in its TMPDIR", async () => {
-    const request = requestIn(await temporaryDirectory(), { systemPrompt: "Be brief." });
+    const request = createExecutionRequest(await temporaryDirectory(), { systemPrompt: "Be brief." });
     const outside = await temporaryDirectory();
     const { tmp } = request.directories;
     mkdirSync(tmp, { recursive: true });
@@ -215,7 +216,7 @@ describe("a start", () => {
 
   test("fails if OpenCode would load code from the workspace", async () => {
     const root = await temporaryDirectory();
-    const request = requestIn(root);
+    const request = createExecutionRequest(root);
     write(root, ".opencode/plugin/spy.ts");
     expect(await prepareStart({ request, context: withKey }, "http-api")).toMatchObject({
       errorCode: "adapter_error",

@@ -12,11 +12,13 @@ const snapshot = (task: Task, lastProgressAt: number | null): TaskSnapshot => ({
   lastProgressAt,
   callback: null,
   isApprovalPending: false,
-  isHeldByQuota: false,
+  queuedBecause: task.state === "queued" ? "slot" : null,
+  node: null,
 });
 
 test.each<[string, TaskSnapshot, string | null]>([
   ["queued", snapshot(base, null), "queue"],
+  ["queued, a quota is reached", { ...snapshot(base, null), queuedBecause: "quota" }, "quota"],
   ["queued again after an interruption", snapshot({ ...base, restarts: 1, startedAt: now - 80_000 }, now - 70_000), "queue"],
   ["running, an event just now", snapshot(running, now), null],
   ["running, an event 30 s ago", snapshot(running, now - 30_000), null],
@@ -60,7 +62,7 @@ test("a task matches its schema and contains neither its request nor its owner",
     lastError: "http_500",
     updatedAt: now,
   } as const;
-  const described = describeTask({ task, callback, lastProgressAt: now, isApprovalPending: false, isHeldByQuota: false }, now);
+  const described = describeTask({ task, callback, lastProgressAt: now, isApprovalPending: false, queuedBecause: null, node: "n1" }, now);
   expect(taskSchema.parse(described)).toEqual({
     taskId: "t1",
     parentTaskId: "p1",
@@ -68,6 +70,8 @@ test("a task matches its schema and contains neither its request nor its owner",
     agentId: "a",
     state: "failed",
     waitingOn: null,
+    queuedBecause: null,
+    node: "n1",
     createdAt: "2026-01-02T03:02:25.678Z",
     startedAt: "2026-01-02T03:02:35.678Z",
     finishedAt: "2026-01-02T03:04:05.678Z",

@@ -1,7 +1,11 @@
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { AdapterRegistry } from "../../../src/adapters/adapter-registry.ts";
+import { createAvailableAdapters } from "../../../src/adapters/available-adapters.ts";
 import { BridgeError } from "../../../src/errors.ts";
-import { type HealthRouteOptions, healthRoutes } from "../../../src/http/routes/health.ts";
+import { healthRoutes } from "../../../src/http/routes/health.ts";
+import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
+import { loneView } from "../../dispatch/engine.ts";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 import { askUntil } from "../../support/until.ts";
 import { createBareServer } from "../bare-server.ts";
@@ -78,9 +82,12 @@ describe("readiness", () => {
     checkWritable?: () => Promise<void>;
   }): Promise<FastifyInstance> => {
     const app = await createBareServer();
+    const adapter = createInMemoryAdapter();
+    const entries = (dependencies.adapters ?? online).map((entry, index) => ({ provider: `adapter-${index}`, adapter, ...entry }));
+    const registry = { list: () => entries, get: (name: string) => entries.find(({ provider }) => provider === name) };
     await app.register(healthRoutes, {
       dispatcher: { draining: dependencies.draining ?? false },
-      registry: { list: () => (dependencies.adapters ?? online) as unknown as ReturnType<HealthRouteOptions["registry"]["list"]> },
+      adapters: createAvailableAdapters(registry as unknown as AdapterRegistry, loneView),
       checkWritable: dependencies.checkWritable ?? (async () => {}),
     });
     return app;

@@ -459,7 +459,7 @@ test("under overload only dispatches are rejected", async () => {
       void app.register(dispatchRoutes, {
         receiveDispatch: createReceiveDispatch({
           dispatcher: { admitTask: fail },
-          registry: { get: () => undefined },
+          adapters: { isLoaded: () => false },
           metrics: createMetrics("test"),
           parseDispatch: createDispatchParser([]),
           defaultProfile: "inspect",

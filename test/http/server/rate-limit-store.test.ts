@@ -3,7 +3,7 @@ import { createRateLimitStore } from "../../../src/http/server/rate-limit-store.
 
 test("a window starts with the first request of a key, and the next window starts when it is over", () => {
   let now = 5_000;
-  const Windows = createRateLimitStore(() => now);
+  const Windows = createRateLimitStore(null, () => now);
   const windows = new Windows();
   const count = (key: string) => {
     let reported: unknown;

@@ -144,7 +144,7 @@ test("a tenant cannot exceed its maximum of open streams, and other tenants are 
   const open = (tenant: string) =>
     server.eventStreams.open({ principal: { name: "n", tenant, scopes: new Set(), expiresAt: null } } as never, reply as never, {
       feed,
-      from: 0,
+      from: { epoch: server.store.epoch, number: 0 },
     });
   for (let count = 0; count < MAX_STREAMS_PER_TENANT; count += 1) open("default");
   expect(() => open("default")).toThrow(expect.objectContaining({ code: "overloaded" }));

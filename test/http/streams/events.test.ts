@@ -246,7 +246,7 @@ test("data that a client sends during its stream closes the connection without a
 
 test("a ticket opens one stream for the principal that created it", async () => {
   let now = Date.now();
-  const server = await startStreamServer({ ticketClock: () => now });
+  const server = await startStreamServer({ storeClock: () => now });
   const task = await startTask(server.store, { tenant: "other" });
   const asked = await post(`${server.url}/api/v2/events/ticket`, "other");
   expect(asked).toMatchObject({ status: 201, cacheControl: "no-store" });

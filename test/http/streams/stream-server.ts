@@ -1,5 +1,4 @@
 import type { AddressInfo, Socket } from "node:net";
-import path from "node:path";
 import { fastifySSE } from "@fastify/sse";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
@@ -13,10 +12,11 @@ import { eventRoutes } from "../../../src/http/streams/events.ts";
 import { taskEventRoutes } from "../../../src/http/streams/task-events.ts";
 import { createClientMemory } from "../../../src/http/wire/client-memory.ts";
 import { createMetrics, type Metrics } from "../../../src/metrics.ts";
-import { openStore } from "../../../src/store/sqlite/open-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Task } from "../../../src/task.ts";
 import { newFinish } from "../../conformance/store.ts";
+import { openTestStore } from "../../support/database-subject.ts";
+import { createNamedTokens } from "../../support/named-tokens.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** A server with only the event routes. */
@@ -41,31 +41,28 @@ export interface StreamServer {
 
 export interface StreamServerOptions extends Partial<Pick<EventStreamsOptions, "heartbeatMs" | "closeGraceMs" | "replayTimeoutMs">> {
   storeClock?: () => number;
-  ticketClock?: () => number;
   /** Tokens in addition to `default` and `other`. */
   principals?: Readonly<Record<string, Partial<Principal>>>;
 }
 
 /** Starts a server that stops after the test. Each token is the name of its principal and, by default, of its tenant. */
 export async function startStreamServer(options: StreamServerOptions = {}): Promise<StreamServer> {
-  const { storeClock, ticketClock, heartbeatMs, closeGraceMs, replayTimeoutMs } = options;
-  const file = path.join(await temporaryDirectory(), "bridge.db");
-  const principals: StreamServerOptions["principals"] = { default: {}, other: {}, ...options.principals };
+  const { storeClock, heartbeatMs, closeGraceMs, replayTimeoutMs } = options;
+  const dataDir = await temporaryDirectory();
+  const principals = Object.entries<Partial<Principal>>({ default: {}, other: {}, ...options.principals }).map(
+    ([name, fields]): [string, Principal] => [name, { name, tenant: name, scopes: new Set(scopes), expiresAt: null, ...fields }],
+  );
+  const tokens = createNamedTokens(new Map(principals));
   const log: string[] = [];
   const logger = pino({ level: "trace" }, { write: (line) => void log.push(line) });
   const metrics = createMetrics("test");
-  const tickets = createTickets(ticketClock && { clock: ticketClock });
   const connections = new Set<Socket>();
   let port = 0;
   let running: { app: FastifyInstance; store: Store; eventLog: EventLog; eventStreams: EventStreams } | undefined;
 
-  function findPrincipal(token: string): Principal | null {
-    const fields = principals?.[token];
-    return fields === undefined ? null : { name: token, tenant: token, scopes: new Set(scopes), expiresAt: null, ...fields };
-  }
-
   async function start(): Promise<void> {
-    const store = openStore({ file, ...(storeClock && { clock: storeClock }) });
+    const store = await openTestStore(dataDir, { clock: storeClock });
+    const tickets = createTickets({ store, tokens });
     const eventLog = createEventLog({ store, metrics, logger });
     const times = {
       ...(heartbeatMs !== undefined && { heartbeatMs }),
@@ -79,7 +76,7 @@ export async function startStreamServer(options: StreamServerOptions = {}): Prom
       config,
       logger,
       version: "test",
-      tokens: { find: findPrincipal },
+      tokens,
       tickets,
       overload: { isOverloaded: false },
       clientMemory,

@@ -20,13 +20,16 @@ const stream = (server: StreamServer, taskId: string, lastEventId?: string, quer
   openReader(`${server.url}/api/v2/tasks/${taskId}/events${query}`, { token, ...(lastEventId !== undefined && { lastEventId }) });
 
 async function deliver(server: StreamServer, task: Task): Promise<void> {
-  await server.store.settleCallbackIfPending(task, {
-    state: "delivered",
-    nextInMs: null,
-    lastStatus: 200,
-    lastError: null,
-    event: (attempts) => ({ type: "callback.delivered", data: JSON.stringify({ attempts, status: 200 }) }),
-  });
+  await server.store.settleCallbackIfPending(
+    { task, attempts: 0 },
+    {
+      state: "delivered",
+      nextInMs: null,
+      lastStatus: 200,
+      lastError: null,
+      event: (attempts) => ({ type: "callback.delivered", data: JSON.stringify({ attempts, status: 200 }) }),
+    },
+  );
 }
 
 test("the list has all events of the task, oldest first and paginated, without the callback", async () => {

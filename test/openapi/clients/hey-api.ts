@@ -23,14 +23,14 @@ export async function useClient({ url, token }: Address): Promise<Outcome> {
   const cancelled = await waitFor(endless);
   const refused = await getTask({ client, path: { taskId: "missing" } });
   const { data: page } = await listTaskEvents({ client, path: { taskId: "hey-api-1" }, throwOnError: true });
-  // Without content only for a stream that has ended.
+  // Only a stream that has ended returns no content.
   if (page === undefined) throw new Error("The list of events is missing.");
 
   const events: string[] = [];
   const [epoch] = page.data[0]?.id.split("-") ?? [];
   const { stream } = await streamEvents({ client, query: { taskId: "hey-api-1", lastEventId: `${epoch}-0` } });
   for await (const message of stream) {
-    // The messages about the stream itself have no type.
+    // Control messages of the stream have no type.
     if ("type" in message) events.push(describe(message));
     if (events.length === page.data.length) break;
   }
@@ -45,5 +45,5 @@ export async function useClient({ url, token }: Address): Promise<Outcome> {
   };
 }
 
-/** The type of an event decides its data. */
+/** The type of an event determines the type of its data. */
 const describe = (event: Event): string => (event.type === "assistant.text" ? `${event.type} ${event.data.content}` : event.type);

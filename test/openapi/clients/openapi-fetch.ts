@@ -37,6 +37,6 @@ export async function useClient({ url, token }: Address): Promise<Outcome> {
   };
 }
 
-/** The type of an event decides its data. */
+/** The type of an event determines the type of its data. */
 const describe = (event: Schemas["Event"]): string =>
   event.type === "assistant.text" ? `${event.type} ${event.data.content}` : event.type;

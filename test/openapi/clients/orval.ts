@@ -4,7 +4,7 @@ import type { Address, Outcome } from "./outcome.ts";
 
 /** Dispatches, waits, lists, cancels and reads events with orval, and validates answers with its zod schemas. */
 export async function useClient({ url, token }: Address): Promise<Outcome> {
-  // orval's functions fetch paths; their caller decides where these lead.
+  // orval's functions fetch paths, so the caller supplies the base URL.
   const { fetch } = globalThis;
   globalThis.fetch = (target, init) => fetch(new URL(String(target), url), init);
   try {
@@ -43,5 +43,5 @@ async function useFunctions(headers: Record<string, string>): Promise<Outcome> {
   };
 }
 
-/** The type of an event decides its data. */
+/** The type of an event determines the type of its data. */
 const describe = (event: Event): string => (event.type === "assistant.text" ? `${event.type} ${event.data.content}` : event.type);

@@ -1,10 +1,10 @@
-/** Where Bridge is, and a token for it. */
+/** The address of Bridge, and a token. */
 export interface Address {
   url: string;
   token: string;
 }
 
-/** What one client did, for the test to compare. */
+/** The observations of one client, which the test compares. */
 export interface Outcome {
   accepted: { taskId: string; state: string; location: string | null };
   waited: { state: string; output: string | undefined };

@@ -187,7 +187,7 @@ test("an error contains the reason and the request id", async () => {
   const error = await client.dispatch({ ...task, agentId: "no such name!" }).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: "invalid_request", status: 400, requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) });
   expect(error).toMatchObject({ errors: [{ path: "agentId", message: expect.stringContaining("must be") }] });
-  const stranger = createBridgeClient({ url: bridge.url, token: "secret-beta" });
+  const otherTenant = createBridgeClient({ url: bridge.url, token: "secret-beta" });
   await client.run({ ...task, taskId: "hidden" });
-  await expect(stranger.getTask("hidden")).rejects.toMatchObject({ code: "not_found" });
+  await expect(otherTenant.getTask("hidden")).rejects.toMatchObject({ code: "not_found" });
 });

@@ -87,14 +87,14 @@ test("a filter is sent as the query, and its stream does not end with a task", a
 const gap = 'event: stream.gap\ndata: {"oldestId":"e-5"}\n\n';
 
 test("a gap is thrown unless onGap is set", async () => {
-  const unheard = await follow([stream(gap + frame(5) + last, "end")], { after: "e-1" });
-  expect(unheard.error).toMatchObject({ name: "BridgeClientError", code: "stream_gap" });
-  expect(unheard.seen).toEqual([]);
+  const withoutHandler = await follow([stream(gap + frame(5) + last, "end")], { after: "e-1" });
+  expect(withoutHandler.error).toMatchObject({ name: "BridgeClientError", code: "stream_gap" });
+  expect(withoutHandler.seen).toEqual([]);
 
   const gaps: unknown[] = [];
-  const heard = await follow([stream(gap + frame(5) + last, "end")], { after: "e-1", onGap: (told) => gaps.push(told) });
-  expect(heard.error).toBeUndefined();
-  expect(heard.seen).toEqual(["e-5", "e-9"]);
+  const withHandler = await follow([stream(gap + frame(5) + last, "end")], { after: "e-1", onGap: (gap) => gaps.push(gap) });
+  expect(withHandler.error).toBeUndefined();
+  expect(withHandler.seen).toEqual(["e-5", "e-9"]);
   expect(gaps).toEqual([{ oldestId: "e-5" }]);
 });
 

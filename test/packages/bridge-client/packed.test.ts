@@ -66,7 +66,7 @@ test("the package runs a task from plain JavaScript", async () => {
 test.each([
   ["a browser's project", { lib: ["es2022", "dom"], types: [] }],
   ["a Node project", { lib: ["es2022"], types: ["node"], typeRoots }],
-])("%s gets its types", async (_, platform) => {
+])("%s gets the types of the client", async (_, platform) => {
   const typed = (field: string) => `
     import { createBridgeClient, type BridgeEvent } from "bridge-client";
     const client = createBridgeClient({ url: "http://localhost", getToken: async () => "secret" });

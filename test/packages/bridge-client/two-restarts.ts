@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import path from "node:path";
 import { type BridgeEvent, createBridgeClient } from "bridge-client";
 import { expect } from "vitest";
 import { startBridgeProgram } from "../../support/bridge-program.ts";
+import { findFreePort } from "../../support/find-free-port.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { until } from "../../support/until.ts";
 
@@ -26,8 +26,8 @@ const agent = path.resolve(import.meta.dirname, "../../fixtures/programs/gated-a
 const token = "secret-of-the-client";
 
 /**
- * Lets one task live through two restarts of the real Bridge, while `follow` follows it: a SIGTERM while it is in the queue, and a
- * SIGKILL while it runs, after which it runs once more. Then holds what the follower has seen against what Bridge has stored.
+ * Runs one task across two restarts of the real Bridge while `follow` follows it: a SIGTERM while the task is queued, and a
+ * SIGKILL while it runs, after which it runs again. Then compares the events of the follower with the stored events.
  */
 export async function surviveTwoRestarts(
   follow: (address: Address, taskId: string) => Promise<Follower>,
@@ -35,7 +35,7 @@ export async function surviveTwoRestarts(
 ): Promise<void> {
   const dataDir = await temporaryDirectory();
   const gate = path.join(dataDir, "gate");
-  const port = await freePort();
+  const port = await findFreePort();
   const start = () =>
     startBridgeProgram(dataDir, {
       BRIDGE_PORT: String(port),
@@ -78,13 +78,4 @@ export async function surviveTwoRestarts(
   const numbers = all.map(({ id }) => Number(id.split("-")[1]));
   expect(numbers).toEqual(numbers.map((_, index) => index + (numbers[0] ?? 0)));
   expect(all.filter(({ taskId }) => taskId === "second")).toEqual(stored);
-}
-
-/** Finds a port that stays the same across restarts. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

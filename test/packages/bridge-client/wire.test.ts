@@ -80,11 +80,19 @@ describe("the client's types are the server's", () => {
 type Keys<T> = Record<keyof T, true>;
 const keys = {
   AcceptedTask: { taskId: true, provider: true, agentId: true, state: true, createdAt: true } satisfies Keys<AcceptedTask>,
-  Adapter: { provider: true, health: true, capabilities: true, running: true, queued: true, maxConcurrent: true } satisfies Keys<Adapter>,
+  Adapter: {
+    provider: true,
+    health: true,
+    capabilities: true,
+    running: true,
+    queued: true,
+    maxConcurrent: true,
+    nodes: true,
+  } satisfies Keys<Adapter>,
   Dispatch: {
     ...{ taskId: true, provider: true, agentId: true, message: true, stdin: true, systemPrompt: true, model: true, tools: true },
     ...{ mcpServers: true, files: true, timeoutSeconds: true, outputStrategy: true, outputSchema: true, resumeToken: true },
-    ...{ profile: true, approvals: true, onInterrupt: true, callbackUrl: true, callbackConversation: true, metadata: true },
+    ...{ profile: true, approvals: true, onInterrupt: true, callbackUrl: true, callbackConversation: true, metadata: true, runsOn: true },
     ...{ bridgeInput: true, responderInput: true },
   } satisfies Keys<DispatchRequest>,
   TaskFile: { path: true, bytes: true, modifiedAt: true } satisfies Keys<TaskFile>,
@@ -132,7 +140,7 @@ describe("openapi.yaml has the same fields", () => {
   });
 });
 
-test("a callback carries its result and what names the task", () => {
+test("a callback contains the result and the fields that identify the task", () => {
   const request = { message: "", outputStrategy: { type: "stream" }, profile: "inspect", approvals: "deny", onInterrupt: "fail" } as const;
   const task = { taskId: "t", agentId: "a", provider: "p", request: { ...request, callbackUrl: "https://receiver.example" } };
   const { body } = buildCallback(task, { status: "ok", durationMs: 1, connection: "cli" }, 0);

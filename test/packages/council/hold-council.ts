@@ -22,7 +22,7 @@ export function inputOf(changes: object = {}): CouncilInput {
 
 /** The options of `holdCouncil`. */
 interface Council {
-  /** The bridges, and the models of each; without models it is one run. */
+  /** The bridges, and the models of each. A bridge without models runs once. */
   bridges: Readonly<Record<string, readonly string[]>>;
   /** Answers of the roles of a bridge. */
   bridge(request: RoleRequest): Line;
@@ -88,7 +88,7 @@ export const hold = (
     bridges: Object.fromEntries(Object.keys(findings).map((name) => [name, []])),
     bridge({ provider, role }) {
       const line = findings[provider] ?? { outputs: [] };
-      // A runtime that fails does so for every role.
+      // A failing runtime fails for every role.
       return role === expert || (typeof line === "object" && "result" in line) ? line : { outputs: [] };
     },
     debate,

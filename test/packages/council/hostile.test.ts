@@ -38,7 +38,7 @@ async function hold(script: Script, changes: object = {}) {
 
 describe("an input", () => {
   test.each(["../../../outside", "..", "a/b", "/etc/x", "-x", "", "a\u0000b", "x".repeat(65)])(
-    "whose provider is %j is refused: it becomes a file name",
+    "whose provider is %j is rejected, because file names contain the provider",
     (provider) => {
       expect(faultsOf({ provider })).toEqual(["provider"]);
       expect(faultsOf({ providers: ["command", provider] })).toEqual(["providers.1"]);
@@ -67,7 +67,7 @@ describe("an input", () => {
     ["digits", "1".repeat(200_000)],
     ["numbers", "1 ".repeat(100_000)],
   ])("is measured although its scope is %s", (_what, scope) => {
-    // A pattern that backtracks would take hours.
+    // A regular expression that backtracks would take hours.
     expect(measureScope(scope).linesOfCode).toBeUndefined();
   });
 });
@@ -78,22 +78,22 @@ describe("an answer", () => {
     ["nested lists", `{"outputs": ${"[".repeat(500_000)}${"]".repeat(500_000)}}`],
     ["fences", "```json\n".repeat(100_000)],
     ["quotes", `{"${'\\"'.repeat(500_000)}`],
-  ])("that consists of %s is read completely and contains no finding", (_what, said) => {
-    // A reader that starts anew at each opening would take hours.
-    expect(readAnswer(said, "review")?.outputs ?? []).toEqual([]);
+  ])("that consists of %s is read completely and contains no finding", (_what, text) => {
+    // A parser that restarts at each opening character would take hours.
+    expect(readAnswer(text, "review")?.outputs ?? []).toEqual([]);
   });
 
   test("that revises a part of a finding changes only that part", () => {
     const debate = createDebate(["security"], "X");
     const expert: Speaker = { domain: "security", agent: "Expert" };
-    const hear = (outputs: object[]) => {
+    const apply = (outputs: object[]) => {
       const answer = readAnswer(JSON.stringify({ outputs }), "audit");
       if (answer === null) throw new Error("unreadable");
       return answer;
     };
-    debate.applyOpeningAnswer(expert, hear([say("CRITICAL", "No log", { type: "compliance-gap" }), say("HIGH", "No key")]));
+    debate.applyOpeningAnswer(expert, apply([say("CRITICAL", "No log", { type: "compliance-gap" }), say("HIGH", "No key")]));
     debate.beginRound(2, []);
-    const answer = hear([
+    const answer = apply([
       { id: "X001", status: "revised", description: "There is a log of errors only." },
       { id: "X002", status: "downgraded", severity: "LOW" },
     ]);
@@ -126,7 +126,7 @@ describe("an answer", () => {
 });
 
 describe("a council", () => {
-  /** As much as an answer may hold, in the words of one role, so that nothing of it is like anything else. */
+  /** An answer of maximum size whose texts are specific to one role, so that none is similar to another. */
   const flood = (severity: string, voice: string) => ({
     outputs: Array.from({ length: 100 }, (_, index) =>
       say(severity, `${voice} ${index}`, {
@@ -154,7 +154,7 @@ describe("a council", () => {
     );
     expect(report.status).toBe("COMPLETED");
     const longest = Math.max(...player.requests.filter(({ round }) => round > 1).map(({ message }) => message.length));
-    // What stands around it: who the role is, what is asked, and the form of the answer.
+    // The rest of the prompt: the role, the question, and the format of the answer.
     const around = Math.max(...player.requests.filter(({ round }) => round === 1).map(({ message }) => message.length)) + 2_500;
     expect(longest).toBeLessThan(CONTEXT_LIMIT_CHARACTERS + around);
     expect(player.requests.find(({ round }) => round === 2)?.message).toContain("NOTE: What earlier rounds found is shortened here");

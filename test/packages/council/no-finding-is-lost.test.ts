@@ -6,7 +6,7 @@ import { judge, judgeCouncil } from "../../../packages/council/src/reports/verdi
 import { holdCouncil } from "./hold-council.ts";
 import { type Line, say } from "./role-player.ts";
 
-/** Titles that are not alike, so that what is merged was reported twice. */
+/** Dissimilar titles, so that only findings that were reported twice are merged. */
 const titles = ["Tokens never expire", "Retries have no limit", "Logs hold passwords", "Backups are not encrypted"];
 const severities = ["CRITICAL", "HIGH", "MEDIUM", "LOW"];
 const domains = { security: "Application Security Engineer", api: "API Designer" };
@@ -23,7 +23,7 @@ const decisions = fc.array(
   }),
   { maxLength: 4 },
 );
-/** A role that answers, or is lost in one of two ways. */
+/** A role that answers, or that fails in one of two ways. */
 const answered = fc.constantFrom("yes", "yes", "yes", "prose", "error");
 const turn = fc.record({ answered, findings, challenges, decisions });
 type Turn = { answered: string; findings: Found[]; challenges: { place: number; status: string }[]; decisions: Decision[] };
@@ -40,7 +40,7 @@ const council = fc.record({
 });
 const names = ["claude", "command", "codex"];
 
-/** The answer of a role, with ids as its debate makes them. */
+/** The answer of a role, with ids as the debate assigns them. */
 function lineOf({ answered, findings, challenges, decisions }: Turn, idOf: (place: number) => string): Line {
   if (answered === "prose") return "I cannot answer this in JSON.";
   if (answered === "error") return { result: { status: "error", errorCode: "model_error", output: undefined } };
@@ -108,7 +108,7 @@ function checkCouncil(report: CouncilReport): void {
   for (const { status } of [...(multi ?? []), ...(single ?? []), ...(integration ?? [])]) expect(status).not.toBe("disputed");
 }
 
-test("every output of every bridge is in exactly one list of the council's report, and the verdict follows what stands", async () => {
+test("every output of every bridge is in exactly one list of the council's report, and the verdict follows from the remaining findings", async () => {
   const listsSeen = new Set<number>();
   await fc.assert(
     fc.asyncProperty(council, async ({ bridges, debate, intensity }) => {
@@ -123,7 +123,7 @@ test("every output of every bridge is in exactly one list of the council's repor
           {},
           {
             get: (_, key: string) => (request: RoleRequest) => {
-              // Every second place is a finding of the debate itself.
+              // Every second finding is one of the debate itself.
               const own = turnAt(debate, key, request.round);
               return lineOf(own, (number) => idWith(number % 3 === 0 ? "I" : "D")(number % 3 === 0 ? number / 3 : number));
             },
@@ -137,6 +137,6 @@ test("every output of every bridge is in exactly one list of the council's repor
     }),
     { numRuns: 100 },
   );
-  // The generated councils fill every list.
+  // The generated councils fill every list of the report.
   expect(listsSeen.size).toBe(5);
 });

@@ -2,7 +2,7 @@ import { type Answer, type Conversation, cutText } from "./conversation.ts";
 import { housekeepingAnswer, translateTool } from "./runtimes.ts";
 import { chooseStep, findMarker, isFailure, type Scenario, type Step } from "./scenarios.ts";
 
-/** One call of the model; every scripted answer is counted so. */
+/** The usage of every scripted answer. */
 const taskUsage = { prompt: 130, cached: 20, answer: 30, thinking: 5 };
 const housekeepingUsage = { prompt: 10, cached: 0, answer: 2, thinking: 0 };
 
@@ -11,7 +11,7 @@ const deltaLength = 8_192;
 
 export type Reply = { answer: Answer } | { error: number; body?: unknown };
 
-/** The answer to a request: the next step of its scenario. */
+/** Returns the answer to a request: the next step of its scenario. */
 export function replyTo(conversation: Conversation, scenarios: ReadonlyMap<string, Scenario>, messagePrefix: string): Reply {
   const aside = housekeepingAnswer(conversation);
   if (aside !== null) return { answer: { ...textAnswer(conversation, aside), usage: housekeepingUsage } };
@@ -49,7 +49,7 @@ function play(step: Step, conversation: Conversation, messagePrefix: string): Re
 
 const FOUND = "found: ";
 
-/** Fills text of the request into the calls: an input `found: <pattern>` becomes the last match of the pattern in the request. */
+/** Inserts text of the request into the calls: an input `found: <pattern>` becomes the last match of the pattern in the request. */
 export function fillIn(reply: Reply, body: unknown): Reply {
   if ("error" in reply) return reply;
   const find = (value: unknown): unknown => {
@@ -68,7 +68,7 @@ function textAnswer({ model }: Conversation, text: string, pieces = Math.max(3, 
   return { model, thought: "", deltas: cutText(text, pieces), calls: [], usage: taskUsage };
 }
 
-/** Instructions may stand before the prefix. */
+/** Instructions may precede the prefix. */
 function withoutPrefix(text: string, prefix: string): string {
   const at = text.indexOf(prefix);
   return at === -1 ? text : text.slice(at + prefix.length);

@@ -57,7 +57,7 @@ function readRequest({ body, headers }: ModelRequest): Conversation {
   return {
     runtime,
     model,
-    // Claude Code puts more of its system prompt between the messages.
+    // Claude Code puts parts of its system prompt between the messages.
     system: textOf([...blocksOf(system), ...messages.filter(isSystem).flatMap(({ content }) => blocksOf(content))]),
     turns: messages.filter((message) => !isSystem(message)).flatMap(({ role, content }) => readMessage(role, blocksOf(content), runtime)),
     tools: tools.map(({ name }) => ({ name })),
@@ -69,7 +69,7 @@ function isSystem({ role }: { role: string }): boolean {
   return role === "system";
 }
 
-/** Results of tools come as messages of the user; one message may hold both. */
+/** Tool results are parts of user messages, which can also contain text. */
 function readMessage(role: string, blocks: Block[], runtime: Runtime): Turn[] {
   if (role === "assistant") return [{ role }];
   const texts = blocks.filter(({ type, text }) => type === "text" && !isOwnText(runtime, text ?? ""));
@@ -151,7 +151,7 @@ function stopReason({ calls, finish }: Answer): string {
   return calls.length > 0 ? "tool_use" : "end_turn";
 }
 
-/** Here the prompt is counted in three parts that do not overlap; what was written to the cache comes on top. */
+/** The protocol counts the prompt in three parts without overlap. Tokens written to the cache are one of them. */
 function usage({ prompt, cached, answer, thinking }: Usage) {
   const written = cached / 2;
   return {

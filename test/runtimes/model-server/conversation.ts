@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** The programs that ask this model. */
+/** The programs that call this model. */
 export type Runtime = "claude" | "codex" | "gemini" | "opencode" | "openclaw" | "qwen";
 
 /** One request as it was received. */
@@ -9,9 +9,9 @@ export interface ModelRequest {
   /** Path and query. */
   path: string;
   headers: IncomingHttpHeaders;
-  /** Parsed JSON; null when there is none. */
+  /** The parsed JSON; null if the request has none. */
   body: unknown;
-  /** By the clock of the process, in milliseconds. */
+  /** Time of the request on the clock of the process, in milliseconds. */
   at: number;
 }
 
@@ -27,13 +27,13 @@ export interface Conversation {
   stream: boolean;
 }
 
-/** A tool that the request offers; `namespace` where the protocol groups them. */
+/** A tool that the request offers. `namespace` is set if the protocol groups tools. */
 export interface OfferedTool {
   name: string;
   namespace?: string;
 }
 
-/** A tool call in the words of the runtime that is asked; a text as input makes a free-form call where the protocol has them. */
+/** A call of a tool of the runtime. A text as input creates a free-form call if the protocol supports it. */
 export interface Call {
   id: string;
   name: string;
@@ -41,22 +41,22 @@ export interface Call {
   input: Record<string, unknown> | string;
 }
 
-/** What the model answers, whatever the protocol. */
+/** The answer of the model, in a form that is independent of the protocol. */
 export interface Answer {
   model: string;
-  /** The thought before the answer; empty for none. */
+  /** The thought before the answer; empty if there is none. */
   thought: string;
-  /** The text, cut into its deltas. */
+  /** The text, divided into its deltas. */
   deltas: string[];
   calls: Call[];
   usage: Usage;
-  /** Why it is not a whole answer; absent where it is one. */
+  /** The reason why the answer is incomplete; absent if it is complete. */
   finish?: "length" | "refusal";
-  /** After the text, or in the middle of the first call, nothing more comes: it hangs, or the connection breaks. */
+  /** After the text, or in the middle of the first call, the stream hangs or its connection is reset. */
   stops?: { in: "text" | "call"; by: "hanging" | "breaking" };
 }
 
-/** Tokens of one call: `prompt` holds the cached ones, `answer` the thinking. */
+/** Tokens of one call. `prompt` includes the cached tokens, `answer` the thinking tokens. */
 export interface Usage {
   prompt: number;
   cached: number;
@@ -72,22 +72,22 @@ export interface Frame {
 
 /** A vendor's wire protocol. */
 export interface Protocol {
-  /** True for the requests that ask for an answer of the model. */
+  /** Whether the request asks the model for an answer. */
   answers(request: ModelRequest): boolean;
   read(request: ModelRequest): Conversation;
   stream(answer: Answer): Iterable<Frame>;
   whole(answer: Answer): unknown;
   errorBody(status: number): unknown;
-  /** The answer to another request of the protocol, if it is one. */
+  /** The response to another request of the protocol, if it has one. */
   other?(request: ModelRequest): unknown;
 }
 
-/** Where the user's last message is; -1 without one. */
+/** Returns the index of the user's last message, or -1 if there is none. */
 export function lastUserIndex(turns: readonly Turn[]): number {
   return turns.findLastIndex(({ role }) => role === "user");
 }
 
-/** Cuts a text into so many pieces at most, never inside a character. */
+/** Divides a text into at most this number of pieces, never inside a character. */
 export function cutText(text: string, pieces: number): string[] {
   const size = Math.max(1, Math.ceil(text.length / pieces));
   const cut: string[] = [];
@@ -104,5 +104,5 @@ function isInsidePair(text: string, at: number): boolean {
   return at > 0 && at < text.length && /^[\uD800-\uDBFF][\uDC00-\uDFFF]$/.test(text.slice(at - 1, at + 1));
 }
 
-/** The beginning of a text that breaks off. */
+/** Returns the first part of a text that is cut off. */
 export const firstHalf = (text: string): string => text.slice(0, Math.ceil(text.length / 2));

@@ -19,7 +19,7 @@ interface Body {
   tools?: { functionDeclarations?: { name: string }[] }[];
 }
 
-/** Gemini's generateContent, streaming and not. */
+/** Gemini's generateContent, with and without streaming. */
 export const gemini: Protocol = {
   answers: ({ method, path }) => method === "POST" && /enerateContent$/.test(parsePath(path)?.method ?? ""),
   read: readRequest,
@@ -76,12 +76,12 @@ function* streamAnswer(answer: Answer): Iterable<Frame> {
   for (const part of thoughts(answer)) yield frame(chunk(answer, [part], false));
   // A refusal withholds the text.
   if (answer.finish !== "refusal") for (const text of answer.deltas) yield frame(chunk(answer, [{ text }], false));
-  // A call comes in one piece here: a stream that breaks in one has not brought it.
+  // Gemini sends a call in one piece, so an interrupted stream contains no part of it.
   if (answer.stops !== undefined) return;
   yield frame(chunk(answer, answer.calls.length > 0 ? functionCalls(answer) : [{ text: "" }], true));
 }
 
-/** The vendor's client takes the two separators, when they are not escaped, for ends of lines. */
+/** The client of the vendor treats these two separators as line endings unless they are escaped. */
 function frame(data: object): Frame {
   return { data: JSON.stringify(data).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029") };
 }

@@ -94,7 +94,7 @@ function* streamAnswer(answer: Answer): Iterable<Frame> {
   const items = output(answer);
   for (const [output_index, item] of items.entries()) {
     const at = { output_index, item_id: item.id };
-    const { opened, deltas, finished } = story(item, answer);
+    const { opened, deltas, finished } = framesOf(item, answer);
     yield frame("response.output_item.added", { output_index, item: opened });
     for (const [event, data] of deltas) yield frame(event, { ...at, ...data });
     if (answer.stops?.in === (item.type === "message" ? "text" : "call")) return;
@@ -106,7 +106,7 @@ function* streamAnswer(answer: Answer): Iterable<Frame> {
   yield frame(event, { response: { ...started, ...ending(answer), output: items, usage: usage(answer.usage) } });
 }
 
-/** How an answer has ended; a refusal ends as any other. */
+/** The end of an answer. A refusal ends like any other answer. */
 function ending({ finish }: Answer) {
   if (finish !== "length") return { status: "completed" };
   return { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
@@ -115,8 +115,8 @@ function ending({ finish }: Answer) {
 type OutputItem = ReturnType<typeof reasoningItem> | ReturnType<typeof messageItem> | ReturnType<typeof callItem>;
 type Named = [event: string, data: object];
 
-/** How one item comes about in the stream. */
-function story(item: OutputItem, answer: Answer): { opened: object; deltas: Named[]; finished: Named[] } {
+/** The frames of one output item: its opening, its deltas and its end. */
+function framesOf(item: OutputItem, answer: Answer): { opened: object; deltas: Named[]; finished: Named[] } {
   if (item.type === "reasoning") {
     const [summary_index, part] = [0, { type: "summary_text" }];
     return {

@@ -2,23 +2,23 @@ import { randomUUID } from "node:crypto";
 import type { Call, Conversation, OfferedTool, Runtime } from "./conversation.ts";
 import type { Tool } from "./scenarios.ts";
 
-/** A tool of a runtime: its name and how it wants its input. */
+/** A tool of a runtime: its name and the format of its input. */
 interface Form<Kind extends Tool["kind"]> {
   name: string;
   input(tool: Extract<Tool, { kind: Kind }>): Call["input"];
 }
 
-/** Known by its system prompt when it carries no tools, or by the beginning of its last message. */
+/** An internal request is recognized by its system prompt if it has no tools, or by the beginning of its last message. */
 type Housekeeping = { system: RegExp; answer: string } | { message: RegExp; answer: string };
 
 interface Profile {
-  /** Beginnings of texts that the runtime writes under the user's name. */
+  /** Beginnings of texts that the runtime writes in messages of the user. */
   ownTexts: RegExp;
-  /** What it writes behind the user's words. */
+  /** Text that it appends to the user's message. */
   ownTail?: RegExp;
   /** The internal requests of a runtime, and their expected answers. */
   housekeeping: Housekeeping[];
-  /** The usual one first: it is called even where it is not offered, as a hostile model would. */
+  /** The names of each tool, the usual one first. The model calls that one even if it is not offered, as a hostile model would. */
   shell: Form<"shell">[];
   write: Form<"write">[];
   read: Form<"read">[];
@@ -47,7 +47,7 @@ const profiles: Record<Runtime, Profile> = {
     ],
     write: [
       { name: "apply_patch", input: ({ path, content }) => addFilePatch(path, content) },
-      // Models that Codex does not know get no tool for patches; its shell takes them.
+      // Codex offers no patch tool to models that it does not know. Its shell accepts patches.
       { name: "exec_command", input: ({ path, content }) => ({ cmd: `apply_patch <<'PATCH'\n${addFilePatch(path, content)}PATCH` }) },
     ],
     read: [{ name: "exec_command", input: ({ path }) => ({ cmd: `cat '${path}'` }) }],
@@ -94,12 +94,12 @@ export function recogniseRuntime(userAgent: string | undefined, own: Runtime): R
   return (named as Runtime | undefined) ?? own;
 }
 
-/** True for a text that the runtime itself put under the user's name. */
+/** Returns whether the runtime itself wrote this text in a message of the user. */
 export function isOwnText(runtime: Runtime, text: string): boolean {
   return profiles[runtime].ownTexts.test(text);
 }
 
-/** The user's words in a text, without what the runtime has written behind them. */
+/** Returns the user's part of a text, without what the runtime appended. */
 export function withoutOwnTail(runtime: Runtime, text: string): string {
   const { ownTail } = profiles[runtime];
   return ownTail === undefined ? text : text.replace(ownTail, "");
@@ -115,7 +115,7 @@ export function housekeepingAnswer({ runtime, tools, system, turns }: Conversati
   return found?.answer ?? null;
 }
 
-/** Puts an abstract tool into the words of the runtime, by the tools that it offers in this request. */
+/** Converts an abstract tool to the tool of the runtime, depending on the tools that this request offers. */
 export function translateTool(tool: Tool, runtime: Runtime, offered: OfferedTool[]): Call {
   const id = tool.id ?? `call_${randomUUID().replaceAll("-", "")}`;
   if (tool.kind === "raw") return { id, ...named(tool.name, offered), input: tool.input };
@@ -132,7 +132,7 @@ function form(tool: Extract<Tool, { kind: "shell" | "write" | "read" }>, profile
   return { name: chosen.name, input: chosen.input(tool as never) };
 }
 
-/** The models that Codex uses by default get one tool, for programs in JavaScript that call all others. */
+/** The models that Codex uses by default get one tool, which runs JavaScript programs that call the other tools. */
 function program(tool: Exclude<Tool, { kind: "raw" }>): string {
   if (tool.kind === "mcp") return `text(await tools.mcp__${tool.server}__${tool.tool}(${JSON.stringify(tool.input)}));`;
   if (tool.kind === "write") return `text(await tools.apply_patch(${JSON.stringify(addFilePatch(tool.path, tool.content))}));`;

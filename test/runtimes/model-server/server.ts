@@ -15,11 +15,11 @@ import { type Scenario, type Step, scenarioMarker, stepSchema } from "./scenario
 
 const protocols = [anthropic, responses, chatCompletions, gemini];
 const requestLimit = 1_000;
-/** From the last byte of an answer to the break of its connection. */
+/** Time between the last byte of an answer and the reset of its connection. */
 const BREAK_AFTER_MS = 500;
 
 export interface ModelServerOptions {
-  /** What adapters put before every message; `echo` and `recall` leave it away. */
+  /** Text that adapters put before every message. `echo` and `recall` omit it. */
   messagePrefix?: string;
   port?: number;
 }
@@ -27,7 +27,7 @@ export interface ModelServerOptions {
 /** A scripted model on 127.0.0.1 that implements the protocols of the vendors. */
 export interface ModelServer {
   url: string;
-  /** Registers what the model does, and answers the marker that calls it up from a message or a system prompt. */
+  /** Registers a scenario, and returns the marker that selects it in a message or a system prompt. */
   scenario(steps: Step[]): string;
   /** The newest thousand requests, oldest first. */
   requests: ModelRequest[];
@@ -101,7 +101,7 @@ async function sendStream(response: ServerResponse, protocol: Protocol, answer: 
   response.flushHeaders();
   await pipeline(Readable.from(encodeFrames(protocol.stream(answer))), response, { end: answer.stops === undefined });
   if (answer.stops?.by !== "breaking") return;
-  // A client that learns of the break before it has read the text would not show any.
+  // A client that notices the reset before it has read the text would discard the text.
   await delay(BREAK_AFTER_MS);
   response.socket?.resetAndDestroy();
 }

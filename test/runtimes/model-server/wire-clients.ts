@@ -7,21 +7,21 @@ export interface ClientConversation {
   tools?: string[];
 }
 
-/** What the model answered, whatever the protocol. */
+/** The answer of the model, in a form that is independent of the protocol. */
 export interface ReceivedAnswer {
   deltas: string[];
   calls: { name: string; input: unknown }[];
   usage: unknown;
 }
 
-/** The least that a client of one protocol must do. */
+/** The minimal client of one protocol. */
 export interface WireClient {
   protocol: string;
   path(stream: boolean): string;
   body(conversation: ClientConversation, stream: boolean): object;
   readResponse(json: never): ReceivedAnswer;
   readStream(frames: never[]): ReceivedAnswer;
-  /** One call's numbers, in the protocol's own words. */
+  /** The token counts of one call, in the fields of the protocol. */
   usage: object;
 }
 
@@ -249,7 +249,7 @@ export async function ask(
   return stream ? client.readStream(readFrames(await response.text()) as never[]) : client.readResponse((await response.json()) as never);
 }
 
-/** The frames of a stream of server-sent events, without an end mark that is no JSON. */
+/** The frames of a stream of server-sent events, without an end mark that is not JSON. */
 export function readFrames(stream: string): unknown[] {
   const frames: EventSourceMessage[] = [];
   createParser({ onEvent: (event) => frames.push(event) }).feed(stream);

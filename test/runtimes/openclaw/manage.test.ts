@@ -8,7 +8,7 @@ import { gatewayModel, type RealGateway, startGateway } from "./start-gateway.ts
 
 let model: ModelServer;
 let gateway: RealGateway;
-/** One Bridge on the gateway's host, and one that behaves as on another host. */
+/** One Bridge on the gateway's host, and one with the settings of a Bridge on another host. */
 let near: Bridge;
 let far: Bridge;
 

@@ -14,7 +14,7 @@ interface Scenario {
   steps: Step[];
   params?: Record<string, unknown>;
   permissionMode?: "read-only" | "guarded" | "full";
-  /** What is done when the model, or a tool, is at work. */
+  /** The action that follows when the model or a tool is running. */
   act?(run: { sessionKey: string }): Promise<unknown>;
   answer?: "allow-once" | "deny";
 }
@@ -36,7 +36,7 @@ const scenarios: Record<string, Scenario> = {
   badRequest: { steps: [{ error: 400 }] },
   unknownModel: { steps: [{ text: "?" }], params: { model: "nowhere/unknown" } },
   unknownAgent: { steps: [{ text: "?" }], params: { agentId: "nobody", sessionKey: "agent:nobody:bridge-record" } },
-  // After it the provider is not asked for a minute.
+  // After this run, the gateway does not call the provider for a minute.
   refusedKey: { steps: [{ error: 401 }] },
   cooledDown: { steps: [{ text: "?" }] },
 };
@@ -66,7 +66,7 @@ async function record(name: string, { steps, params = {}, permissionMode = "full
   const runId = `run-${name}`;
   const events: GatewayEvent[] = [];
   const isAtWork = Promise.withResolvers<void>();
-  const deaf = gateway.onEvent((event) => {
+  const unsubscribe = gateway.onEvent((event) => {
     const text = JSON.stringify(event.payload);
     if (!["agent", "task", "chat", "exec.approval.requested"].includes(event.event) || !text.includes(runId)) return;
     events.push(event);
@@ -96,9 +96,9 @@ async function record(name: string, { steps, params = {}, permissionMode = "full
   const outcome = await final;
   const wait = await gateway.call("agent.wait", { runId, timeoutMs: 1 }).catch(() => null);
   const { tasks } = (await gateway.call("tasks.list", { sessionKey })) as { tasks: unknown[] };
-  deaf();
+  unsubscribe();
   const text = JSON.stringify({ accepted, events, ...outcome, wait, row: tasks[0] ?? null }, (key, value) =>
-    // Long, and about nothing but the gateway.
+    // These fields are long and describe only the gateway.
     ["systemPromptReport", "skillsSnapshot", "contextBudgetStatus", "session"].includes(key) ? undefined : value,
   );
   const anonymous = text.replaceAll(runId, "RUN").replaceAll(sessionKey, "KEY").replaceAll(session.sessionId, "SESSION");

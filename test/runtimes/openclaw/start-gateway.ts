@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createWriteStream, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { scaled } from "../../harness/machine.ts";
+import { findFreePort } from "../../support/find-free-port.ts";
 import { runtimesPath } from "../programs.ts";
 
 const START_LIMIT_MS = 180_000;
@@ -50,7 +50,7 @@ export async function startGateway({
   const configPath = path.join(stateDir, "openclaw.json");
   const logFile = path.join(root, "output.log");
   const token = randomBytes(24).toString("hex");
-  const port = await freePort();
+  const port = await findFreePort();
   const config = configOf({ port, token, modelUrl, workspace, logFile: path.join(root, "gateway.log") });
   change(config);
   writeFileSync(configPath, JSON.stringify(config, null, 2));
@@ -95,7 +95,7 @@ export async function startGateway({
     // Its child processes are in separate process groups, and inherit its environment.
     for (const pid of processesWith(`OPENCLAW_STATE_DIR=${stateDir}`)) killQuietly(pid);
   };
-  // No process of it outlives the tests.
+  // No process of the gateway outlives the tests.
   const killAtExit = (): void => {
     for (const pid of processesWith(`OPENCLAW_STATE_DIR=${stateDir}`)) killQuietly(pid);
   };
@@ -170,15 +170,6 @@ async function isReady(port: number): Promise<boolean> {
   const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);
   await response?.body?.cancel();
   return response?.status === 200;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 function processesWith(variable: string): number[] {

@@ -60,7 +60,7 @@ adapterConformance("openclaw", {
       usagePerTurn: { inputTokens: 130, outputTokens: 30, thinkingTokens: 5, cacheReadTokens: 20, cacheWriteTokens: 0 },
     },
     askFirst: () => play({ say: "May I?", tools: [exec("touch asked.txt")] }, { text: "Well." }),
-    // 110 fresh tokens at 1, 20 cached ones at 0.5 and 30 at 2, by the million.
+    // 110 uncached tokens at 1, 20 cached tokens at 0.5 and 30 output tokens at 2 dollars per million.
     cost: { costUsd: 0.00018, ask: () => play({ text: "A known price." }) },
   },
 });
@@ -238,7 +238,7 @@ describe("the permissions of a task", () => {
       ...play(
         { tools: [...attempts, { kind: "read", path: "../outside.txt" }] },
         { tools: [raw("tool_call", { id: "sessions_spawn", args: { task: delegated } })] },
-        // Until the sub-agent is done.
+        // Waits until the sub-agent has ended.
         { tools: [raw("tool_call", { id: "agents_wait", args: {} })] },
         { text: "I could only read." },
       ),
@@ -288,8 +288,12 @@ describe("sessions", () => {
     const { result } = await mine.run({ ...play({ text: "I keep it." }), message: `zebra-4711 ${play({ text: "I keep it." }).message}` });
     const resumeToken = result.resumeToken as string;
     const home = path.join(mine.root, "other-home");
-    const stranger = await mine.run({ ...play({ recall: true }), resumeToken, directories: { ...mine.directories, home } });
-    expect(stranger.result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining("resume token") });
+    const otherAgent = await mine.run({ ...play({ recall: true }), resumeToken, directories: { ...mine.directories, home } });
+    expect(otherAgent.result).toMatchObject({
+      status: "error",
+      errorCode: "adapter_error",
+      error: expect.stringContaining("resume token"),
+    });
     const other = await open();
     expect((await other.run({ ...play({ recall: true }), resumeToken })).result).toMatchObject({ errorCode: "adapter_error" });
     expect((await mine.run({ ...play({ recall: true }), resumeToken })).result).toMatchObject({

@@ -2,7 +2,7 @@ import type { Connection } from "#contract";
 import type { BenchRuntime } from "../table/runtimes.ts";
 import type { Hold } from "./expectation.ts";
 
-/** One runtime over one connection, and how it holds its shell. */
+/** One runtime over one connection, and how it restricts shell commands. */
 export interface ShellColumn {
   runtime: BenchRuntime;
   connection: Connection;

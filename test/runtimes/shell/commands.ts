@@ -1,4 +1,4 @@
-/** What a row needs in addition to the files that every row has. */
+/** Files that a row needs in addition to those of every row. */
 type Fixture = "repository" | "archive" | "patch" | "package" | "victim";
 
 /** A command of the table. `D` in its template is the row's own directory, `PORT` a server of the test, `OUT` a directory outside of the workspace. */
@@ -6,10 +6,10 @@ export interface ShellCommand {
   template: string;
   /** Whether it can change something: a file, a process, or the requests that a server receives. */
   changes: boolean;
-  /** How far it reaches: a sandbox of a runtime ends at the workspace. */
+  /** Which places the command affects: the sandbox of a runtime permits writes only in the workspace. */
   reach: "workspace" | "beyond";
   fixture?: Fixture;
-  /** No command: the runtime's own tool writes the file that the template names. */
+  /** Set if this is not a command: the runtime's own tool writes the file that the template names. */
   isFileTool?: true;
 }
 
@@ -25,7 +25,7 @@ const reading = (template: string, fixture?: Fixture): ShellCommand => ({ ...cha
 /** The commands of the table, in its order. */
 export const commands: readonly ShellCommand[] = [
   changing("touch D/made"),
-  // Some programs end with a command what it has left in the background.
+  // Some programs kill the background processes of a command when it ends.
   changing("touch D/made & wait"),
   changing("setsid -w touch D/made"),
   changing("nohup touch D/made"),

@@ -31,7 +31,7 @@ const exceptions: readonly ShellException[] = [
   },
 ];
 
-/** Why a column never runs a command; undefined: nothing keeps it from that. */
+/** Returns why a column never runs a command, or undefined if it may run it. */
 export const exceptionTo = (
   { runtime, connection }: Pick<ShellColumn, "runtime" | "connection">,
   { template }: Pick<ShellCommand, "template">,

@@ -1,17 +1,17 @@
 import type { ShellCommand } from "./commands.ts";
 
-/** How a runtime holds its shell, as the documentation has it. */
+/** How a runtime restricts shell commands, as documented. */
 export type Hold =
   /** It requests an approval for every command, and rejects every command over a connection without approvals. */
   | "asks"
   | "refuses"
-  /** It asks about every command but those that it knows to be read-only. */
+  /** It requests an approval for every command that it does not know to be read-only. */
   | "asks about changes"
-  /** Commands run in a sandbox that ends at the workspace; it asks nothing. */
+  /** Commands run in a sandbox that permits writes only in the workspace. It requests no approvals. */
   | "sandbox"
-  /** It asks about the commands that it can take apart, and refuses the others. */
+  /** It requests an approval for commands that it can parse, and rejects the others. */
   | "asks or refuses"
-  /** Bridge knows nothing of it: it runs what it takes for harmless, and asks about the rest. */
+  /** A runtime that Bridge does not know: it runs commands that it considers harmless, and requests an approval for the others. */
   | "own judgment";
 
 /** The rights of one task. */
@@ -26,7 +26,7 @@ interface Expectation {
   ran?: boolean;
 }
 
-/** Whether a dispatch with these rights is accepted; else it is answered with 422. */
+/** Whether Bridge accepts a dispatch with these rights. Otherwise it responds with 422. */
 export const isAccepted = (hold: Hold, { approvals }: Rights): boolean => approvals !== "ask" || (hold !== "refuses" && hold !== "sandbox");
 
 /** The documented behavior of a command; `approved` is the decision on its approval. */

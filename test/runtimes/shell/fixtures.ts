@@ -10,10 +10,10 @@ const PATCH = `--- a/file
 +two
 `;
 
-/** What reading a row's directory shows and nothing else does: the name of a file, a line of another, the subject of a commit. */
+/** Texts that only a command that reads the row's directory can show: a file name, a line of another file, the subject of a commit. */
 export const seenOf = (nonce: string): string => `seen-${nonce}`;
 
-/** Makes the files of one row in a new directory. */
+/** Creates the files of one row in a new directory. */
 export function createFiles(directory: string, { fixture }: ShellCommand, given: { nonce: string; pid: number }): void {
   const at = (...names: string[]) => path.join(directory, ...names);
   const seen = seenOf(given.nonce);
@@ -51,7 +51,7 @@ function createRepository(directory: string, subject: string): void {
   git("commit", "-q", "--allow-empty", "-m", subject);
 }
 
-/** Everything that a command could change below a directory, as text. */
+/** The state below a directory that a command could change, as text. */
 export function snapshot(directory: string): string {
   if (!existsSync(directory)) return "";
   return readdirSync(directory, { recursive: true })

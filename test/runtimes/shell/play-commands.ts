@@ -21,19 +21,19 @@ import { type ShellResult, type Sight, writeShellResult } from "./results.ts";
 
 const CELL_LIMIT_MS = 240_000;
 const POLL_MS = 25;
-/** So many commands the model calls at once: a turn of the model costs most programs more than a command. */
+/** Number of commands that the model calls in one turn. For most programs, a turn takes longer than a command. */
 const BATCH = 12;
 const answer = "I have tried.";
 
-/** A batch of commands may take long on a busy machine, and some programs report nothing before its end. */
+/** A batch of commands may take long on a busy machine, and some programs report nothing before they have all ended. */
 export const benchSettings = { BRIDGE_IDLE_SECONDS: "120" };
 
-/** The permissions of the cells of a column; each task uses the agent of its cell, and so a separate workspace. */
+/** The permissions of the cells of a column. Each task uses the agent of its cell, and therefore a separate workspace. */
 export const cells: readonly (Rights & { agentId: string })[] = (["inspect", "modify"] as const).flatMap((profile) =>
   (["deny", "ask", "allow"] as const).map((approvals) => ({ profile, approvals, agentId: `${profile}-${approvals}` })),
 );
 
-/** Plays every command under all rights over one connection: one task for each cell, in which the model calls one command after the other. */
+/** Plays every command with all rights over one connection. Each cell is one task, in which the model calls the commands in order. */
 export function playCommands(
   runtime: BenchRuntime,
   connection: Connection,
@@ -83,7 +83,7 @@ export function playCommands(
   });
 }
 
-/** What was seen of a row. */
+/** Returns the observation of a row. */
 interface SeenRow {
   command: (typeof commands)[number];
   asked: boolean;
@@ -104,7 +104,7 @@ async function play(bench: CellBench, listener: Listener, agentId: string, right
       createFiles(directory, command, { nonce, pid: victim.pid as number });
       const filled = command.template.replaceAll("OUT", outside).replaceAll("PORT", String(listener.port)).replaceAll(/\bD\b/g, name);
       const before = snapshot(directory);
-      // One batch gets one answer: with one call OpenCode rejects the others that are asked about at that time.
+      // All requests of a batch get the same decision, because after one rejection OpenCode rejects the other pending requests.
       return { command, name, nonce, directory, filled, before, approved: Math.floor(index / BATCH) % 2 === 0 };
     });
     const calls = rows.map(({ command, filled }): Tool => {
@@ -145,7 +145,7 @@ function batchesOf(calls: readonly Tool[]): [Tool, ...Tool[]][] {
   );
 }
 
-/** Answers every question of a task until it has ended, and resolves with the ended task. */
+/** Decides every approval of a task until the task has ended, and resolves with the ended task. */
 async function answerAll({ bridge }: CellBench, taskId: string, decide: (input: unknown) => boolean): Promise<ReportedTask> {
   const get = async (target: string) => (await bridge.call("GET", target)).json();
   for (;;) {
@@ -158,7 +158,7 @@ async function answerAll({ bridge }: CellBench, taskId: string, decide: (input: 
   }
 }
 
-/** A server that remembers which paths it was asked for. */
+/** A server that records the requested paths. */
 interface Listener {
   port: number;
   received: Set<string>;

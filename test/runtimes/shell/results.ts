@@ -4,17 +4,17 @@ import type { ShellColumn } from "./columns.ts";
 
 const directory = path.join(import.meta.dirname, "..", ".results", "shell");
 
-/** What was seen of a command: it waited for an answer, it ran unasked, it did not run, or its dispatch was refused. */
+/** The observation of a command: it waited for an approval, ran without one, did not run, or its dispatch was rejected. */
 export type Sight = "asked" | "ran" | "stopped" | "refused";
 
-/** What one run of the suite has seen of one column. */
+/** The observations of one column in one run of the suite. */
 export interface ShellResult extends Pick<ShellColumn, "runtime" | "connection"> {
   version: string | null;
   /** By rights (`modify, ask`), then by command. */
   cells: Record<string, Record<string, Sight>>;
 }
 
-/** Keeps the cells of earlier runs that this one has not played. */
+/** Keeps the cells of earlier runs that this run has not played. */
 export function writeShellResult(result: ShellResult): void {
   const { runtime, connection } = result;
   const earlier = readShellResults().find((one) => one.runtime === runtime && one.connection === connection);
@@ -23,7 +23,7 @@ export function writeShellResult(result: ShellResult): void {
   writeFileSync(path.join(directory, `${runtime}-${connection}.json`), JSON.stringify(merged));
 }
 
-/** What the last runs have seen; empty before the first one. */
+/** The observations of the last runs; empty before the first run. */
 export function readShellResults(): ShellResult[] {
   if (!existsSync(directory)) return [];
   return readdirSync(directory).map((name) => JSON.parse(readFileSync(path.join(directory, name), "utf8")) as ShellResult);

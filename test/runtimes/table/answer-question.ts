@@ -2,10 +2,10 @@ import { expect } from "vitest";
 import { until } from "../../support/until.ts";
 import type { CellBench, ReportedTask } from "./cell-bench.ts";
 
-/** A real program has to start and ask the model first. */
+/** A real program must first start and call the model. */
 const ASK_LIMIT_MS = 60_000;
 
-/** Waits for the approval request of the call for this decision, and decides it. A task that ends first fails the test with its state. */
+/** Waits for the approval request of the call for this decision, and decides it. If the task ends first, the test fails with its state. */
 export async function answerQuestion({ bridge }: CellBench, taskId: string, decision: string): Promise<void> {
   const get = async (target: string) => (await (await bridge.call("GET", target)).json()) as Record<string, unknown>;
   const look = async (): Promise<unknown> => {

@@ -17,13 +17,13 @@ export interface ReportedTask {
   result: ExecutionResult | null;
 }
 
-/** A real Bridge with one runtime over one connection, and a scripted model behind it. */
+/** A real Bridge with one runtime over one connection and a scripted model. */
 export interface CellBench {
   runtime: BenchRuntime;
   connection: Connection;
   model: ModelServer;
   readonly bridge: BridgeProgram;
-  /** Kills Bridge as a crash does, and starts it again, with these settings too. */
+  /** Kills Bridge with SIGKILL, and starts it again with these additional settings. */
   crash(settings?: Record<string, string>): Promise<void>;
   /** The adapter, as the API returns it. */
   adapter(): Promise<{
@@ -42,21 +42,21 @@ export interface CellBench {
   outside: string;
   /** The times from a cancel request to the end of the last process, in ms. */
   cancelMs: number[];
-  /** Files and processes that tasks have left behind. */
+  /** Files and processes that remain after tasks. */
   leftovers(): Promise<string[]>;
   close(): Promise<void>;
 }
 
 const AGENT = "cell";
 const IDLE_SECONDS = 30;
-/** The first check of an adapter. */
+/** Time limit of the first health check of an adapter. */
 const START_LIMIT_MS = 30_000;
-/** Four programs that start at once on two cores need this long. */
+/** Time limit of a wait: four programs that start at the same time on two cores need this long. */
 const PATIENCE_MS = 90_000;
-/** Where a program leaves its files when it does not respect TMPDIR. */
+/** Directories in which a program leaves files if it does not respect TMPDIR. */
 const SYSTEM_TMP = "/tmp";
 
-/** Starts Bridge, the runtime and the model; `settings` are added to those of every cell. The bench closes the model, also a given one. */
+/** Starts Bridge, the runtime and the model. `settings` are added to those of every cell. Closes the model at its end, also a given one. */
 export async function openCellBench(
   runtime: BenchRuntime,
   connection: Connection,
@@ -151,7 +151,7 @@ export async function openCellBench(
     },
     cancel: async (taskId) => void (await json("POST", `/api/v2/tasks/${taskId}/cancel`)),
     async leftovers() {
-      // The task's own directory goes a moment after its end.
+      // The TMPDIR of the task is removed shortly after the end of the task.
       const tmp = path.join(dataDir, "tmp");
       await expect.poll(() => namesIn(tmp), { timeout: 5_000, interval: 20 }).toEqual([]);
       return [
@@ -191,7 +191,7 @@ export interface MarkedProcess {
   command: string;
 }
 
-/** The processes of tasks of one Bridge, or of one task of it: marked, with directories below its own. */
+/** The processes of all tasks or of one task of a Bridge: they have its marker and directories below its own. */
 export function markedProcesses(dataDir: string, taskId?: string): MarkedProcess[] {
   const marker = `BRIDGE_TASK_ID=${taskId ?? ""}`;
   return namesIn("/proc")
@@ -206,7 +206,7 @@ export function markedProcesses(dataDir: string, taskId?: string): MarkedProcess
     });
 }
 
-/** What the programs are known to leave in the machine's own temporary directory. */
+/** Files that the programs are known to leave in the temporary directory of the machine. */
 function runtimeFilesIn(directory: string): string[] {
   return namesIn(directory).filter((name) => /claude|codex|gemini|opencode|\.bun|\.so$|^\.(git|aws|agents)$/i.test(name));
 }
@@ -219,7 +219,7 @@ function namesIn(directory: string): string[] {
   }
 }
 
-/** Processes end while we look at them. */
+/** Processes can end during the search. */
 function read(file: string): string {
   try {
     return readFileSync(file, "utf8");

@@ -1,7 +1,7 @@
 import type { Connection } from "#contract";
 import type { Runtime } from "./runtimes.ts";
 
-/** A cell that a runtime cannot do, and why; it is listed, not played. */
+/** A scenario that a runtime does not support, and the reason. It is listed and not played. */
 export interface Exception {
   runtime: Runtime;
   connection: Connection;

@@ -1,4 +1,4 @@
-// A whole MCP server over stdio: one tool, `lookup`, that answers with a word. Newline-delimited JSON-RPC, as the protocol has it.
+// A complete MCP server over stdio with one tool, `lookup`, which returns a word. It uses newline-delimited JSON-RPC.
 import { createInterface } from "node:readline";
 
 const results = {

@@ -7,7 +7,7 @@ import { scenarios } from "./scenarios.ts";
 
 const CELL_LIMIT_MS = 180_000;
 
-/** Plays the cells of one runtime: every scenario over every connection, each a real dispatch over HTTP. */
+/** Plays the cells of one runtime: every scenario over every connection, each as a real dispatch over HTTP. */
 export function playCells(runtime: Runtime): void {
   describe.each(runtimes[runtime].connections)(`${runtime} over %s`, (connection) => {
     const held: string[] = [];

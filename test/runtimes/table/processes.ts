@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { type CellBench, markedProcesses } from "./cell-bench.ts";
 
-/** A real program has to start, ask the model and start its tool. */
+/** A real program must start, call the model and start its tool. */
 const START_LIMIT_MS = 60_000;
 const POLL_MS = 10;
 

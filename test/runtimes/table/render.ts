@@ -3,7 +3,7 @@ import type { ColumnResult } from "./results.ts";
 import { runtimes } from "./runtimes.ts";
 import { scenarios } from "./scenarios.ts";
 
-/** The table of scenarios x runtimes x connections, with the reasons for what is missing below. Pure. */
+/** Renders the table of scenarios, runtimes and connections, followed by the reasons for missing cells. Pure. */
 export function renderTable(results: readonly ColumnResult[]): string {
   const columns = Object.entries(runtimes).flatMap(([runtime, { title, connections, through }]) =>
     connections.map((connection) => ({
@@ -30,7 +30,7 @@ export function renderTable(results: readonly ColumnResult[]): string {
   return [...lines, ...(notes.length === 0 ? [] : ["", ...notes.map((note, index) => `${index + 1}. ${note}`)])].join("\n");
 }
 
-/** The measured times from a cancel to an empty process tree. Pure. */
+/** Renders the measured times from a cancel until no process of the task is left. Pure. */
 export function renderCancelTimes(results: readonly ColumnResult[]): string {
   const rows = results.map(({ runtime, connection, cancelMs }) => {
     const sorted = cancelMs.toSorted((a, b) => a - b);

@@ -5,12 +5,12 @@ import type { Runtime } from "./runtimes.ts";
 
 const directory = path.join(import.meta.dirname, "..", ".results");
 
-/** What one run of the suite has seen of one runtime over one connection. */
+/** The observations of one runtime over one connection in one run of the suite. */
 export interface ColumnResult {
   runtime: Runtime;
   connection: Connection;
   version: string | null;
-  /** Names of the scenarios that held. */
+  /** Names of the scenarios that passed. */
   held: string[];
   cancelMs: number[];
 }
@@ -20,7 +20,7 @@ export function writeResult(result: ColumnResult): void {
   writeFileSync(path.join(directory, `${result.runtime}-${result.connection}.json`), JSON.stringify(result));
 }
 
-/** What the last runs have seen; empty before the first one. */
+/** The observations of the last runs; empty before the first run. */
 export function readResults(): ColumnResult[] {
   if (!existsSync(directory)) return [];
   const names = readdirSync(directory).filter((name) => name.endsWith(".json"));

@@ -2,10 +2,10 @@ import type { Connection } from "#contract";
 import { sdkDirectory } from "../programs.ts";
 
 export type Runtime = "claude" | "claude-agent-sdk" | "codex" | "gemini" | "opencode";
-/** Those that a bench can run, also without a column in the table: OpenClaw, whose gateway a test starts, and an ACP agent that an operator names. */
+/** Runtimes of a bench that the table omits: OpenClaw, whose gateway a test starts, and an ACP agent that an operator configures. */
 export type BenchRuntime = Runtime | "openclaw" | "any-agent";
 
-/** What the table needs to know of a runtime; how it behaves is the business of its adapter. */
+/** The properties of a runtime that the table needs. Its adapter defines its behavior. */
 export interface RuntimeColumn {
   title: string;
   connections: readonly Connection[];
@@ -13,7 +13,7 @@ export interface RuntimeColumn {
   through?: Partial<Record<Connection, string>>;
   /** The model that dispatches name. */
   model: string;
-  /** The environment in which an operator would start Bridge for it. */
+  /** The environment variables with which an operator would start Bridge for this runtime. */
   environment(modelUrl: string): Record<string, string>;
 }
 
@@ -65,7 +65,7 @@ export const runtimes: Record<Runtime, RuntimeColumn> = {
   },
 };
 
-/** All that a bench can run. */
+/** All runtimes that a bench can run. */
 export const benchRuntimes: Record<BenchRuntime, RuntimeColumn> = {
   ...runtimes,
   openclaw: { title: "OpenClaw", connections: ["http-api"], model: "custom/scripted", environment: () => ({}) },

@@ -11,7 +11,7 @@ import { usageOfCalls } from "./usage.ts";
 /** One row of the table: a scenario that every runtime should pass. */
 export interface Scenario {
   name: string;
-  /** Rejects when the cell does not hold. */
+  /** Rejects if the runtime does not behave as the scenario requires. */
   play(bench: CellBench): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export const scenarios: readonly Scenario[] = [
       expectOutput(bench, { task, events }, "Four words of text.");
       expect(task.result).toMatchObject({ connection: bench.connection });
       const { capabilities } = await bench.adapter();
-      // OpenCode's prices are configured: 1 and 2 dollars a million tokens.
+      // OpenCode has configured prices: 1 and 2 dollars per million tokens.
       if (capabilities["costTracking"] === true) expect(task.result?.costUsd).toBeGreaterThan(0);
       else expect(task.result?.costUsd).toBeUndefined();
       expect(task.result?.usage).toEqual(usageOfCalls(bench, 1));
@@ -76,7 +76,7 @@ export const scenarios: readonly Scenario[] = [
     async play(bench) {
       const words = ["north", "east", "south"];
       const thought = "A thought that is not reported.";
-      // The first one ends last.
+      // The first command ends last.
       const tools = words.map((word, index): Tool => ({ kind: "shell", command: `sleep 0.${2 - index}; echo ${word}-was-here` }));
       const steps: Step[] = [
         { think: thought, say: "I think.", tools: tools as [Tool, ...Tool[]] },
@@ -88,7 +88,7 @@ export const scenarios: readonly Scenario[] = [
       expect(ran.map(({ isError }) => isError)).toEqual([false, false, false]);
       for (const word of words) {
         const tool = ran.find(({ input }) => JSON.stringify(input).includes(`echo ${word}`));
-        // Over ACP Gemini CLI shows no output of a command.
+        // Gemini CLI does not report the output of a command over ACP.
         if (!(bench.runtime === "gemini" && bench.connection === "acp")) expect(JSON.stringify(tool?.output)).toContain(`${word}-was-here`);
       }
       expect(JSON.stringify([observed.task, observed.events])).not.toContain(thought);
@@ -104,9 +104,9 @@ export const scenarios: readonly Scenario[] = [
       const { output = "", conversationMessages = [] } = task.result ?? {};
       expect(JSON.parse(output)).toEqual({ n: 1 });
       expect(output).toMatch(/^\{.*\}$/);
-      const said = conversationMessages.filter(({ role }) => role === "assistant").map(({ content }) => content);
-      expect(said[0]).toContain("I look.");
-      expect(said.at(-1)).toContain(output);
+      const texts = conversationMessages.filter(({ role }) => role === "assistant").map(({ content }) => content);
+      expect(texts[0]).toContain("I look.");
+      expect(texts.at(-1)).toContain(output);
       const never = Array.from({ length: 10 }, () => handIn(bench, '{"n": "one"}'));
       const unmet = await run(bench, never, { profile: "inspect", outputSchema: schema });
       expect(unmet.task).toMatchObject({ state: "failed", result: { errorCode: "output_invalid" } });
@@ -120,7 +120,7 @@ export const scenarios: readonly Scenario[] = [
       expect(resumeToken).toEqual(expect.any(String));
       const second = await run(bench, [{ recall: true }], { message: "Which word was it?", profile: "inspect", resumeToken });
       expect(second.task).toMatchObject({ state: "completed", result: { output: expect.stringContaining("zebra-4711") } });
-      // This task's own, not the session's.
+      // The usage of this task, not of the session.
       expect(second.task.result?.usage).toEqual(first.task.result?.usage);
       if (first.task.result?.costUsd !== undefined) expect(second.task.result?.costUsd).toBeCloseTo(first.task.result.costUsd, 6);
     },
@@ -153,7 +153,7 @@ export const scenarios: readonly Scenario[] = [
           await expectProcessesEnded(bench, taskId);
           bench.cancelMs.push(performance.now() - startedAt);
           expect(await bench.ended(taskId)).toMatchObject({ state: "cancelled", result: { errorCode: "cancelled" } });
-          // One cancelled task leaves the others alone.
+          // Canceling one task does not affect the others.
           for (const count of seconds.slice(index + 1)) await untilAtWork(bench, `sleep ${count}`);
         }
       }
@@ -199,7 +199,7 @@ export const scenarios: readonly Scenario[] = [
         { tools: [{ kind: "shell", command: `echo by-shell > shell.txt; echo by-shell > ${outside}` }] },
         { text: "I have tried." },
       ];
-      // Approval requests are rejected, also when the dispatch has approvals allow.
+      // Approval requests are rejected, even if the dispatch has approvals allow.
       for (const approvals of ["deny", "allow"]) {
         const { task } = await run(bench, steps, { profile: "inspect", approvals });
         expect(task).toMatchObject({ state: "completed", result: { output: "I have tried." } });
@@ -309,7 +309,7 @@ export const scenarios: readonly Scenario[] = [
     name: "prompt files of the workspace",
     async play(bench) {
       const prompts = ["SOUL.md", "AGENTS.md", "TOOLS.md"];
-      // Files that some programs take for their own.
+      // Files that some programs read as their own instructions.
       const others = ["CLAUDE.md", "GEMINI.md"];
       const wordOf = (name: string) => `the-word-of-${name.replace(".", "-")}`;
       mkdirSync(bench.workspace, { recursive: true });
@@ -347,7 +347,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "refusal",
-    // Claude Code asks once more after a refusal, and three times more after an answer that was cut short.
+    // Claude Code repeats the request once after a refusal, and three times after a truncated answer.
     play: async (bench) => await expectNoAnswer(bench, [{ refuse: "I will not do that." }, { refuse: "I will not do that." }]),
   },
   {
@@ -366,7 +366,7 @@ export const scenarios: readonly Scenario[] = [
 
 const schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"], additionalProperties: false };
 
-/** How the model hands in an object: by the tool of a runtime that has one for it, else in its text. */
+/** How the model returns an object: through a tool of the runtime if it has one for this, otherwise in its text. */
 function handIn({ runtime, connection }: CellBench, json: string): Step {
   const hasTool = runtime === "claude-agent-sdk" || (runtime === "claude" && connection === "cli") || connection === "http-api";
   if (hasTool) return { tools: [{ kind: "raw", name: "StructuredOutput", input: JSON.parse(json) }] };
@@ -386,7 +386,7 @@ function failure(name: string, status: number, errorCode: string): Scenario {
       // OpenCode retries a failing provider for 90 s, and reports nothing over `cli` before the end.
       const { task, events } = await run(bench, [{ error: status }], { profile: "inspect", timeoutSeconds: 150 });
       expect(task).toMatchObject({ state: "failed", result: { errorCode, error: expect.stringMatching(/\w/) } });
-      // What went wrong is the error, not the output.
+      // The reason is in the error, not in the output.
       expect(task.result?.output ?? "").toBe("");
       expect(toolsOf(events)).toEqual([]);
     },
@@ -417,12 +417,12 @@ function expectOutput(_bench: CellBench, { task, events }: ObservedTask, output:
   const texts = events
     .slice(events.findLastIndex(({ type }) => type.startsWith("tool.") || type === "assistant.text_discarded") + 1)
     .filter(({ type }) => type === "assistant.text");
-  const said = texts.map(({ data }) => data["content"]).join("");
+  const streamed = texts.map(({ data }) => data["content"]).join("");
   // A connection without deltas reports no text before the end.
-  if (texts.length > 0) expect(said === output, "the deltas do not add up to the output").toBe(true);
+  if (texts.length > 0) expect(streamed === output, "the deltas do not add up to the output").toBe(true);
 }
 
-/** The tools of a task, each with its beginning and its one end. */
+/** The tools of a task, each with its invocation and its completion. */
 function toolsOf(events: readonly EventEnvelope[]) {
   const invoked = events.filter(({ type }) => type === "tool.invoked");
   const completed = events.filter(({ type }) => type === "tool.completed");

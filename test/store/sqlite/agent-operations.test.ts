@@ -55,7 +55,7 @@ test("the list of agents counts tasks again after a deletion and after retention
   expect(await tasksOf(store)).toEqual({ a: 5, b: 3 });
   expect(await store.deleteTaskIfEnded("default", "t7")).toBe("deleted");
   expect(await tasksOf(store)).toEqual({ a: 5, b: 2 });
-  // Tasks that ended before 3.
+  // Tasks that ended before time 3.
   expect(await store.prune(97, 10)).toBe(2);
   expect(await tasksOf(store)).toEqual({ a: 3, b: 2 });
 });

@@ -17,7 +17,7 @@ function hasArgument(pid: string, argument: string): boolean {
 const isChecked = (file: string): boolean => readdirSync("/proc").some((name) => /^\d+$/.test(name) && hasArgument(name, file));
 
 test("stopping a check does not wait for SQLite, and leaves no process", async () => {
-  // SQLite waits for ever to open it, and cannot be interrupted, as within a check of a large file.
+  // SQLite blocks forever when it opens a pipe, and cannot be interrupted, as in the check of a large file.
   const file = path.join(await temporaryDirectory(), "pipe.db");
   execFileSync("mkfifo", [file]);
   const check = startPageCheck(file);

@@ -18,7 +18,7 @@ async function damagedFile(tasks = TASKS): Promise<string> {
   return file;
 }
 
-/** Reads tasks until one of them lies in the damaged part. */
+/** Reads tasks until one of them is in the damaged part. */
 async function readUntilRefused(store: Store): Promise<{ refusal: unknown; seq: number }> {
   for (let task = 0; task < TASKS; task += 1) {
     const refusal = await store.findTask("default", `filler-${task}`).then(
@@ -73,7 +73,7 @@ test("after a read of a damaged page the store rejects new tasks, and Bridge's o
   expect(faults).toHaveLength(1);
   await expect(store.checkWritable()).rejects.toMatchObject({ code: "storage_unavailable" });
   await expect(store.insertTaskIfAbsent(newTask({ taskId: "after" }))).rejects.toMatchObject({ code: "storage_unavailable" });
-  // A write that meets the damage waits alone: it does not hold up the others.
+  // A write that needs a damaged page waits alone and does not delay the others.
   let isSettled = false;
   const onDamagedPage = store.finishTaskIfRunning({ ...running, seq }, newFinish()).finally(() => (isSettled = true));
   onDamagedPage.catch(() => {});

@@ -30,7 +30,7 @@ test.each([
   const store = openStore({ file });
   onTestFinished(() => store.close());
   expect([await store.prunedThrough(), store.lastEventNumber()]).toEqual([pruned, last]);
-  // Its callback was perhaps posted before the upgrade: its id stays that of the earlier version.
+  // The callback may have been posted before the upgrade, so it keeps the id of the earlier version.
   const [due] = await store.listDueCallbacks({ tenant: "default", origin: "http://a.test" }, 1);
   expect(due).not.toHaveProperty("messageId");
   expect(due?.body).toBe("{}");

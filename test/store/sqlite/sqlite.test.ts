@@ -4,27 +4,14 @@ import path from "node:path";
 import { promisify } from "node:util";
 import SqliteDatabase from "better-sqlite3";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { callbackStates, type TaskFilter } from "../../../src/store/records.ts";
 import { openStore } from "../../../src/store/sqlite/open-store.ts";
-import { callbackStates, type TaskFilter } from "../../../src/store/store.ts";
-import { type Task, taskStates } from "../../../src/task.ts";
-import { newFinish, newTask, storeConformance } from "../../conformance/store.ts";
+import { taskStates } from "../../../src/task.ts";
+import { newFinish, newTask, started, storeConformance } from "../../conformance/store.ts";
+import { sqliteSubject } from "../../support/sqlite-subject.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-storeConformance("sqlite", {
-  async open(clock) {
-    const options = { file: path.join(await temporaryDirectory(), "bridge.db"), ...(clock && { clock }) };
-    let store = openStore(options);
-    return {
-      store,
-      async reopen() {
-        await store.close();
-        store = openStore(options);
-        return store;
-      },
-      close: () => store.close(),
-    };
-  },
-});
+storeConformance(sqliteSubject);
 
 const fileIn = async () => path.join(await temporaryDirectory(), "bridge.db");
 
@@ -72,13 +59,7 @@ test.each([
 test("a large write takes several event-loop turns and commits, and becomes visible to readers atomically", async () => {
   const store = openStore({ file: await fileIn() });
   onTestFinished(() => store.close());
-  await store.insertTaskIfAbsent(newTask());
-  const task = (await store.startNextTaskIfQueued({
-    provider: "command",
-    tenant: "default",
-    kind: "dispatched",
-    exceptAgents: [],
-  })) as Task;
+  const task = await started(store);
   const shown: number[] = [];
   store.onEvents((events) => shown.push(events.length));
   let turns = 0;
@@ -97,7 +78,7 @@ test("a large write takes several event-loop turns and commits, and becomes visi
   );
   await writes[0];
   const small = store.insertTaskIfAbsent(newTask({ taskId: "small" }));
-  // Nothing is shown before all of it is on the disk.
+  // No event is published before all of them are on the disk.
   expect([store.lastEventNumber(), shown]).toEqual([1, []]);
   expect(await store.readTaskEvents(task.seq, 0, 9, { callbacks: true })).toHaveLength(1);
   expect(await Promise.all(writes)).toEqual(Array(32).fill(true));
@@ -105,6 +86,27 @@ test("a large write takes several event-loop turns and commits, and becomes visi
   expect(turns).toBeGreaterThanOrEqual(16);
   expect([store.lastEventNumber(), shown]).toEqual([129, [128]]);
   expect((await small).inserted).toBe(true);
+});
+
+test("each call of postponeCommit in a turn of the event loop postpones the commit by one turn, up to 16 turns", async () => {
+  const store = openStore({ file: await fileIn() });
+  onTestFinished(() => store.close());
+  async function countTurns(postponements: number): Promise<number> {
+    let turns = 0;
+    let isOver = false;
+    const takeTurn = (): void => {
+      turns += 1;
+      if (turns <= postponements) store.postponeCommit();
+      if (!isOver) setImmediate(takeTurn);
+    };
+    setImmediate(takeTurn);
+    await store.checkWritable();
+    isOver = true;
+    return turns;
+  }
+  const least = await countTurns(0);
+  expect(await countTurns(5)).toBe(least + 5);
+  expect(await countTurns(1000)).toBe(least + 16);
 });
 
 test("a callback is passed to its listener only after the commit that stores it", async () => {
@@ -135,16 +137,20 @@ test("a large commit leaves no large write-ahead log", async () => {
   expect(statSync(`${file}-wal`).size).toBeLessThan(9 * 1024 ** 2);
 });
 
+test("inserting a task that exists writes nothing to the disk", async () => {
+  const file = await fileIn();
+  const store = openStore({ file });
+  onTestFinished(() => store.close());
+  await store.insertTaskIfAbsent(newTask());
+  const { size } = statSync(`${file}-wal`);
+  for (let count = 0; count < 3; count += 1) expect((await store.insertTaskIfAbsent(newTask())).inserted).toBe(false);
+  expect(statSync(`${file}-wal`).size).toBe(size);
+});
+
 test("closing the store writes all waiting entries, however large", async () => {
   const file = await fileIn();
   const store = openStore({ file });
-  await store.insertTaskIfAbsent(newTask());
-  const task = (await store.startNextTaskIfQueued({
-    provider: "command",
-    tenant: "default",
-    kind: "dispatched",
-    exceptAgents: [],
-  })) as Task;
+  const task = await started(store);
   const data = JSON.stringify({ content: "x".repeat(400_000) });
   const writes = Array.from({ length: 20 }, () => store.appendEventsIfRunning(task, [{ type: "assistant.text", data }]));
   await store.close();
@@ -214,7 +220,7 @@ test("no query sorts or scans a whole table, with any filter", async () => {
         detail,
       ),
     );
-    // The claim of a child orders the children of one tenant that wait for one adapter; they are no more than their running parents may ask for.
+    // The claim of a child sorts the children of one tenant that wait for one adapter. Their number is limited by their running parents.
     if (sql.includes("max(c.started_at)")) expect(faults.splice(0).map(({ detail }) => detail)).toEqual(["USE TEMP B-TREE FOR ORDER BY"]);
     expect({ sql, faults }).toEqual({ sql, faults: [] });
   }
@@ -230,7 +236,7 @@ test("on a faulty disk, requests of callers are rejected at once, and Bridge's o
   if (task === null) throw new Error("nothing was claimed");
   const { task: waiting } = await store.insertTaskIfAbsent(newTask({ taskId: "waiting" }));
 
-  // A writer that holds the lock is, to the store, a disk that does not take writes.
+  // For the store, a writer that holds the lock has the same effect as a disk that rejects writes.
   const blocker = new SqliteDatabase(file, { timeout: 0 });
   blocker.exec("BEGIN IMMEDIATE");
   const appended = store.appendEventsIfRunning(task, [{ type: "assistant.text", data: '{"content":"kept"}' }]);

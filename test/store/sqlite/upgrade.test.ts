@@ -6,7 +6,9 @@ import { openStore } from "../../../src/store/sqlite/open-store.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const directory = new URL("../../../migrations/", import.meta.url);
-const migrations = readdirSync(directory).sort();
+const migrations = readdirSync(directory)
+  .filter((name) => name.endsWith(".sql"))
+  .sort();
 const page = { before: null, limit: 10 };
 const queue = { tenant: "default", origin: "http://a.test" };
 

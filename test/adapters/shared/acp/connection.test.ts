@@ -139,14 +139,14 @@ test("an agent that answers session/cancel keeps its text and usage, and gets no
 
 test("an agent that ignores session/cancel, the end of its stdin and SIGTERM is killed", async () => {
   const fixture = await open();
-  const task = await fixture.start(scripted({ deaf: ["cancel", "EOF", "SIGTERM"], steps: [{ say: "working" }, { hang: true }] }));
+  const task = await fixture.start(scripted({ ignores: ["cancel", "EOF", "SIGTERM"], steps: [{ say: "working" }, { hang: true }] }));
   await task.working;
   await fixture.adapter.cancel(task.request.taskId);
   expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled" });
 });
 
 test("an agent that does not exit when its stdin closes gets SIGTERM after its limit, and its answer stays", async () => {
-  const { result } = await run({ deaf: ["EOF"], steps: [{ say: "Done." }, { end: {} }] }, {}, { exitLimitMs: 50 });
+  const { result } = await run({ ignores: ["EOF"], steps: [{ say: "Done." }, { end: {} }] }, {}, { exitLimitMs: 50 });
   expect(result).toMatchObject({ status: "ok", output: "Done." });
 });
 
@@ -379,7 +379,7 @@ test("the preflight reports the agent's version and that it cannot resume sessio
 });
 
 test("the preflight accepts an agent that answers but does not exit", async () => {
-  const { adapter } = await open({}, { settings: { config: { deaf: ["EOF"] } } });
+  const { adapter } = await open({}, { settings: { config: { ignores: ["EOF"] } } });
   expect(await adapter.checkHealth()).toMatchObject({ status: "healthy", version: "1.2.3" });
 });
 

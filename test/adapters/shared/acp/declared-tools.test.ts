@@ -5,6 +5,7 @@ import type { AdapterEvent, ExecutionRequest } from "#contract";
 import { findToolName } from "../../../../adapters/acp-agent/tool-name.ts";
 import type { AcpProfile } from "../../../../adapters/shared/acp/acp-profile.ts";
 import { createAdapterConfig } from "../../../conformance/adapter-config.ts";
+import { createExecutionRequest } from "../../../conformance/execution-request.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { answers, createScriptedAdapter, received, type Script, scripted, scriptedProfile } from "./scripted-acp.ts";
 
@@ -26,18 +27,7 @@ async function open(script: Script, given: Partial<ExecutionRequest> = {}, profi
   const home = path.join(root, "home");
   mkdirSync(home);
   const run = (changes: Partial<ExecutionRequest>) =>
-    adapter.execute({
-      taskId: "t1",
-      agentId: "agent",
-      message: "Do it.",
-      timeoutSeconds: 60,
-      outputStrategy: { type: "stream" },
-      profile: "inspect",
-      approvals: "deny",
-      tools,
-      directories: { workspace: root, cwd: root, home, tmp: path.join(root, "tmp") },
-      ...changes,
-    });
+    adapter.execute(createExecutionRequest(root, { profile: "inspect", approvals: "deny", tools, ...changes }));
   return { result: await run({ ...scripted(script), ...given }), run, events, home };
 }
 
@@ -65,7 +55,7 @@ test.each([
 });
 
 test("an agent that ignores the end of its turn is stopped, and its session can still be resumed", async () => {
-  const { result } = await open({ deaf: ["cancel"], steps: [call, { hang: true }] });
+  const { result } = await open({ ignores: ["cancel"], steps: [call, { hang: true }] });
   expect(result).toMatchObject({ status: "ok", outputs: { toolCalls: [{ toolName: "ask_user" }] }, resumeToken: expect.any(String) });
 });
 

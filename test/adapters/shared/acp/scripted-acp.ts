@@ -26,7 +26,7 @@ export interface Script {
   initialize?: object;
   resumes?: boolean;
   session?: { error?: { code: number; message: string; data?: unknown } };
-  deaf?: ("initialize" | "cancel" | "EOF" | "SIGTERM")[];
+  ignores?: ("initialize" | "cancel" | "EOF" | "SIGTERM")[];
   steps?: Record<string, unknown>[];
 }
 

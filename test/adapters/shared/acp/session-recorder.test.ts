@@ -25,7 +25,7 @@ function record(act: (recorder: SessionRecorder) => void, profile: ProfileReader
   return { lines, answer: timeline.answer, costUsd: recorder.costUsd, failure: recorder.failure, rejection: recorder.rejection };
 }
 
-const said = (text: string, fields = {}) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, ...fields });
+const chunk = (text: string, fields = {}) => ({ sessionUpdate: "agent_message_chunk", content: { type: "text", text }, ...fields });
 const call = (fields: object) => ({ sessionUpdate: "tool_call", toolCallId: "1", ...fields });
 const change = (fields: object) => ({ sessionUpdate: "tool_call_update", toolCallId: "1", ...fields });
 const shown = (text: string) => [{ type: "content", content: { type: "text", text } }];
@@ -48,7 +48,7 @@ test.each<[agent: string, updates: object[], lines: string[]]>([
       usage,
       change({ _meta: { claudeCode: { toolName: "Bash", toolResponse: { stdout: "hi" } } } }),
       change({ status: "completed", rawOutput: "hi", content: shown("```console\nhi\n```") }),
-      said("Done."),
+      chunk("Done."),
     ],
     ['Bash#1 {"command":"echo hi","description":"Says hi"}', 'Bash#1 gave "hi"', '"Done."'],
   ],
@@ -105,12 +105,12 @@ test.each<[agent: string, updates: object[], lines: string[]]>([
   ],
   [
     "a call that is only announced, before text",
-    [call({ name: "look", status: "pending", rawInput: { at: "it" } }), said("Well.")],
+    [call({ name: "look", status: "pending", rawInput: { at: "it" } }), chunk("Well.")],
     ['look#1 {"at":"it"}', '"Well."', 'look#1 failed "The runtime did not report how this call ended."'],
   ],
   [
     "a call that is only announced, at the end",
-    [said("Let me."), call({ name: "look", status: "pending" })],
+    [chunk("Let me."), call({ name: "look", status: "pending" })],
     ['"Let me."', "look#1 {}", 'look#1 failed "The runtime did not report how this call ended."'],
   ],
   ["a plan", [{ sessionUpdate: "plan", entries: [{ content: "Think" }] }], ['{"plan":[{"content":"Think"}]}']],
@@ -123,7 +123,7 @@ test.each<[agent: string, updates: object[], lines: string[]]>([
       { sessionUpdate: "agent_message_chunk", content: null },
       { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: "hm" } },
       {},
-      said("Still here."),
+      chunk("Still here."),
     ],
     ['"Still here."'],
   ],
@@ -156,7 +156,7 @@ test("a rejected call ends at once, whether the agent reports its end (claude, o
   };
   const silent = record((recorder) => {
     reject(recorder);
-    recorder.recordUpdate(said("As you wish."));
+    recorder.recordUpdate(chunk("As you wish."));
   });
   expect(silent.lines).toEqual(['edit#1 {"title":"a.txt"}', 'edit#1 failed "no"', '"As you wish."']);
   expect(silent).toMatchObject({ answer: "As you wish.", rejection: "no" });
@@ -180,9 +180,9 @@ test("notices are not part of the timeline and report a failed turn (codex)", ()
       ? { text: JSON.stringify(update["content"]) }
       : null;
   };
-  const warned = record(takeAll(said("Warning: metadata"), said("Fine.", { messageId: "m" })), { readNotice });
+  const warned = record(takeAll(chunk("Warning: metadata"), chunk("Fine.", { messageId: "m" })), { readNotice });
   expect(warned).toMatchObject({ lines: ['"Fine."'], failure: undefined });
-  const failed = record(takeAll(said("Warning: metadata"), { sessionUpdate: "session_info_update" }, said("status 429")), { readNotice });
+  const failed = record(takeAll(chunk("Warning: metadata"), { sessionUpdate: "session_info_update" }, chunk("status 429")), { readNotice });
   expect(failed).toMatchObject({ lines: [], failure: expect.stringContaining("status 429") });
   expect(record(takeAll({ sessionUpdate: "session_info_update" }), { readNotice }).failure).toBe("The agent reports no reason.");
 });
@@ -192,9 +192,9 @@ test("text of a broken message is discarded, and the SDK's messages confirm the 
     method === "_own" ? (params as { notice: object }).notice : null;
   const own = (notice: object) => (recorder: SessionRecorder) => recorder.recordExtension("_own", { notice });
   const acts = [
-    takeAll(said("Whole. ", { messageId: "m1" }), said("Bro", { messageId: "m2" })),
+    takeAll(chunk("Whole. ", { messageId: "m1" }), chunk("Bro", { messageId: "m2" })),
     own({ discarded: "It broke." }),
-    takeAll(said("The end.", { messageId: "m3" })),
+    takeAll(chunk("The end.", { messageId: "m3" })),
     own({ answer: "The end." }),
     (recorder: SessionRecorder) => recorder.recordExtension("_other", { notice: { discarded: "Not ours." } }),
   ];
@@ -209,9 +209,9 @@ test("text of a broken message is discarded, and the SDK's messages confirm the 
 test("the answer stays when a broken call before it ends after it (claude)", () => {
   const { lines, answer } = record(
     takeAll(
-      said("I call. ", { messageId: "m1" }),
+      chunk("I call. ", { messageId: "m1" }),
       call({ name: "Bash", status: "pending", rawInput: {} }),
-      said("The end.", { messageId: "m2" }),
+      chunk("The end.", { messageId: "m2" }),
       change({ status: "failed", rawOutput: "It never ran." }),
     ),
   );

@@ -6,6 +6,7 @@ import type { AdapterConfig, AdapterEvent, ExecutionRequest } from "#contract";
 import type { ConnectionResult, ProgramConnection, ProgramTask } from "../../../../adapters/shared/agent-program/agent-program.ts";
 import { createProgramAdapter } from "../../../../adapters/shared/agent-program/create-program-adapter.ts";
 import { createAdapterConfig } from "../../../conformance/adapter-config.ts";
+import { createExecutionRequest } from "../../../conformance/execution-request.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { scriptedConnection, scriptedProgram } from "./scripted-program.ts";
 
@@ -16,17 +17,7 @@ async function openAdapter(connections: ProgramConnection[], config: Partial<Ada
   adapter.onEvent((event) => events.push(event));
   onTestFinished(() => adapter.shutdown());
   const initialize = () => adapter.initialize(createAdapterConfig(root, { env: { PATH: process.env["PATH"] }, ...config }));
-  const request = (changes: Partial<ExecutionRequest> = {}): ExecutionRequest => ({
-    taskId: "t1",
-    agentId: "agent",
-    message: "hello",
-    timeoutSeconds: 60,
-    outputStrategy: { type: "stream" },
-    profile: "modify",
-    approvals: "allow",
-    directories: { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") },
-    ...changes,
-  });
+  const request = (changes: Partial<ExecutionRequest> = {}) => createExecutionRequest(root, { message: "hello", ...changes });
   return { adapter, events, root, initialize, request };
 }
 
@@ -55,13 +46,13 @@ describe("the connection of a task", () => {
   });
 
   test("supports approvals if the task needs them; a task with inspect does not need them", async () => {
-    const deaf = scriptedConnection({ unsupportedReason: () => null });
+    const withoutApprovals = scriptedConnection({ unsupportedReason: () => null });
     const asking = scriptedConnection({
       name: "acp",
       capabilities: { approvals: true },
       unsupportedReason: ({ resumeToken }) => (resumeToken === undefined ? null : "it cannot resume."),
     });
-    const { adapter, initialize, request } = await openAdapter([deaf, asking]);
+    const { adapter, initialize, request } = await openAdapter([withoutApprovals, asking]);
     await initialize();
     expect(adapter.capabilities()).toMatchObject({ approvals: true });
     const run = (changes: Partial<ExecutionRequest>) =>

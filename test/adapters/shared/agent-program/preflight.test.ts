@@ -1,13 +1,14 @@
 import { chmod, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import type { AdapterConfig, ExecutionAdapter, ExecutionRequest } from "#contract";
+import type { AdapterConfig, ExecutionAdapter } from "#contract";
 import type { AgentProgram, Probe, ProgramConnection } from "../../../../adapters/shared/agent-program/agent-program.ts";
 import { createProgramAdapter } from "../../../../adapters/shared/agent-program/create-program-adapter.ts";
 import { probeProgram, probeVersion } from "../../../../adapters/shared/agent-program/probe-program.ts";
 import { findProgram } from "../../../../adapters/shared/process/find-program.ts";
 import { processesOf } from "../../../conformance/adapter-bench.ts";
 import { createAdapterConfig } from "../../../conformance/adapter-config.ts";
+import { createExecutionRequest } from "../../../conformance/execution-request.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { scriptedConnection, scriptedProgram } from "./scripted-program.ts";
 
@@ -44,17 +45,12 @@ async function openAdapter(
     await chmod(path.join(bin, `${name}.new`), 0o755);
     await rename(path.join(bin, `${name}.new`), path.join(bin, name));
   };
-  const request: ExecutionRequest = {
-    taskId: "t1",
-    agentId: "agent",
+  const request = createExecutionRequest(root, {
     message: "hello",
-    timeoutSeconds: 60,
-    outputStrategy: { type: "stream" },
     profile: "inspect",
     approvals: "deny",
     metadata: { does: "echo-message" },
-    directories: { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") },
-  };
+  });
   return { adapter, bin, dataDir, root, initialize, install, request };
 }
 

@@ -1,5 +1,4 @@
 import { mkdir } from "node:fs/promises";
-import path from "node:path";
 import { expect, test } from "vitest";
 import type { AdapterEvent } from "#contract";
 import type { ConnectionResult } from "../../../../adapters/shared/agent-program/agent-program.ts";
@@ -7,6 +6,7 @@ import { createProgramEnvironment } from "../../../../adapters/shared/agent-prog
 import { type ProgramCall, runProgram, type Step } from "../../../../adapters/shared/agent-program/run-program.ts";
 import { createSessionTotals } from "../../../../adapters/shared/agent-program/session-totals.ts";
 import { createTaskTimeline } from "../../../../adapters/shared/agent-program/task-timeline.ts";
+import { createExecutionRequest } from "../../../conformance/execution-request.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { programContext } from "./scripted-program.ts";
 
@@ -26,8 +26,8 @@ interface Outcome {
 /** Runs a shell script as the program of one task. */
 async function run(script: string, changes: Partial<ProgramCall> & { cancelAt?: (event: AdapterEvent) => boolean } = {}): Promise<Outcome> {
   const root = await temporaryDirectory();
-  const directories = { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") };
-  await mkdir(directories.home);
+  const request = createExecutionRequest(root);
+  await mkdir(request.directories.home);
   const controller = new AbortController();
   const events: AdapterEvent[] = [];
   const debugged: object[] = [];
@@ -39,16 +39,6 @@ async function run(script: string, changes: Partial<ProgramCall> & { cancelAt?: 
   const timeline = createTaskTimeline("t", emit, { streaming: true });
   const context = programContext(root, { onOrphansKilled: (count) => (orphansKilled += count) });
   context.logger.debug = (fields) => void debugged.push(fields);
-  const request = {
-    taskId: "t",
-    agentId: "a",
-    message: "m",
-    timeoutSeconds: 60,
-    outputStrategy: { type: "stream" as const },
-    profile: "modify" as const,
-    approvals: "allow" as const,
-    directories,
-  };
   const ending = await runProgram(
     { request, context, timeline, signal: controller.signal, totals: createSessionTotals(root) },
     {

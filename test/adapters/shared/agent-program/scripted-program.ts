@@ -45,6 +45,7 @@ export function programContext(dataDir: string, changes: Partial<ProgramContext>
     settings: programSettingsSchema.parse({}),
     env: { PATH: process.env["PATH"] },
     dataDir,
+    filesDir: dataDir,
     logger: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     sandbox: null,
     retentionDays: 7,

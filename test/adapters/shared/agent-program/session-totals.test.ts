@@ -45,7 +45,7 @@ test.each(["../../escaped", "/etc/passwd", "a\0b", "", ".", "x".repeat(10_000), 
 );
 
 test.each(["", "{", "null", "[]", '{"costUsd":-1}', '{"usage":{"inputTokens":"1"}}'])(
-  "a file that holds %j is an unknown session",
+  "a file with the content %j is an unknown session",
   async (text) => {
     const { totals, directory } = await openTotals();
     await totals.write("/home", "s", total(1));

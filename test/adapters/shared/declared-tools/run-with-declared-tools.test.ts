@@ -7,6 +7,7 @@ import type { ConnectionResult, ProgramConnection, ProgramTask } from "../../../
 import { createProgramAdapter } from "../../../../adapters/shared/agent-program/create-program-adapter.ts";
 import type { OpenCall } from "../../../../adapters/shared/declared-tools/open-calls.ts";
 import { createAdapterConfig } from "../../../conformance/adapter-config.ts";
+import { createExecutionRequest } from "../../../conformance/execution-request.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { scriptedConnection, scriptedProgram } from "../agent-program/scripted-program.ts";
 import { connectToServer } from "./connect-to-server.ts";
@@ -57,18 +58,7 @@ async function openProgram(turns: Turn[], changes: Parameters<typeof scriptedCon
   onTestFinished(() => adapter.shutdown());
   await adapter.initialize(createAdapterConfig(root));
   const run = (given: Partial<ExecutionRequest> = {}) =>
-    adapter.execute({
-      taskId: `t${tasks.length + 1}`,
-      agentId: "agent",
-      message: "Do it.",
-      timeoutSeconds: 60,
-      outputStrategy: { type: "stream" },
-      profile: "modify",
-      approvals: "allow",
-      tools,
-      directories: { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") },
-      ...given,
-    });
+    adapter.execute(createExecutionRequest(root, { taskId: `t${tasks.length + 1}`, tools, ...given }));
   return { adapter, events, tasks, run, openCalls: () => readdir(path.join(root, "open-calls")).catch(() => []) };
 }
 

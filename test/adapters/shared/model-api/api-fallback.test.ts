@@ -108,12 +108,12 @@ describe("conversations are removed after the retention period", () => {
     ["its key is missing", absent, {}, { PATH: env.PATH }],
     ["the proxies are invalid", absent, {}, { ...env, HTTP_PROXY: "no proxy" }],
   ])("also if %s by then", async (_, program, settings, later = env) => {
-    const dataDir = await temporaryDirectory();
-    const directory = path.join(dataDir, "conversations");
-    expect((await (await open(absent, {}, { dataDir })).run(scripted)).result).toMatchObject({ status: "ok", connection: "api" });
+    const filesDir = await temporaryDirectory();
+    const directory = path.join(filesDir, "conversations");
+    expect((await (await open(absent, {}, { filesDir })).run(scripted)).result).toMatchObject({ status: "ok", connection: "api" });
     const [name = "none"] = await readdir(directory);
     await utimes(path.join(directory, name), 0, 0);
-    await open(program, settings, { dataDir, env: later });
+    await open(program, settings, { filesDir, env: later });
     expect(await readdir(directory)).toEqual([]);
   });
 });

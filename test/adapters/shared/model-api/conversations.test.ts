@@ -115,13 +115,13 @@ describe("a task", () => {
 
   test("whose conversation cannot be stored succeeds without a resume token", async () => {
     const { url } = await openToolEndpoint([]);
-    const dataDir = await temporaryDirectory();
-    await mkdir(dataDir, { recursive: true });
-    await writeFile(path.join(dataDir, "conversations"), "no directory");
+    const filesDir = await temporaryDirectory();
+    await mkdir(filesDir, { recursive: true });
+    await writeFile(path.join(filesDir, "conversations"), "no directory");
     const errors: object[] = [];
     const quiet = () => {};
     const logger = { debug: quiet, info: quiet, warn: quiet, error: (fields: object) => void errors.push(fields) };
-    const fixture = await openVercelFixture({ baseUrl: url }, { dataDir, logger });
+    const fixture = await openVercelFixture({ baseUrl: url }, { filesDir, logger });
     const { result } = await fixture.run({});
     expect(result.status).toBe("ok");
     expect(result).not.toHaveProperty("resumeToken");
@@ -129,16 +129,16 @@ describe("a task", () => {
   });
 
   test("that fails does not change the conversation", async () => {
-    const dataDir = await temporaryDirectory();
+    const filesDir = await temporaryDirectory();
     const { url } = await openToolEndpoint([{ id: "1", name: "ask" }]);
-    const fixture = await openVercelFixture({ baseUrl: url }, { dataDir });
+    const fixture = await openVercelFixture({ baseUrl: url }, { filesDir });
     const { resumeToken = "" } = (await fixture.run({ tools: [{ name: "ask", description: "", inputSchema: { type: "object" } }] })).result;
     const read = async () => {
-      const directory = path.join(dataDir, "conversations");
+      const directory = path.join(filesDir, "conversations");
       return await Promise.all((await readdir(directory)).map((name) => readFile(path.join(directory, name), "utf8")));
     };
     const before = await read();
-    const broken = await openVercelFixture({ baseUrl: "http://127.0.0.1:9" }, { dataDir });
+    const broken = await openVercelFixture({ baseUrl: "http://127.0.0.1:9" }, { filesDir });
     const { directories } = fixture.lastTask().request;
     const { result } = await broken.run({ resumeToken, message: "yes", directories });
     expect(result).toMatchObject({ status: "error", errorCode: "adapter_offline", resumeToken });

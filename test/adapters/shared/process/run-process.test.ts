@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { readdirSync, readlinkSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -146,6 +147,29 @@ describe("limits", () => {
 });
 
 describe("start", () => {
+  test("of several programs at once takes one turn of the event loop each", async () => {
+    // The first start also loads code.
+    await run("echo-input");
+    let turn = 0;
+    let isOver = false;
+    const countTurns = (): void => {
+      turn += 1;
+      if (!isOver) setImmediate(countTurns);
+    };
+    const turns: number[] = [];
+    const recordTurn = (): void => void turns.push(turn);
+    subscribe("child_process", recordTurn);
+    try {
+      countTurns();
+      await Promise.all([1, 2, 3, 4].map((number) => run("echo-input", { taskId: `task-${number}` })));
+    } finally {
+      isOver = true;
+      unsubscribe("child_process", recordTurn);
+    }
+    expect(turns).toHaveLength(4);
+    expect(new Set(turns).size).toBe(4);
+  });
+
   test.each([
     ["a program that does not exist", { argv: ["/no/such/program"] }, /ENOENT/],
     ["a bare name that is not on the PATH", { argv: ["no-such-program"] }, /ENOENT/],

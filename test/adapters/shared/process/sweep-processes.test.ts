@@ -30,9 +30,9 @@ describe("the sweep of one task", () => {
     ["no task at all", { TMPDIR: "/nowhere/data/tmp/1", HOME: "/nowhere/data/homes/1" }],
     ["a value that only contains the marker", { TEXT: "BRIDGE_TASK_ID=sweep-test", HOME: "/nowhere/data/homes/1" }],
   ])("does not kill a process of %s", async (_name, environment) => {
-    const stranger = await start(environment);
+    const other = await start(environment);
     expect(await sweepTask(task)).toEqual({ killed: 0, left: 0 });
-    expect(stranger.exitCode ?? stranger.signalCode).toBeNull();
+    expect(other.exitCode ?? other.signalCode).toBeNull();
   });
 
   test("kills a process that ignores SIGTERM after the grace period", async () => {
@@ -78,13 +78,13 @@ describe("the sweep at the start", () => {
     const dataDir = await temporaryDirectory();
     const mine = { BRIDGE_TASK_ID: "sweep-test", TMPDIR: `${dataDir}/tmp/1`, HOME: `${dataDir}/homes/1` };
     const leftovers = [await start(mine), await start({ ...mine, BRIDGE_TASK_ID: "tenant/x", HOME: "/elsewhere" })];
-    const strangers = [
+    const others = [
       await start({ ...mine, TMPDIR: `${dataDir}-2/tmp/1`, HOME: `${dataDir}-2/homes/1` }),
       await start({ TMPDIR: mine.TMPDIR, HOME: mine.HOME }),
     ];
     expect(await sweepLeftovers({ dataDir })).toEqual({ killed: 2, left: 0 });
     expect(await Promise.all(leftovers.map(endOf))).toEqual(["SIGTERM", "SIGTERM"]);
-    expect(strangers.map(({ exitCode, signalCode }) => exitCode ?? signalCode)).toEqual([null, null]);
+    expect(others.map(({ exitCode, signalCode }) => exitCode ?? signalCode)).toEqual([null, null]);
   });
 
   test("kills only processes with the labels of the previous Bridge, and records its own label family", async () => {
@@ -92,10 +92,10 @@ describe("the sweep at the start", () => {
     const file = path.join(dataDir, "process-labels");
     writeFileSync(file, `12345 ${positionOf(dataDir)}\n`);
     const labels = [12345n << 24n, (12345n << 24n) + 7n, 12346n << 24n];
-    const [first, second, stranger] = await Promise.all(labels.map((label) => start({}, labelOf(label))));
+    const [first, second, other] = await Promise.all(labels.map((label) => start({}, labelOf(label))));
     expect(await sweepLeftovers({ dataDir })).toEqual({ killed: 2, left: 0 });
     expect(await Promise.all([first, second].map((child) => child && endOf(child)))).toEqual(["SIGTERM", "SIGTERM"]);
-    expect(stranger?.exitCode ?? stranger?.signalCode).toBeNull();
+    expect(other?.exitCode ?? other?.signalCode).toBeNull();
 
     const [family = "", place] = readFileSync(file, "utf8").trim().split(" ");
     const recorded = BigInt(family);

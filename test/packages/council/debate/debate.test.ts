@@ -10,7 +10,7 @@ const api: Speaker = { domain: "api", agent: "Api" };
 const challenger: Speaker = { domain: "cross-domain", agent: "Challenger" };
 const integration: Speaker = { domain: "cross-domain", agent: "Integration Checker" };
 
-const said = (changes: Partial<Answer>): Answer => ({
+const answer = (changes: Partial<Answer>): Answer => ({
   outputs: [],
   challenges: [],
   signals: [],
@@ -38,11 +38,11 @@ const objection = (targetId: string, changes: Partial<AnsweredChallenge> = {}): 
   ...changes,
 });
 
-/** Two experts with one finding each, and a first debate round that has begun. */
+/** Two experts with one finding each, in a first debate round that has started. */
 function open() {
   const debate = createDebate(["security", "api"], "X");
-  debate.applyOpeningAnswer(security, said({ outputs: [found("tokens never expire")] }));
-  debate.applyOpeningAnswer(api, said({ outputs: [found("pages have no limit")] }));
+  debate.applyOpeningAnswer(security, answer({ outputs: [found("tokens never expire")] }));
+  debate.applyOpeningAnswer(api, answer({ outputs: [found("pages have no limit")] }));
   debate.beginRound(2, []);
   return debate;
 }
@@ -52,17 +52,17 @@ describe("a finding ends", () => {
 
   test("confirmed, when it is not challenged or the expert defends it", () => {
     const debate = open();
-    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
-    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
+    debate.applyChallenges(challenger, answer({ challenges: [objection("X001")] }));
+    debate.applyAnswer(security, answer({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
     expect(statuses(debate)).toEqual({ X001: "confirmed", X002: "confirmed" });
   });
 
   test("revised, with the text of the revision", () => {
     const debate = open();
-    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
+    debate.applyChallenges(challenger, answer({ challenges: [objection("X001")] }));
     debate.applyAnswer(
       security,
-      said({ outputs: [found("tokens live for a year", { ref: "X001", decision: "revised", severity: "LOW" })] }),
+      answer({ outputs: [found("tokens live for a year", { ref: "X001", decision: "revised", severity: "LOW" })] }),
     );
     expect(debate.conclude().outputs[0]).toMatchObject({ id: "X001", status: "revised", severity: "LOW", title: "tokens live for a year" });
     expect(debate.changes.revised).toBe(1);
@@ -70,7 +70,7 @@ describe("a finding ends", () => {
 
   test("withdrawn, and is listed with the withdrawn outputs only", () => {
     const debate = open();
-    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "withdrawn" })] }));
+    debate.applyAnswer(security, answer({ outputs: [found("", { ref: "X001", decision: "withdrawn" })] }));
     const { outputs, withdrawn } = debate.conclude();
     expect(outputs.map(({ id }) => id)).toEqual(["X002"]);
     expect(withdrawn).toMatchObject([{ id: "X001", status: "withdrawn" }]);
@@ -78,60 +78,63 @@ describe("a finding ends", () => {
 
   test("disputed, with the challenge, when its expert does not answer", () => {
     const debate = open();
-    debate.applyChallenges(challenger, said({ challenges: [objection("X001", { text: "It does expire." })] }));
-    debate.applyAnswer(security, said({}));
+    debate.applyChallenges(challenger, answer({ challenges: [objection("X001", { text: "It does expire." })] }));
+    debate.applyAnswer(security, answer({}));
     expect(statuses(debate)["X001"]).toBe("disputed");
     expect(debate.conclude().disputed).toMatchObject([{ output: { id: "X001" }, unresolved_challenge: "It does expire." }]);
   });
 
   test("disputed, when the Challenger maintains the challenge and the expert defends the finding again", () => {
     const debate = open();
-    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
-    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
+    debate.applyChallenges(challenger, answer({ challenges: [objection("X001")] }));
+    debate.applyAnswer(security, answer({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
     debate.beginRound(3, []);
-    debate.applyChallenges(challenger, said({ challenges: [objection("X001", { ref: "CH001", decision: "escalated", text: "Still." })] }));
-    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
+    debate.applyChallenges(
+      challenger,
+      answer({ challenges: [objection("X001", { ref: "CH001", decision: "escalated", text: "Still." })] }),
+    );
+    debate.applyAnswer(security, answer({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
     expect(debate.hasUnsettled).toBe(true);
     expect(debate.conclude().disputed).toMatchObject([{ output: { id: "X001" }, unresolved_challenge: "Still." }]);
   });
 
   test("confirmed, when the Challenger does not repeat its challenge after a second defense", () => {
     const debate = open();
-    const defend = () => debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
-    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
+    const defend = () => debate.applyAnswer(security, answer({ outputs: [found("", { ref: "X001", decision: "confirmed" })] }));
+    debate.applyChallenges(challenger, answer({ challenges: [objection("X001")] }));
     defend();
     debate.beginRound(3, []);
-    debate.applyChallenges(challenger, said({ challenges: [objection("X001", { ref: "CH001", decision: "escalated" })] }));
+    debate.applyChallenges(challenger, answer({ challenges: [objection("X001", { ref: "CH001", decision: "escalated" })] }));
     defend();
     debate.beginRound(4, []);
-    debate.applyChallenges(challenger, said({}));
+    debate.applyChallenges(challenger, answer({}));
     expect(debate.hasUnsettled).toBe(false);
     expect(debate.conclude().disputed).toEqual([]);
   });
 
   test("disputed, when the Challenger maintains a challenge after a revision and the expert does not answer", () => {
     const debate = open();
-    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
-    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "revised", description: "", severity: "LOW" })] }));
+    debate.applyChallenges(challenger, answer({ challenges: [objection("X001")] }));
+    debate.applyAnswer(security, answer({ outputs: [found("", { ref: "X001", decision: "revised", description: "", severity: "LOW" })] }));
     debate.beginRound(3, []);
     debate.applyChallenges(
       challenger,
-      said({ challenges: [objection("X001", { ref: "CH001", decision: "escalated", text: "Even so." })] }),
+      answer({ challenges: [objection("X001", { ref: "CH001", decision: "escalated", text: "Even so." })] }),
     );
     expect(debate.conclude().disputed).toMatchObject([{ output: { id: "X001", severity: "LOW" }, unresolved_challenge: "Even so." }]);
   });
 
   test("confirmed, when the Challenger withdraws the challenge", () => {
     const debate = open();
-    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
+    debate.applyChallenges(challenger, answer({ challenges: [objection("X001")] }));
     debate.beginRound(3, []);
-    debate.applyChallenges(challenger, said({ challenges: [objection("X001", { ref: "CH001", decision: "withdrawn" })] }));
+    debate.applyChallenges(challenger, answer({ challenges: [objection("X001", { ref: "CH001", decision: "withdrawn" })] }));
     expect(statuses(debate)["X001"]).toBe("confirmed");
   });
 
   test("discovered, when it was found in the debate", () => {
     const debate = open();
-    debate.applyAnswer(integration, said({ outputs: [found("both sides trust the other's check")] }));
+    debate.applyAnswer(integration, answer({ outputs: [found("both sides trust the other's check")] }));
     expect(debate.conclude().outputs[2]).toMatchObject({
       id: "X003",
       status: "discovered",
@@ -142,18 +145,18 @@ describe("a finding ends", () => {
 });
 
 describe("a role cannot", () => {
-  test("change the finding of another role: its text becomes a finding of its own", () => {
+  test("change the finding of another role: its text becomes a separate finding", () => {
     const debate = open();
     debate.applyAnswer(
       api,
-      said({
+      answer({
         outputs: [
           found("tokens are fine", { ref: "X001", decision: "revised", severity: "INFO" }),
           found("", { ref: "X001", decision: "withdrawn" }),
         ],
       }),
     );
-    debate.applyAnswer(challenger, said({ outputs: [found("", { ref: "X002", decision: "withdrawn" })] }));
+    debate.applyAnswer(challenger, answer({ outputs: [found("", { ref: "X002", decision: "withdrawn" })] }));
     const { outputs, withdrawn } = debate.conclude();
     expect(withdrawn).toEqual([]);
     expect(outputs).toMatchObject([
@@ -165,20 +168,23 @@ describe("a role cannot", () => {
 
   test("challenge a missing or withdrawn finding or its own finding", () => {
     const debate = open();
-    debate.applyAnswer(challenger, said({ outputs: [found("all of it is guessed")] }));
-    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "withdrawn" })] }));
-    const { raised } = debate.applyChallenges(challenger, said({ challenges: [objection("X001"), objection("X003"), objection("X999")] }));
+    debate.applyAnswer(challenger, answer({ outputs: [found("all of it is guessed")] }));
+    debate.applyAnswer(security, answer({ outputs: [found("", { ref: "X001", decision: "withdrawn" })] }));
+    const { raised } = debate.applyChallenges(
+      challenger,
+      answer({ challenges: [objection("X001"), objection("X003"), objection("X999")] }),
+    );
     expect(raised).toEqual([]);
   });
 
   test("report a finding twice: a repetition is not new, and a challenge to a merged finding applies to the kept one", () => {
     const debate = open();
-    expect(debate.applyAnswer(security, said({ outputs: [found("tokens never expire")] }))).toEqual([]);
-    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
-    debate.applyAnswer(security, said({ outputs: [found("sessions outlive logout", { description: "Cookies stay good." })] }));
+    expect(debate.applyAnswer(security, answer({ outputs: [found("tokens never expire")] }))).toEqual([]);
+    debate.applyChallenges(challenger, answer({ challenges: [objection("X001")] }));
+    debate.applyAnswer(security, answer({ outputs: [found("sessions outlive logout", { description: "Cookies stay good." })] }));
     debate.applyAnswer(
       security,
-      said({
+      answer({
         outputs: [
           found("sessions outlive logout", { ref: "X001", decision: "revised", description: "Cookies stay good.", severity: "LOW" }),
         ],
@@ -192,7 +198,7 @@ describe("a role cannot", () => {
 describe("a finding that is repeated with a higher severity in a debate round", () => {
   const repeat = (changes: Partial<AnsweredOutput>) => {
     const debate = open();
-    debate.applyAnswer(security, said({ outputs: [found("tokens never expire", { severity: "CRITICAL", ...changes })] }));
+    debate.applyAnswer(security, answer({ outputs: [found("tokens never expire", { severity: "CRITICAL", ...changes })] }));
     return { debate, merges: debate.mergeDuplicates() };
   };
 
@@ -211,23 +217,23 @@ describe("a finding that is repeated with a higher severity in a debate round", 
 
   test("with its id as confirmed is revised to the higher severity, and stays defended", () => {
     const debate = open();
-    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
-    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed", severity: "CRITICAL" })] }));
+    debate.applyChallenges(challenger, answer({ challenges: [objection("X001")] }));
+    debate.applyAnswer(security, answer({ outputs: [found("", { ref: "X001", decision: "confirmed", severity: "CRITICAL" })] }));
     expect(debate.listStanding()).toMatchObject([{ id: "X001", severity: "CRITICAL", status: "revised" }, { id: "X002" }]);
     expect(debate.challenges).toMatchObject([{ state: "defended" }]);
   });
 
   test("with its id as confirmed at a lower severity keeps its severity", () => {
     const debate = open();
-    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "confirmed", severity: "LOW" })] }));
+    debate.applyAnswer(security, answer({ outputs: [found("", { ref: "X001", decision: "confirmed", severity: "LOW" })] }));
     expect(debate.listStanding()).toMatchObject([{ id: "X001", severity: "HIGH", status: "confirmed" }, { id: "X002" }]);
   });
 
   test("keeps its first id", () => {
     const { debate } = repeat({});
-    debate.applyChallenges(challenger, said({ challenges: [objection("X001")] }));
+    debate.applyChallenges(challenger, answer({ challenges: [objection("X001")] }));
     expect(debate.listOpenChallenges("security")).toMatchObject([{ targetId: "X003" }]);
-    debate.applyAnswer(security, said({ outputs: [found("", { ref: "X001", decision: "withdrawn" })] }));
+    debate.applyAnswer(security, answer({ outputs: [found("", { ref: "X001", decision: "withdrawn" })] }));
     expect(debate.conclude().withdrawn).toMatchObject([{ id: "X003" }]);
   });
 
@@ -265,9 +271,9 @@ describe("findings that are imported from other debates", () => {
   test("can only be changed by the judge", () => {
     const debate = takeOver(output("D001"));
     for (const speaker of [security, integration])
-      debate.applyAnswer(speaker, said({ outputs: [found("", { ref: "D001", decision: "withdrawn" })] }));
+      debate.applyAnswer(speaker, answer({ outputs: [found("", { ref: "D001", decision: "withdrawn" })] }));
     expect(debate.listStanding()).toHaveLength(1);
-    debate.applyAnswer(judge, said({ outputs: [found("", { ref: "D001", decision: "withdrawn" })] }));
+    debate.applyAnswer(judge, answer({ outputs: [found("", { ref: "D001", decision: "withdrawn" })] }));
     expect(debate.listStanding()).toEqual([]);
   });
 
@@ -276,7 +282,7 @@ describe("findings that are imported from other debates", () => {
     expect(debate.hasUnsettled).toBe(true);
     expect(debate.describeRound().open_challenges).toMatchObject([{ target_finding_id: "D001", challenge_text: "They do." }]);
     expect(debate.conclude().disputed).toMatchObject([{ output: { id: "D001", status: "disputed" }, unresolved_challenge: "They do." }]);
-    debate.applyAnswer(judge, said({ outputs: [found("", { ref: "D001", decision: "confirmed" })] }));
+    debate.applyAnswer(judge, answer({ outputs: [found("", { ref: "D001", decision: "confirmed" })] }));
     expect(debate.hasUnsettled).toBe(false);
     expect(debate.conclude()).toMatchObject({ outputs: [{ id: "D001", status: "confirmed" }], disputed: [] });
   });
@@ -284,14 +290,16 @@ describe("findings that are imported from other debates", () => {
   test("are never merged, and a repetition of one is not a finding", () => {
     const alike = { title: "Tokens never expire", description: "About tokens" };
     const debate = takeOver(output("D001", alike), output("D002", { ...alike, severity: "LOW" }));
-    expect(debate.applyAnswer(integration, said({ outputs: [found("Tokens never expire", { description: "About tokens" })] }))).toEqual([]);
+    expect(debate.applyAnswer(integration, answer({ outputs: [found("Tokens never expire", { description: "About tokens" })] }))).toEqual(
+      [],
+    );
     expect(debate.mergeDuplicates()).toEqual([]);
     expect(debate.listStanding()).toHaveLength(2);
   });
 
   test("keep both challenges when the Challenger adds one", () => {
     const debate = takeOver(output("D001", { status: "disputed" }));
-    debate.applyChallenges(challenger, said({ challenges: [objection("D001", { text: "Where?" })] }));
+    debate.applyChallenges(challenger, answer({ challenges: [objection("D001", { text: "Where?" })] }));
     expect(debate.conclude().disputed).toMatchObject([{ unresolved_challenge: "They do.\nWhere?" }]);
   });
 });
@@ -301,7 +309,7 @@ describe("a requested domain", () => {
     const debate = createDebate(["security"], "X");
     debate.applyOpeningAnswer(
       security,
-      said({
+      answer({
         outputs: [found("one", { ref: "a" }), found("two", { ref: "b" })],
         signals: [
           { domain: "database", reason: "rows", findingId: "b" },
@@ -311,7 +319,7 @@ describe("a requested domain", () => {
       }),
     );
     expect(debate.wantedDomains).toEqual([{ domain: "database", trigger_finding_id: "X002", reason: "rows" }]);
-    // The second reason waits for the expert, too.
+    // The second reason also waits for the expert.
     expect(debate.takeRequests("database")).toEqual([{ domain: "database", from: "Security", finding_id: "X001", reason: "again" }]);
     expect(hasEnded(debate)).toBe(false);
     debate.beginRound(2, debate.wantedDomains);
@@ -326,7 +334,7 @@ describe("a requested domain", () => {
     const debate = createDebate(["security"], "X");
     debate.applyOpeningAnswer(
       security,
-      said({ outputs: [found("one")], signals: [{ domain: "database", reason: "rows", findingId: null }] }),
+      answer({ outputs: [found("one")], signals: [{ domain: "database", reason: "rows", findingId: null }] }),
     );
     expect(debate.conclude().outputs[1]).toMatchObject({
       type: "observation",
@@ -340,8 +348,8 @@ describe("a requested domain", () => {
 
 test("domains that report similar findings with different severities are in conflict in the packet and in the result", () => {
   const debate = createDebate(["security", "api"], "X");
-  debate.applyOpeningAnswer(security, said({ outputs: [found("tokens never expire")] }));
-  debate.applyOpeningAnswer(api, said({ outputs: [found("tokens never expire", { severity: "LOW" })] }));
+  debate.applyOpeningAnswer(security, answer({ outputs: [found("tokens never expire")] }));
+  debate.applyOpeningAnswer(api, answer({ outputs: [found("tokens never expire", { severity: "LOW" })] }));
   expect(debate.describeRound().conflicts).toEqual([{ finding_ids: ["X001", "X002"], about: "tokens never expire" }]);
   expect(debate.conclude().outputs[2]).toMatchObject({
     agent: "consolidation",
@@ -351,8 +359,8 @@ test("domains that report similar findings with different severities are in conf
 
 test("a signal to an active domain is a request to its expert, returned once with its reason", () => {
   const debate = open();
-  debate.applyAnswer(api, said({ signals: [{ domain: "security", reason: "Who may read the pages?", findingId: "X002" }] }));
-  debate.applyAnswer(security, said({ signals: [{ domain: "security", reason: "myself", findingId: null }] }));
+  debate.applyAnswer(api, answer({ signals: [{ domain: "security", reason: "Who may read the pages?", findingId: "X002" }] }));
+  debate.applyAnswer(security, answer({ signals: [{ domain: "security", reason: "myself", findingId: null }] }));
   expect([debate.wantedDomains, debate.openRequests.length]).toEqual([[], 1]);
   expect(debate.takeRequests("security")).toEqual([
     { domain: "security", from: "Api", finding_id: "X002", reason: "Who may read the pages?" },
@@ -411,9 +419,11 @@ test("no answer loses a finding, changes its owner or causes an unknown state", 
       const dropped = new Set<string>();
       for (const [index, { who, outputs, challenges }] of turns.entries()) {
         const speaker = speakers[who] ?? security;
-        const heard =
-          who === 2 ? debate.applyChallenges(speaker, said({ outputs, challenges })).found : debate.applyAnswer(speaker, said({ outputs }));
-        for (const { id, agent, domain } of heard) {
+        const added =
+          who === 2
+            ? debate.applyChallenges(speaker, answer({ outputs, challenges })).found
+            : debate.applyAnswer(speaker, answer({ outputs }));
+        for (const { id, agent, domain } of added) {
           expect(`${agent} ${domain}`).toBe(`${speaker.agent} ${speaker.domain}`);
           authors.set(id, `${agent} ${domain}`);
         }
@@ -424,7 +434,7 @@ test("no answer loses a finding, changes its owner or causes an unknown state", 
       for (const { id, agent, domain } of [...outputs, ...withdrawn])
         if (agent !== "consolidation") expect(authors.get(id)).toBe(`${agent} ${domain}`);
       const ended = [...outputs.filter(({ agent }) => agent !== "consolidation"), ...withdrawn].map(({ id }) => id);
-      // No finding is lost, and none is in two places.
+      // No finding is lost, and none is in two lists.
       expect([...ended, ...dropped].toSorted()).toEqual([...authors.keys()].toSorted());
       for (const { status } of outputs) expect(["confirmed", "revised", "disputed", "discovered"]).toContain(status);
       for (const { status } of withdrawn) expect(status).toBe("withdrawn");

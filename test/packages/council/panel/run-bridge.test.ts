@@ -400,7 +400,7 @@ describe("invalid answers", () => {
     const { report, player } = await run({ [security]: failing, [api]: failing, Challenger: failing, "Integration Checker": failing });
     expect(report).toMatchObject({ ...expected, debate_rounds: null, verdict: null, outputs: [], confidence: null });
     expect(player.requests).toHaveLength(4);
-    // A runtime that is not there has had no agents, no connection and no prompt.
+    // A missing runtime had no agents, no connection and no prompt.
     const wasThere = errorCode !== "adapter_offline";
     expect([report.agents_spawned, report.connection_used, typeof report.prompt_size_chars_r1]).toEqual(
       wasThere ? [4, "cli", "number"] : [0, null, "object"],
@@ -421,7 +421,7 @@ describe("invalid answers", () => {
       [`${security} 2`]: gone,
       [`${api} 2`]: gone,
     });
-    // A round in which no role answered is no debate.
+    // A round in which no role answered does not count as a debate.
     expect(report).toMatchObject({ status: "COMPLETED", debate_rounds: 0, verdict: "CONCERNS", outputs: [{ id: "X001" }] });
     expect(report.roles.filter(({ answered }) => !answered)).toHaveLength(4);
   });

@@ -13,8 +13,8 @@ describe("readAnswer", () => {
     ["the object after another one", `{"thinking": true} ${answer}`],
     ["the text after unclosed braces", `{{{ " ${answer}`],
     ["the last of two blocks", `\`\`\`json\n{"outputs": []}\n\`\`\`\n\`\`\`json\n${answer}\n\`\`\``],
-  ])("finds an answer in %s", (_where, said) => {
-    expect(readAnswer(said, "review")).toMatchObject({ outputs: [{ severity: "HIGH", title: "T" }], confidence: "high" });
+  ])("finds an answer in %s", (_where, text) => {
+    expect(readAnswer(text, "review")).toMatchObject({ outputs: [{ severity: "HIGH", title: "T" }], confidence: "high" });
   });
 
   test.each([
@@ -25,8 +25,8 @@ describe("readAnswer", () => {
     ["a truncated answer", answer.slice(0, -3)],
     ["very deep nesting", '{"outputs":'.repeat(50_000)],
     ["nested lists", `{"outputs": ${"[".repeat(100_000)}`],
-  ])("finds no answer in %s", (_what, said) => {
-    expect(readAnswer(said, "review")).toBeNull();
+  ])("finds no answer in %s", (_what, text) => {
+    expect(readAnswer(text, "review")).toBeNull();
   });
 
   test("tries only the first 500 opening braces", () => {
@@ -107,7 +107,7 @@ describe("an output", () => {
 });
 
 test("challenges and signals are parsed, and omitted without a target or a name", () => {
-  const said = JSON.stringify({
+  const text = JSON.stringify({
     challenges: [
       { challenge_id: "", target_finding_id: "X001", challenge_text: "Why?" },
       { challenge_id: "CH001", target_finding_id: "X002", status: "withdrawn" },
@@ -122,7 +122,7 @@ test("challenges and signals are parsed, and omitted without a target or a name"
       { domain: "api" },
     ],
   });
-  expect(readAnswer(said, "review")).toMatchObject({
+  expect(readAnswer(text, "review")).toMatchObject({
     challenges: [
       { ref: null, targetId: "X001", text: "Why?", decision: "raised" },
       { ref: "CH001", targetId: "X002", text: "", decision: "withdrawn" },

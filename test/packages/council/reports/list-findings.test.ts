@@ -9,7 +9,7 @@ type List = "multi_source_confirmed" | "single_source_findings" | "disputed_find
 
 const title = "Tokens never expire";
 
-/** The answers of one runtime that lead to its one finding having this state: what its roles answer in the rounds 1 and 2. */
+/** The answers that give the one finding of a runtime this state: those of its roles in rounds 1 and 2. */
 function answersTo(state: State, severity: string, id: string): Record<string, object> {
   const found = { outputs: [say(severity, title)] };
   const challenge = { challenges: [{ target_finding_id: id, challenge_text: "They do." }] };
@@ -89,7 +89,7 @@ describe("a CRITICAL finding of one bridge", () => {
 describe("a CRITICAL finding of two bridges", () => {
   test.each<[State, State, Decision, List, string]>([
     ["confirmed", "confirmed", "none", "multi_source_confirmed", "FAIL"],
-    // One bridge holds it without a dispute at the same severity.
+    // One bridge reports it undisputed with the same severity.
     ["confirmed", "disputed", "none", "multi_source_confirmed", "FAIL"],
     ["disputed", "disputed", "none", "disputed_findings", "CONCERNS"],
     ["disputed", "disputed", "confirmed", "multi_source_confirmed", "FAIL"],

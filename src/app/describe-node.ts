@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import type { ExecutionAdapter, GatewayCapabilities } from "#contract";
+import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
+import type { Config } from "../config/config.ts";
+import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { NewNode, NodeAdapter } from "../store/cluster-store.ts";
+
+/** Describes this node as it registers itself among the nodes of a PostgreSQL database. */
+export function describeNode(config: Config, version: string): NewNode {
+  const { name, url, tags, files, leaseSeconds } = config.node;
+  return { name, url, version, tags, files, settingsDigest: digestSettings(config), leaseMs: leaseSeconds * 1000 };
+}
+
+/** The digest of the settings that must be equal on all nodes. It reveals no secret, because callback secrets are random. */
+function digestSettings(config: Config): string {
+  const { node, quota, queueLimit, defaultProfile, bodyLimitBytes, tokenHashes, rateLimitPerMinute } = config;
+  const { callbacks, retentionDays, idleSeconds, approvalSeconds, mcpCommands } = config;
+  const shared = [
+    [node.leaseSeconds, node.graceSeconds, node.files],
+    [quota, queueLimit, defaultProfile, bodyLimitBytes, tokenHashes, rateLimitPerMinute],
+    [callbacks, retentionDays, idleSeconds, approvalSeconds, mcpCommands],
+  ];
+  return createHash("sha256").update(JSON.stringify(shared)).digest("hex");
+}
+
+/** Describes the adapters of this node as it reports them to the other nodes. */
+export function describeAdapters(registry: AdapterRegistry, dispatcher: Pick<Dispatcher, "load">): NodeAdapter[] {
+  return registry.list().map(({ provider, adapter, health }) => {
+    const { running, maxConcurrent } = dispatcher.load(provider);
+    return {
+      provider,
+      health: health.status,
+      capabilities: readCapabilities(adapter),
+      running,
+      maxConcurrent,
+      checkedAt: health.checkedAt,
+    };
+  });
+}
+
+/** An adapter that fails here must not prevent the renewal of the lease. */
+function readCapabilities(adapter: ExecutionAdapter | null): GatewayCapabilities | null {
+  try {
+    return adapter?.capabilities() ?? null;
+  } catch {
+    return null;
+  }
+}

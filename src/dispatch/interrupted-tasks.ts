@@ -1,0 +1,38 @@
+import type { Approvals } from "../approvals/approvals.ts";
+import { buildFinish } from "../results/build-finish.ts";
+import { failedResult } from "../results/failed-result.ts";
+import type { InterruptedTask } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
+import type { TaskCancellation } from "./cancel-task.ts";
+
+interface InterruptedTasksOptions {
+  store: Store;
+  approvals: Approvals;
+  settle: TaskCancellation["settle"];
+}
+
+/** Creates the functions that end or requeue the tasks of a process that has ended. */
+export function createInterruptedTasks({ store, approvals, settle }: InterruptedTasksOptions) {
+  /** A stored stop request decides the end of its task. */
+  async function endInterrupted(interrupted: readonly InterruptedTask[], reason: string): Promise<void> {
+    for (const { task, stop } of interrupted) {
+      approvals.adopt(task);
+      const result = failedResult(stop?.code ?? "bridge_restarted", stop?.reason ?? reason);
+      if (task.state === "queued") await settle(await store.finishTaskIfQueued(task, buildFinish(task, result)));
+      else if (task.parentSeq === null && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task)))
+        await approvals.release(task);
+      else await settle(await store.finishTaskIfRunning(task, buildFinish(task, result)));
+    }
+  }
+
+  return {
+    /** Ends or requeues the tasks that the last process of this node has left running. */
+    endOwnTasks: async (): Promise<void> => endInterrupted(await store.listInterruptedTasks(), "Bridge was restarted while the task ran."),
+    /** Ends or requeues the tasks that another node has left running when it died. Returns their number. */
+    async endTasksOf({ id, name }: { id: string; name: string }): Promise<number> {
+      const interrupted = await store.listInterruptedTasks(id);
+      await endInterrupted(interrupted, `The node ${name}, which ran the task, stopped responding.`);
+      return interrupted.length;
+    },
+  };
+}

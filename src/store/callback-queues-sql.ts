@@ -1,0 +1,16 @@
+/**
+ * Every pair of origin and tenant that has a pending callback, as the rows of `queue`; rows with a NULL end each list and match nothing.
+ * Jumps from queue to queue along the index, so the cost depends on the number of queues and not of callbacks.
+ */
+export const pendingQueues = `WITH RECURSIVE waiting (origin) AS (
+    SELECT min(origin) FROM callback WHERE state = 'pending'
+    UNION ALL
+    SELECT (SELECT min(origin) FROM callback WHERE state = 'pending' AND origin > waiting.origin) FROM waiting WHERE waiting.origin IS NOT NULL),
+  queue (origin, tenant) AS (
+    SELECT origin, (SELECT min(tenant) FROM callback c WHERE c.state = 'pending' AND c.origin = waiting.origin) FROM waiting
+    UNION ALL
+    SELECT origin, (SELECT min(tenant) FROM callback c WHERE c.state = 'pending' AND c.origin = queue.origin AND c.tenant > queue.tenant)
+      FROM queue WHERE queue.tenant IS NOT NULL)`;
+
+/** The pending callbacks of one row of `queue`. */
+export const pendingOfQueue = "FROM callback c WHERE c.state = 'pending' AND c.origin = queue.origin AND c.tenant = queue.tenant";

@@ -1,0 +1,15 @@
+import type { EventType } from "#contract";
+import type { StoredEvent } from "./records.ts";
+import { type StoredRow, toTaskIdentity } from "./task-rows.ts";
+
+/** The columns of `toStoredEvent`, of the event `e` and its task `t`. */
+export const eventColumns = "e.number, e.type, e.at, e.data, t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider";
+
+/** An event row with the identity of its task. */
+export const toStoredEvent = (row: StoredRow): StoredEvent => ({
+  number: Number(row["number"]),
+  task: toTaskIdentity(row),
+  type: row["type"] as EventType,
+  at: Number(row["at"]),
+  data: String(row["data"]),
+});

@@ -1,0 +1,102 @@
+import { pendingOfQueue, pendingQueues } from "../callback-queues-sql.ts";
+import { callbackColumns, dueCallbackColumns, type ReadGapped, toCallback, toDueCallback } from "../callback-rows.ts";
+import { type CallbackQueue, callbackStates } from "../records.ts";
+import type { Store } from "../store.ts";
+import type { BatchWriter } from "./batch-writer.ts";
+import { isForeign, releaseIdleOriginsOperation, takeOriginsOperation } from "./callback-origins.ts";
+import type { Reader } from "./reader-pool.ts";
+import { toStatement } from "./to-statement.ts";
+
+/** A node releases origins without pending callbacks after this time, as long as it remembers which origins did not respond. */
+const IDLE_ORIGIN_MS = 600_000;
+const RELEASE_INTERVAL_MS = 60_000;
+
+/** The other parts of the store that callback reads use. */
+interface Dependencies {
+  readGapped: ReadGapped;
+  /** Reads the clock of the server. If it was set back, first restarts the delays of pending callbacks. */
+  correctSchedule(): Promise<number>;
+  /** The id of this node. */
+  node: string;
+  /** Whether this node posts callbacks. */
+  delivers: boolean;
+  writer: Pick<BatchWriter, "write">;
+}
+
+/** Reads the callback outbox. Due callbacks are those to the origins that this node has or can take. */
+export function createCallbackReads(reader: Reader, { readGapped, correctSchedule, node, delivers, writer }: Dependencies) {
+  let releasedAt = performance.now();
+
+  async function releaseIdleOrigins(): Promise<void> {
+    if (performance.now() - releasedAt < RELEASE_INTERVAL_MS) return;
+    releasedAt = performance.now();
+    await writer.write(releaseIdleOriginsOperation, { node, idleForMs: IDLE_ORIGIN_MS });
+  }
+
+  /** Returns the queues to the origins that this node has, after it has taken those that no live node has. */
+  async function takeQueues(queues: readonly (CallbackQueue & { isOwn: boolean })[]): Promise<CallbackQueue[]> {
+    const origins = queues.filter(({ isOwn }) => !isOwn).map(({ origin }) => origin);
+    const taken = origins.length === 0 ? new Set() : await writer.write(takeOriginsOperation, { origins, deliverer: node });
+    return queues.filter(({ isOwn, origin }) => isOwn || taken.has(origin)).map(({ tenant, origin }) => ({ tenant, origin }));
+  }
+
+  return {
+    async findCallback(taskSeq) {
+      const row = await reader.get(selectCallback, taskSeq);
+      return row === undefined ? null : toCallback(row);
+    },
+    async listCallbacks(tenant, state, { before, limit }) {
+      // One index serves lists with and without a state: the newest callbacks are among the newest ones of each state.
+      const states = state === undefined ? callbackStates : [state];
+      const pages = states.map((one) => reader.all(selectCallbacks, tenant, one, before ?? Number.MAX_SAFE_INTEGER, limit));
+      const rows = (await Promise.all(pages)).flat();
+      return rows
+        .toSorted((a, b) => Number(b["seq"]) - Number(a["seq"]))
+        .slice(0, limit)
+        .map(toCallback);
+    },
+    async listDueCallbackQueues() {
+      if (!delivers) return [];
+      await releaseIdleOrigins();
+      const rows = await reader.all(selectDueQueues, await correctSchedule(), node);
+      return takeQueues(rows.map((row) => ({ tenant: String(row["tenant"]), origin: String(row["origin"]), isOwn: row["own"] === true })));
+    },
+    async listDueCallbacks({ tenant, origin }, limit, inProgress = new Set()) {
+      const rows = await reader.all(selectDue, origin, tenant, await correctSchedule(), [...inProgress], limit, node);
+      return rows.map((row) => toDueCallback(row, readGapped));
+    },
+    async nextCallbackInMs() {
+      if (!delivers) return null;
+      const now = await correctSchedule();
+      const next = (await reader.get(selectNext, now, node))?.["at"];
+      return typeof next === "number" ? next - now : null;
+    },
+  } satisfies Partial<Store>;
+}
+
+const fromCallbacks = "FROM callback c JOIN task t ON t.seq = c.task";
+const selectCallback = toStatement(`SELECT ${callbackColumns} ${fromCallbacks} WHERE c.task = $1`);
+
+const selectCallbacks = toStatement(
+  `SELECT ${callbackColumns} FROM (
+     SELECT * FROM callback WHERE tenant = $1 AND state = $2 AND task < $3 ORDER BY task DESC LIMIT $4) AS c
+   JOIN task t ON t.seq = c.task ORDER BY c.task DESC`,
+);
+
+const isAvailable = `NOT ${isForeign({ origin: "queue.origin", node: "$2", now: "$1" })}`;
+const selectDueQueues = toStatement(
+  `${pendingQueues} SELECT origin, tenant, EXISTS (SELECT 1 FROM callback_origin o WHERE o.origin = queue.origin AND o.node = $2) AS own
+   FROM queue WHERE (SELECT min(next_at) ${pendingOfQueue}) <= $1 AND ${isAvailable}`,
+);
+const selectNext = toStatement(
+  `${pendingQueues} SELECT min((SELECT min(next_at) ${pendingOfQueue} AND c.next_at > $1)) AS at FROM queue WHERE ${isAvailable}`,
+);
+
+/** Loads only the bodies that are returned, because a body can be long. Finds nothing after another node has taken the origin. */
+const selectDue = toStatement(
+  `SELECT ${dueCallbackColumns} FROM (
+     SELECT task FROM callback c WHERE state = 'pending' AND origin = $1 AND tenant = $2 AND next_at <= $3 AND task <> ALL ($4::bigint[])
+       AND EXISTS (SELECT 1 FROM callback_origin o WHERE o.origin = $1 AND o.node = $6)
+       AND NOT EXISTS (SELECT 1 FROM callback_dedup d WHERE d.task = c.task) ORDER BY next_at, task LIMIT $5) AS due
+   JOIN callback c ON c.task = due.task JOIN task t ON t.seq = c.task ORDER BY c.next_at, c.task`,
+);

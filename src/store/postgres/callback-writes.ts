@@ -1,0 +1,114 @@
+import { callbackColumns, toCallback } from "../callback-rows.ts";
+import { toColumnText } from "../column-text.ts";
+import type { Callback, CallbackSettlement, DueCallback } from "../records.ts";
+import type { CallbackStore } from "../store.ts";
+import type { BatchWriter } from "./batch-writer.ts";
+import { takeOrigins } from "./callback-origins.ts";
+import { toColumns } from "./columns.ts";
+import type { Row } from "./connection.ts";
+import type { OperationKind } from "./operation-kind.ts";
+
+/** The result of the POST that followed the first `attempts` POSTs. */
+interface Settlement extends Pick<DueCallback, "task" | "attempts"> {
+  settlement: CallbackSettlement;
+}
+
+/** Counts POSTs and settles their callbacks. Returns the number of POSTs; null if the guard does not hold. */
+export const settleOperation: OperationKind<Settlement, number | null> = {
+  name: "settle",
+  keyOf: ({ task }) => task.seq,
+  isRepeatable: false,
+  async run(inputs, transaction) {
+    const rows = await transaction.query(settle, [...toColumns(settlementNames, inputs.map(toSettlementRow)), transaction.now]);
+    const settled = new Map(rows.map((row) => [Number(row["task"]), Number(row["attempts"])]));
+    return inputs.map(({ task, settlement }) => {
+      const attempts = settled.get(task.seq);
+      if (attempts === undefined) return { output: null };
+      return { output: attempts, events: settlement.event === null ? [] : [{ task, ...settlement.event(attempts) }] };
+    });
+  },
+};
+
+const settlementNames = ["task", "attempts", "state", "next_in", "status", "error"] as const;
+const settle = {
+  name: "settle_callbacks",
+  text: `WITH settled AS (
+      UPDATE callback c SET state = given.state, attempts = c.attempts + 1, next_at = $7 + given.next_in, last_status = given.status,
+        last_error = given.error, updated_at = $7, body = CASE WHEN given.state = 'delivered' THEN NULL ELSE c.body END
+      FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[], $5::integer[], $6::text[])
+        AS given (${settlementNames.join(", ")})
+      WHERE c.task = given.task AND c.state = 'pending' AND c.attempts = given.attempts
+      RETURNING c.task, c.attempts, c.state),
+    delivered AS (INSERT INTO callback_dedup (task, at) SELECT task, $7 FROM settled WHERE state = 'delivered' ON CONFLICT DO NOTHING)
+    SELECT task, attempts FROM settled`,
+};
+
+const toSettlementRow = ({ task, attempts, settlement: { state, nextInMs, lastStatus, lastError } }: Settlement) => ({
+  task: task.seq,
+  attempts,
+  state,
+  next_in: nextInMs,
+  status: lastStatus,
+  error: lastError === null ? null : toColumnText(lastError),
+});
+
+/** A new round of attempts for a dead callback. */
+interface Redelivery {
+  task: number;
+  /** The node that takes the origin if no live node has it; null if this node posts no callbacks. */
+  deliverer: string | null;
+}
+
+/** A callback that was redelivered, and the node that posts it; null if no node has taken its origin yet. */
+interface Redelivered {
+  callback: Callback;
+  owner: string | null;
+}
+
+/** Starts new rounds of attempts for dead callbacks. Returns null if the guard does not hold. */
+export const redeliverOperation: OperationKind<Redelivery, Redelivered | null> = {
+  name: "redeliver",
+  keyOf: ({ task }) => task,
+  isRepeatable: false,
+  async run(inputs, transaction) {
+    const rows = await transaction.query(redeliver, [inputs.map(({ task }) => task), transaction.now]);
+    const { deliverer = null } = inputs[0] ?? {};
+    const owners = rows.length === 0 ? new Map<string, string>() : await takeOrigins(rows.map(toOrigin), deliverer, transaction);
+    const found = new Map(
+      rows.map((row) => [Number(row["seq"]), { callback: toCallback(row), owner: owners.get(toOrigin(row)) ?? null }] as const),
+    );
+    return inputs.map(({ task }) => ({ output: found.get(task) ?? null }));
+  },
+};
+
+const toOrigin = (row: Row): string => String(row["origin"]);
+
+const redeliver = {
+  name: "redeliver_callbacks",
+  text: `UPDATE callback c SET state = 'pending', round_start = c.attempts, next_at = $2, updated_at = $2
+    FROM task t WHERE t.seq = c.task AND c.task = ANY ($1::bigint[]) AND c.state = 'dead' RETURNING ${callbackColumns}, c.origin`,
+};
+
+/** The parts of a node that writes of callbacks use. */
+interface Dependencies {
+  /** The id of this node. */
+  node: string;
+  /** Whether this node posts callbacks. */
+  delivers: boolean;
+  /** Reports a callback that another node has to post: the node that has its origin, or null if none has it. */
+  onForeignCallback?(owner: string | null): void;
+}
+
+/** The writes of the callback outbox. The end of a task inserts its callback. */
+export function createCallbackWrites(writer: Pick<BatchWriter, "write">, { node, delivers, onForeignCallback = () => {} }: Dependencies) {
+  return {
+    settleCallbackIfPending: ({ task, attempts }, settlement) =>
+      writer.write(settleOperation, { task, attempts, settlement }, { patient: true }),
+    async redeliverCallbackIfDead(task) {
+      const redelivered = await writer.write(redeliverOperation, { task, deliverer: delivers ? node : null });
+      if (redelivered === null) return null;
+      if (redelivered.owner !== node) onForeignCallback(redelivered.owner);
+      return redelivered.callback;
+    },
+  } satisfies Partial<CallbackStore>;
+}

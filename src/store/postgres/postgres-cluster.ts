@@ -1,0 +1,60 @@
+import type { ClusterStore, NodeIdentity } from "../cluster-store.ts";
+import type { Connection } from "./connection.ts";
+import { createDeadNodeWrites } from "./dead-node-writes.ts";
+import { createDrainRequests } from "./drain-requests.ts";
+import { joinCluster } from "./join-cluster.ts";
+import { createLeaseWrites } from "./lease-writes.ts";
+import { createNodeReads } from "./node-reads.ts";
+import { createPlaceWrites } from "./place-writes.ts";
+import { createPlacementReads } from "./placement-reads.ts";
+import type { Reader } from "./reader-pool.ts";
+
+interface PostgresClusterOptions {
+  url: string;
+  node: NodeIdentity;
+  connect(): Promise<Connection>;
+  reader: Reader;
+  /** Reports a change of the nodes to the others. */
+  onChange(): void;
+}
+
+/** The nodes on a PostgreSQL database. */
+export function createPostgresCluster({ url, node, connect, reader, onChange }: PostgresClusterOptions): ClusterStore & { close(): void } {
+  const lease = createLeaseWrites({ connect, node });
+  const deadNodes = createDeadNodeWrites(reader, node.id);
+  let isNew = false;
+  const announce = async <Result>(change: Promise<Result>): Promise<Result> => {
+    const result = await change;
+    onChange();
+    return result;
+  };
+
+  async function leave(): Promise<void> {
+    await lease.leave();
+    await deadNodes.releaseNode(node.id);
+  }
+
+  return {
+    ...createNodeReads(reader),
+    ...createPlacementReads(reader),
+    ...createPlaceWrites(reader),
+    ...deadNodes,
+    ...lease,
+    async join(description, options = {}) {
+      await joinCluster(url, node, description, options);
+      isNew = true;
+    },
+    async renewLease(report) {
+      const now = await lease.renewLease(report);
+      // The first renewal stores the adapters, without which the others would not use this node.
+      if (isNew) onChange();
+      isNew = false;
+      return now;
+    },
+    startDraining: () => announce(lease.startDraining()),
+    requestDrain: (name) => announce(createDrainRequests(reader).requestDrain(name)),
+    releaseNode: (id) => announce(deadNodes.releaseNode(id)),
+    forgetNode: (name) => announce(deadNodes.forgetNode(name)),
+    leave: () => announce(leave()),
+  };
+}

@@ -1,0 +1,162 @@
+import { type ClusterStore, concernsNode, type Hint, type NodeIdentity } from "../cluster-store.ts";
+import { createLongTexts } from "../long-texts.ts";
+import type { RateStore } from "../rate-store.ts";
+import type { StoredEvent } from "../records.ts";
+import type { Store } from "../store.ts";
+import { createAgentReads } from "./agent-reads.ts";
+import { createApprovalReads } from "./approval-reads.ts";
+import { createApprovalWrites } from "./approval-writes.ts";
+import { createBatchWriter } from "./batch-writer.ts";
+import { createCallbackReads } from "./callback-reads.ts";
+import { createCallbackSchedule } from "./callback-schedule.ts";
+import { createCallbackWrites } from "./callback-writes.ts";
+import { connect } from "./connection.ts";
+import { correctScheduleOperation } from "./correct-schedule-operation.ts";
+import { createDeletionReads } from "./deletion-reads.ts";
+import { createDeletionWrites } from "./deletion-writes.ts";
+import { createEventReads, readLastNumber, readLog } from "./event-reads.ts";
+import { createEventTail } from "./event-tail.ts";
+import { hintWrites } from "./hint-writes.ts";
+import { createHints } from "./hints.ts";
+import { createLongTextReads } from "./long-text-reads.ts";
+import { createLongTextWrites } from "./long-text-writes.ts";
+import { startPoll } from "./poll.ts";
+import { createPostgresCluster } from "./postgres-cluster.ts";
+import { prepareDatabase } from "./prepare-database.ts";
+import { createRateCounts } from "./rate-counts.ts";
+import { createReaderPool } from "./reader-pool.ts";
+import { createResumeTokenReads } from "./resume-token-reads.ts";
+import { createRetentionWrites } from "./retention-writes.ts";
+import { readServerClock } from "./server-clock.ts";
+import { readStopRequests } from "./stop-reads.ts";
+import { createTaskListReads } from "./task-list-reads.ts";
+import { createTaskReads } from "./task-reads.ts";
+import { createTaskWrites } from "./task-writes.ts";
+import { createTicketReads } from "./ticket-reads.ts";
+import { createTicketWrites } from "./ticket-writes.ts";
+import { writeKinds } from "./write-kinds.ts";
+
+/** Options of a store on PostgreSQL. */
+export interface PostgresStoreOptions {
+  url: string;
+  /** This node. It starts tasks only after it has joined the cluster. */
+  node: NodeIdentity;
+  /** Whether this node posts callbacks. */
+  delivers?: boolean;
+  /** Whether the store upgrades the schema of the database. Otherwise it refuses an older schema. */
+  migrates?: boolean;
+  /** Where hints are exchanged, if `url` leads to a pooler. */
+  listenUrl?: string;
+  /** Stands in for the clock of the server; for tests of schedules. */
+  clock?: (() => number) | undefined;
+  /** Called when the database is unavailable. */
+  onFault?(error: unknown): void;
+  /** Called with each hint of another node. */
+  onHint?(hint: Hint): void;
+}
+
+/** A store on PostgreSQL, and the nodes that share it. */
+export interface PostgresStore {
+  store: Store;
+  cluster: ClusterStore;
+  rates: RateStore;
+}
+
+/** Opens the store of a node in a PostgreSQL database, whose schema it brings up to date first. */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+  const { url, node, delivers = true, migrates = true, listenUrl = url, clock, onFault = () => {}, onHint = () => {} } = options;
+  const epoch = await prepareDatabase(url, migrates);
+  const reader = createReaderPool({ connect: () => connect({ url }), onFault });
+  let publish: (events: readonly StoredEvent[]) => void = () => {};
+
+  const tail = createEventTail({
+    start: await readLastNumber(reader),
+    read: (after, through) => readLog(reader, after, through),
+    publish: (events) => publish(events),
+  });
+  const hints = createHints({
+    connect: (hooks) => connect({ url: listenUrl, ...hooks }),
+    onHint(hint) {
+      if (!concernsNode(hint, node.id)) return;
+      if (hint === "events") eventPoll.now();
+      else if (hint === "stops") stopPoll.now();
+      onHint(hint);
+    },
+    onUp() {
+      eventPoll.now();
+      stopPoll.now();
+    },
+  });
+  const startOwnPoll = (check: () => Promise<unknown>) =>
+    startPoll({ check: () => check().catch(() => {}), hintsArrive: () => hints.isUp });
+  // A busy log must not postpone the search for stop requests.
+  const eventPoll = startOwnPoll(tail.catchUp);
+  const stopPoll = startOwnPoll(() => passStopRequests());
+  const writer = createBatchWriter({
+    connect: () => connect({ url }),
+    kinds: [...writeKinds, correctScheduleOperation],
+    node,
+    clock,
+    onTime: (now) => schedule.track(now),
+    onEvents(events) {
+      tail.addOwn(events);
+      if (events === null || events.length > 0) hints.send("events");
+    },
+    onFault,
+  });
+
+  const schedule = createCallbackSchedule(writer, async () => clock?.() ?? (await readServerClock(reader)));
+  const longTexts = createLongTexts({ ...createLongTextReads(reader), ...createLongTextWrites(writer) });
+  let onStop: Parameters<Store["onStopRequests"]>[0] = () => {};
+  const onForeignCallback = (owner: string | null): void => hints.send(`callbacks:${owner ?? "any"}`);
+  const { readGapped } = longTexts;
+  const outbox = { node: node.id, delivers, onForeignCallback };
+  const tasks = createTaskWrites(writer, {
+    ...{ ...outbox, readGapped },
+    onStop: (...stop) => onStop(...stop),
+    onForeignTask: (provider) => hints.send(`queue:${provider}`),
+  });
+  const passStopRequests = () => readStopRequests(reader, (...stop) => onStop(...stop));
+
+  const cluster = createPostgresCluster({ url, node, connect: () => connect({ url }), reader, onChange: () => hints.send("nodes") });
+  const store: Store = {
+    epoch,
+    lastEventNumber: tail.lastEventNumber,
+    catchUp: tail.catchUp,
+    onEvents(listener) {
+      publish = listener;
+    },
+    ...tasks,
+    ...createCallbackWrites(writer, outbox),
+    ...hintWrites(tasks, hints.send),
+    onStopRequests(listener) {
+      onStop = listener;
+    },
+    ...createTaskReads(reader, { node: node.id, ...longTexts }),
+    ...createTaskListReads(reader),
+    ...createAgentReads(reader),
+    ...createEventReads(reader, tail.lastEventNumber),
+    ...createCallbackReads(reader, { readGapped, correctSchedule: schedule.correct, writer, ...outbox }),
+    ...createApprovalReads(reader),
+    ...createApprovalWrites(writer),
+    ...createResumeTokenReads(reader),
+    ...createDeletionReads(reader),
+    ...createDeletionWrites(writer),
+    ...createTicketWrites(writer, createTicketReads(reader)),
+    ...createRetentionWrites(writer),
+    keepLongTexts: longTexts.keepLongTexts,
+    // The commits of PostgreSQL do not block the event loop.
+    postponeCommit: () => {},
+    // The server checks its pages.
+    checkPages: async () => {},
+    async close() {
+      eventPoll.close();
+      stopPoll.close();
+      await writer.close();
+      await hints.close();
+      cluster.close();
+      reader.close();
+    },
+  };
+  return { store, cluster, rates: createRateCounts(reader) };
+}

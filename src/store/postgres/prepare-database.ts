@@ -1,0 +1,93 @@
+import { randomBytes } from "node:crypto";
+import { DatabaseError } from "pg";
+import { StartError } from "../../errors.ts";
+import { connect, DatabaseUnavailableError } from "./connection.ts";
+import { migrate } from "./migrate.ts";
+
+const MIN_VERSION = 14;
+
+/**
+ * Brings the schema of a database up to date, or refuses one that is not. Returns the epoch of its event log, which the first node has
+ * chosen. Throws StartError if the database cannot be used.
+ */
+export async function prepareDatabase(url: string, migrates: boolean): Promise<string> {
+  try {
+    await checkServer(url);
+    await migrate(url, { isAllowed: migrates });
+    return await readEpoch(url);
+  } catch (error) {
+    throw explainStartError(error, url);
+  }
+}
+
+/** Brings the schema of a database up to date. Returns its version. Throws StartError if the database cannot be used. */
+export async function migrateDatabase(url: string): Promise<number> {
+  try {
+    await checkServer(url);
+    return await migrate(url);
+  } catch (error) {
+    throw explainStartError(error, url);
+  }
+}
+
+async function checkServer(url: string): Promise<void> {
+  const connection = await connect({ url });
+  try {
+    const { rows } = await connection.query("SELECT current_setting('server_version_num')::int AS version");
+    checkVersion(Number(rows[0]?.["version"]));
+  } finally {
+    connection.close();
+  }
+}
+
+/** Throws StartError if PostgreSQL is too old; `version` is its `server_version_num`, for example 150004. */
+export function checkVersion(version: number): void {
+  const major = Math.floor(version / 10_000);
+  if (major >= MIN_VERSION) return;
+  throw new StartError(
+    `Bridge cannot start: the server of BRIDGE_DATABASE_URL runs PostgreSQL ${major}, but Bridge needs version ${MIN_VERSION} or newer. Upgrade the server.`,
+  );
+}
+
+async function readEpoch(url: string): Promise<string> {
+  const connection = await connect({ url });
+  try {
+    const insert = "INSERT INTO meta (name, value) VALUES ('epoch', $1) ON CONFLICT DO NOTHING";
+    await connection.query(insert, [randomBytes(5).toString("hex")]);
+    const { rows } = await connection.query("SELECT value FROM meta WHERE name = 'epoch'");
+    return String(rows[0]?.["value"]);
+  } finally {
+    connection.close();
+  }
+}
+
+/** Returns the error with which Bridge does not start. Never contains the password. */
+export function explainStartError(error: unknown, url: string): unknown {
+  const { host, username, pathname } = new URL(url);
+  const [user, database] = [username, pathname.slice(1)].map(decodeURIComponent);
+  const fail = (text: string): StartError => new StartError(`Bridge cannot start: ${text}`, { cause: error });
+  if (error instanceof DatabaseUnavailableError) {
+    const reason = error.cause instanceof Error ? describeCause(error.cause) : error.message;
+    return fail(
+      `the PostgreSQL server ${host} of BRIDGE_DATABASE_URL cannot be used: ${reason.replace(/\.?$/, ".")} Check the address and the server.`,
+    );
+  }
+  if (!(error instanceof DatabaseError)) return error;
+  if (error.code === "28P01" || error.code === "28000")
+    return fail(
+      `the PostgreSQL server ${host} rejects the user ${user}: ${error.message}. Check the user and the password in BRIDGE_DATABASE_URL.`,
+    );
+  if (error.code === "3D000")
+    return fail(
+      `the PostgreSQL server ${host} has no database ${database}. Create it (createdb ${database}), or correct BRIDGE_DATABASE_URL.`,
+    );
+  if (error.code === "42501")
+    return fail(
+      `the user ${user} has no permission to create tables in the database ${database} of ${host}: ${error.message}. Make the user its owner.`,
+    );
+  return fail(`the database of BRIDGE_DATABASE_URL on ${host} cannot be used: ${error.message}.`);
+}
+
+/** A connection attempt to several addresses fails with one error for each. */
+const describeCause = (cause: Error): string =>
+  cause instanceof AggregateError ? cause.errors.map((error: Error) => error.message).join("; ") : cause.message;

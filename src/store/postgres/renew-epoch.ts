@@ -1,0 +1,46 @@
+import { randomBytes } from "node:crypto";
+import { StartError } from "../../errors.ts";
+import { advisoryLocks } from "./advisory-locks.ts";
+import { connect } from "./connection.ts";
+import { explainStartError } from "./prepare-database.ts";
+import { serverClock } from "./server-clock.ts";
+
+/**
+ * Starts a new epoch of event ids, for a database that was restored from a backup. Returns the epoch. Throws StartError if a node is
+ * alive, because it would continue to use the old epoch.
+ */
+export async function renewEpoch(url: string): Promise<string> {
+  try {
+    return await storeEpoch(url);
+  } catch (error) {
+    throw explainStartError(error, url);
+  }
+}
+
+async function storeEpoch(url: string): Promise<string> {
+  const connection = await connect({ url });
+  try {
+    await connection.query("BEGIN ISOLATION LEVEL READ COMMITTED");
+    // No node joins before the commit.
+    await connection.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.join})`);
+    const { rows } = await connection.query(selectLiving);
+    if (rows.length > 0) throw refusal(rows.map((row) => `${row["name"]} (${row["seconds"]} s)`));
+    const epoch = randomBytes(5).toString("hex");
+    await connection.query(upsertEpoch, [epoch]);
+    await connection.query("COMMIT");
+    return epoch;
+  } finally {
+    // Also ends a transaction that was not committed.
+    connection.close();
+  }
+}
+
+const selectLiving = `SELECT name, ceil((lease_until - ${serverClock}) / 1000.0)::int AS seconds FROM node
+  WHERE state <> 'gone' AND lease_until > ${serverClock} ORDER BY name`;
+const upsertEpoch = "INSERT INTO meta (name, value) VALUES ('epoch', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+
+const refusal = (nodes: readonly string[]): StartError =>
+  new StartError(
+    "The epoch cannot be renewed while nodes are running. Stop them. If they do not run, wait until their leases are over: " +
+      `${nodes.join(", ")}.`,
+  );

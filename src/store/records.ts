@@ -1,0 +1,253 @@
+import type { EventType, ExecutionResult } from "#contract";
+import type { FinalState, StopRequest, Task, TaskIdentity, TaskRequest, TaskState, TenantQuota } from "../task.ts";
+import type { Gap, GappedJson } from "./gapped-json.ts";
+
+/** A task about to be stored. */
+export interface NewTask {
+  tenant: string;
+  taskId: string;
+  parent: TaskIdentity | null;
+  agentId: string;
+  provider: string;
+  /** Tags that a node must have to start the task. */
+  needs: readonly string[];
+  request: TaskRequest;
+  fingerprint: string;
+  traceparent: string | null;
+}
+
+/** An event as it is stored: `data` is JSON text, which is sent unchanged. `at` is in ms since the epoch. */
+export interface StoredEvent {
+  number: number;
+  task: TaskIdentity;
+  type: EventType;
+  at: number;
+  data: string;
+}
+
+/** An event about to be appended; `data` is JSON text. */
+export interface NewEvent {
+  type: EventType;
+  data: string;
+}
+
+/** The callback of a finished task. `body`, with its gaps filled, contains the exact bytes of every attempt. */
+export interface NewCallback {
+  url: string;
+  /** scheme://host:port, the unit of fairness between receivers. */
+  origin: string;
+  body: string;
+  /** Present if the body contains all fields of the result, so that the store keeps one copy of them. */
+  shared?: SharedResult;
+  gaps?: readonly Gap[];
+  /** The `webhook-id` of every attempt. */
+  messageId?: string;
+}
+
+/** A callback body without the fields of the result. They begin at `at`, and are the text between the braces of `resultJson`. */
+export interface SharedResult {
+  resultJson: string;
+  body: string;
+  at: number;
+}
+
+/** The end of a task: the data that is written in one transaction. */
+export interface Finish {
+  state: FinalState;
+  result: ExecutionResult;
+  /** The result as JSON, without the long texts that are already stored separately. Default: all of `result`. */
+  storedResult?: GappedJson;
+  event: NewEvent;
+  /** Called inside the transaction, because the body contains `finishedAt`. */
+  callback: ((finishedAt: number) => NewCallback) | null;
+}
+
+export const callbackStates = ["pending", "delivered", "dead"] as const;
+export type CallbackState = (typeof callbackStates)[number];
+
+/** A task's callback as operators see it. Times are ms since the epoch. */
+export interface Callback {
+  task: TaskIdentity;
+  url: string;
+  state: CallbackState;
+  /** POSTs made, over all rounds. */
+  attempts: number;
+  nextAttemptAt: number | null;
+  lastStatus: number | null;
+  lastError: string | null;
+  updatedAt: number;
+}
+
+/** The pending callbacks of one tenant to one origin. */
+export interface CallbackQueue {
+  tenant: string;
+  origin: string;
+}
+
+/** A callback that is due, with everything that its POST needs. */
+export interface DueCallback extends Callback {
+  origin: string;
+  /** Empty when the body is long. */
+  body: string;
+  /** Length of the body in memory, in UTF-16 units: without its long texts. */
+  heldLength: number;
+  /** Reads a long body in parts, from its start each time; absent when `body` is all of it. */
+  readBody?: () => AsyncIterable<string>;
+  /** POSTs made in this round: the position in the schedule. */
+  roundAttempts: number;
+  /** The `webhook-id`; absent in rows of a schema without it. */
+  messageId?: string;
+  traceparent: string | null;
+  finishedAt: number;
+}
+
+/** A task that a crash has interrupted, and the stop request that was stored before; null if there is none. */
+export interface InterruptedTask {
+  task: Task;
+  stop: StopRequest | null;
+}
+
+/** A task with a result that may be long. */
+export interface StoredTask {
+  /** Its result is null when that is long. */
+  task: Task;
+  /** Reads a long result as JSON text, in parts; null when there is none. */
+  readResult: (() => AsyncIterable<string>) | null;
+}
+
+/** The result of one attempt. A `pending` callback needs `nextInMs`. */
+export interface CallbackSettlement {
+  state: CallbackState;
+  nextInMs: number | null;
+  lastStatus: number | null;
+  lastError: string | null;
+  /** `callback.delivered` or `callback.dead`; null while pending. */
+  event: ((attempts: number) => NewEvent) | null;
+}
+
+export const approvalStates = ["pending", "approved", "rejected"] as const;
+export type ApprovalState = (typeof approvalStates)[number];
+
+/** A tool call that waits, or has waited, for a decision. Times are ms since the epoch. */
+export interface Approval {
+  task: TaskIdentity;
+  /** The number of the row, from which a list continues. */
+  seq: number;
+  approvalId: string;
+  /** The runtime's id of the call: unique within its task only. */
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  /** Whether only the beginning of the input is kept. */
+  inputTruncated: boolean;
+  state: ApprovalState;
+  createdAt: number;
+  expiresAt: number;
+  decidedAt: number | null;
+  /** The name of a token; `bridge` if the approval expired or the task ended. */
+  decidedBy: string | null;
+  reason: string | null;
+}
+
+/** An approval about to be stored. */
+export interface NewApproval extends Pick<Approval, "approvalId" | "toolCallId" | "toolName"> {
+  /** JSON text: `{input, truncated?}`. */
+  shownInput: string;
+  expiresInMs: number;
+  /** `tool.approval_requested`, which contains `expiresAt`. */
+  event(expiresAt: number): NewEvent;
+}
+
+/** The decision, who made it, and why. */
+export interface ApprovalDecision {
+  decision: "approve" | "reject";
+  by: string;
+  reason: string | null;
+}
+
+/** The result of a deletion: `deleted`, or why nothing was deleted. */
+export type DeletionOutcome = "deleted" | "absent" | "unfinished" | "child_unfinished" | "parent_unfinished" | "callback_pending";
+
+/** A keyset page, newest first: rows before `before` (exclusive). */
+export interface Page {
+  before: number | null;
+  limit: number;
+}
+
+/** Selects queued tasks. A claim starts the oldest of them. */
+export interface ClaimFilter {
+  provider: string;
+  tenant: string;
+  /** Tasks that a running task waits for, or tasks that were dispatched. */
+  kind: "child" | "dispatched";
+  /** Agents whose tasks stay in the queue. */
+  exceptAgents: readonly string[];
+  /** Present if they hold over several nodes, each of which knows only its own running tasks. */
+  limits?: RunningLimits;
+}
+
+/** Limits of the dispatched tasks of a tenant, and of each of its agents, that run at the same time. */
+export type RunningLimits = Pick<TenantQuota, "maxRunning" | "agentMaxRunning">;
+
+/** How a new task is stored. */
+export interface InsertOptions {
+  /** Whether it starts at once. On PostgreSQL, the store queues it instead if this node may not start it, or if a limit is reached. */
+  starts: boolean;
+  limits?: RunningLimits | undefined;
+}
+
+/** Numbers of dispatched tasks of one agent that wait for one provider. */
+export interface QueuedCount extends Pick<TaskIdentity, "provider" | "tenant" | "agentId"> {
+  /** On all nodes. */
+  queued: number;
+  /** Of these, the tasks that this node may start. */
+  startable: number;
+  /** Whether they are children of tasks of this node, which limits on queues do not count. */
+  isChild: boolean;
+}
+
+/** Which tasks a list contains; undefined means any. */
+export interface TaskFilter {
+  tenant: string;
+  state?: TaskState | undefined;
+  provider?: string | undefined;
+  agentId?: string | undefined;
+  parentTaskId?: string | undefined;
+}
+
+/** An agent that has stored tasks. `updatedAt` is in ms since the epoch. */
+export interface ListedAgent {
+  agentId: string;
+  /** Number of its tasks that are kept. */
+  tasks: number;
+  updatedAt: number;
+}
+
+/** Which events a reader gets; undefined means any. */
+export interface EventFilter {
+  tenant: string;
+  taskId?: string | undefined;
+  agentId?: string | undefined;
+  provider?: string | undefined;
+  types?: readonly EventType[] | undefined;
+}
+
+/** How long a ticket is valid. */
+export const TICKET_LIFETIME_MS = 60_000;
+
+/** A ticket about to be stored, without the ticket itself. */
+export interface NewTicket {
+  /** SHA-256 of the ticket, in hex. */
+  hash: string;
+  /** The name of the principal that the ticket was issued for. */
+  principal: string;
+  tenant: string;
+  scopes: readonly string[];
+  /** Proves which token the ticket was issued for. */
+  tokenProof: string;
+  /** The expiry of the token in ms since the epoch; null if it never expires. The ticket expires no later than the token. */
+  tokenExpiresAt: number | null;
+}
+
+/** A ticket that was used up. */
+export type RedeemedTicket = Pick<NewTicket, "principal" | "tenant" | "scopes" | "tokenProof">;

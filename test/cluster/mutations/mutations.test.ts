@@ -1,0 +1,12 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { scenarios } from "../scenarios/index.ts";
+import { mutations } from "./mutations.ts";
+
+const repository = path.resolve(import.meta.dirname, "../../..");
+
+test.each(mutations)("the mutation applies to the source, and names a scenario: $name", ({ file, find, scenario }) => {
+  expect(readFileSync(path.join(repository, file), "utf8").split(find)).toHaveLength(2);
+  expect(scenarios.map(({ name }) => name)).toContain(scenario);
+});

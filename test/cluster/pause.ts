@@ -1,0 +1,10 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Lets time pass: a fault lasts for a part of a lease, and a scenario has its load between its faults. */
+export async function pause(ms: number): Promise<void> {
+  await delay(ms);
+}
+
+/** Seconds since the boot of the machine: the clock of the journals of runtimes. */
+export const secondsSinceBoot = (): number => Number(readFileSync("/proc/uptime", "utf8").split(" ")[0]);

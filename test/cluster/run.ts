@@ -1,0 +1,61 @@
+import { parseArgs } from "node:util";
+import { startCluster } from "../support/postgres/cluster.ts";
+import { runScenario } from "./cluster-run.ts";
+import { scenarios } from "./scenarios/index.ts";
+
+const SHOWN_VIOLATIONS = 20;
+
+const { values } = parseArgs({
+  options: {
+    scenario: { type: "string", default: "all" },
+    seeds: { type: "string", default: "5" },
+    seed: { type: "string", default: "1" },
+    nodes: { type: "string", default: "3" },
+    lease: { type: "string", default: "3" },
+    extent: { type: "string", default: "1" },
+    verbose: { type: "boolean", default: false },
+  },
+});
+const names = values.scenario.split(",");
+const chosen = values.scenario === "all" ? scenarios : scenarios.filter(({ name }) => names.includes(name));
+if (chosen.length === 0) throw new Error(`--scenario must be all, or names of ${scenarios.map(({ name }) => name).join(", ")}.`);
+const [seeds, firstSeed, nodes, leaseSeconds] = [values.seeds, values.seed, values.nodes, values.lease].map(Number);
+if (![seeds, firstSeed, nodes, leaseSeconds].every(Number.isInteger))
+  throw new Error("--seeds, --seed, --nodes and --lease must be integers.");
+
+const server = await startCluster();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void server.close().finally(() => process.exit(1)));
+let failed = 0;
+const columns = ["tasks", "faults", "events", "callbacks", "completedPercent", "moves", "seconds", "violations"];
+console.log(["scenario".padEnd(28), "seed".padStart(5), ...columns.map((column) => column.padStart(10))].join(" "));
+try {
+  for (const scenario of chosen) {
+    for (let seed = firstSeed as number; seed < (firstSeed as number) + (seeds as number); seed += 1) {
+      const startedAt = performance.now();
+      const { violations, figures } = await runScenario({
+        server,
+        scenario,
+        seed,
+        nodes: nodes as number,
+        leaseSeconds: leaseSeconds as number,
+        extent: Number(values.extent),
+        ...(values.verbose && {
+          onStep: (step: string) => console.log(`  ${((performance.now() - startedAt) / 1000).toFixed(1)} s: ${step}`),
+        }),
+      });
+      const seconds = (performance.now() - startedAt) / 1000;
+      const faults = Object.entries(figures).reduce((sum, [name, value]) => sum + (/^(faults|kills)/.test(name) ? value : 0), 0);
+      const row: Record<string, number> = { ...figures, faults, seconds: Math.round(seconds), violations: violations.length };
+      const cells = columns.map((column) => String(row[column] ?? 0).padStart(10));
+      console.log([scenario.name.padEnd(28), String(seed).padStart(5), ...cells].join(" "));
+      if (values.verbose) console.log(figures);
+      for (const violation of violations.slice(0, SHOWN_VIOLATIONS)) console.log(`  VIOLATION ${violation}`);
+      if (violations.length > SHOWN_VIOLATIONS) console.log(`  … and ${violations.length - SHOWN_VIOLATIONS} more`);
+      if (violations.length > 0) failed += 1;
+    }
+  }
+} finally {
+  await server.close();
+}
+console.log(failed === 0 ? "passed" : `FAILED: ${failed} runs with violations`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,68 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { execa } from "execa";
+import { expect, test } from "vitest";
+import { type BridgeProgram, shellCommand, startBridgeProgram } from "../../support/bridge-program.ts";
+import { findPrograms } from "../../support/postgres/cluster.ts";
+import { createDatabase, type TestDatabase } from "../../support/postgres/create-database.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { askUntil } from "../../support/until.ts";
+
+const repository = path.resolve(import.meta.dirname, "../../..");
+const operationsPage = path.join(repository, "docs/operations.md");
+
+/** The command of the page about operations that starts a new epoch in a restored database. */
+async function readEpochCommand(url: string): Promise<string> {
+  const page = await readFile(operationsPage, "utf8");
+  const section = page.slice(page.indexOf("\n### Back up PostgreSQL\n"));
+  const [, command = ""] = /```sh\n(.+?)```/s.exec(section) ?? [];
+  return command.replace("postgres://user:password@host:port/database", url);
+}
+
+const urlOf = ({ urlAt, port }: TestDatabase): string => urlAt(port);
+
+async function runTask(bridge: BridgeProgram, taskId: string): Promise<string> {
+  const ended = await bridge.call("POST", "/api/v2/dispatch", { taskId, agentId: "a", message: "m" }, { prefer: "wait=10" });
+  expect(await ended.json()).toMatchObject({ state: "completed" });
+  const events = (await (await bridge.call("GET", `/api/v2/tasks/${taskId}/events`)).json()) as { data: { id: string }[] };
+  return events.data.at(-1)?.id ?? "";
+}
+
+async function firstEventAfter(bridge: BridgeProgram, id: string): Promise<string> {
+  const stream = await bridge.call("GET", "/api/events", undefined, { "last-event-id": id });
+  let text = "";
+  for await (const chunk of (stream.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    const [, type] = /\nevent: (.+)\n/.exec(text) ?? [];
+    if (type !== undefined) return type;
+  }
+  throw new Error("The stream has ended.");
+}
+
+test("after a dump was restored and the epoch renewed, a reader with a later event id gets stream.gap", async () => {
+  const programs = { env: { PATH: `${findPrograms()}:${process.env["PATH"] ?? ""}` } };
+  const [original, restored] = [await createDatabase({ isEmpty: true }), await createDatabase({ isEmpty: true })];
+  const dataDir = await temporaryDirectory();
+  const start = (database: TestDatabase) =>
+    startBridgeProgram(dataDir, { BRIDGE_DATABASE_URL: urlOf(database), BRIDGE_LEASE_SECONDS: "3", ...shellCommand("echo done") });
+  const first = await start(original);
+  const keptId = await runTask(first, "before");
+  const { stdout: dump } = await execa("pg_dump", [urlOf(original)], programs);
+  const lostId = await runTask(first, "after");
+  first.signal("SIGTERM");
+  expect(await first.exited).toBe(0);
+
+  await execa("psql", ["-q", "-v", "ON_ERROR_STOP=1", urlOf(restored)], { ...programs, input: dump });
+  const epochCommand = await readEpochCommand(urlOf(restored));
+  const renewed = await askUntil(
+    () => execa("bash", ["-e", "-c", epochCommand], { cwd: repository, reject: false }),
+    ({ stderr }) => !stderr.includes("wait until their leases are over"),
+  );
+  expect(renewed.stdout).toMatch(/^The event ids of the database have the new epoch [0-9a-f]{10}\.$/);
+  const second = await start(restored);
+  expect((await second.call("GET", "/api/v2/tasks/after")).status).toBe(404);
+  const newId = await runTask(second, "later");
+  for (const id of [lostId, keptId]) expect(await firstEventAfter(second, id)).toBe("stream.gap");
+  await runTask(second, "last");
+  expect(await firstEventAfter(second, newId)).toBe("execution.started");
+});

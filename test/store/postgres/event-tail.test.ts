@@ -1,0 +1,181 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createEventTail, type LogPage } from "../../../src/store/postgres/event-tail.ts";
+import type { StoredEvent } from "../../../src/store/records.ts";
+
+const toEvent = (number: number): StoredEvent => ({
+  number,
+  task: { seq: 1, tenant: "default", taskId: "task", parentTaskId: null, agentId: "agent", provider: "command" },
+  type: "execution.progress",
+  at: 0,
+  data: "{}",
+});
+
+/** A log in memory, whose reads return when the test releases them, and the tail of a node on it. */
+function openLog({ pageSize = 500 } = {}) {
+  let committed: number[] = [];
+  let last = 0;
+  const published: number[] = [];
+  const reads: { after: number; through: number; release(error?: Error): void }[] = [];
+  const tail = createEventTail({
+    start: 0,
+    read(after, through) {
+      const inRange = committed.filter((number) => number > after && number <= through);
+      const page: LogPage = { events: inRange.slice(0, pageSize).map(toEvent), isCut: inRange.length >= pageSize, last };
+      return new Promise((resolve, reject) => {
+        reads.push({ after, through, release: (error) => (error === undefined ? resolve(page) : reject(error)) });
+      });
+    },
+    publish: (events) => published.push(...events.map(({ number }) => number)),
+  });
+  return {
+    tail,
+    published,
+    reads,
+    /** Another node, or this one, commits events; returns them. */
+    commit(count: number): StoredEvent[] {
+      const numbers = Array.from({ length: count }, (_, index) => last + index + 1);
+      committed.push(...numbers);
+      last += count;
+      return numbers.map(toEvent);
+    },
+    delete(numbers: readonly number[]): void {
+      committed = committed.filter((number) => !numbers.includes(number));
+    },
+    /** Lets all reads return, and those that follow. */
+    async settle(): Promise<void> {
+      for (;;) {
+        await nextTurn();
+        const read = reads.shift();
+        if (read === undefined) return;
+        read.release();
+      }
+    },
+  };
+}
+
+test("own events that join on are published at once, without a read", () => {
+  const { tail, published, reads, commit } = openLog();
+  tail.addOwn(commit(2));
+  tail.addOwn([]);
+  tail.addOwn(commit(1));
+  expect([published, tail.lastEventNumber(), reads.length]).toEqual([[1, 2, 3], 3, 0]);
+});
+
+test("own events wait for earlier events of another node, of which only those are read", async () => {
+  const { tail, published, reads, commit, settle } = openLog();
+  commit(2);
+  tail.addOwn(commit(1));
+  expect([published, reads]).toMatchObject([[], [{ after: 0, through: 2 }]]);
+  await settle();
+  expect(published).toEqual([1, 2, 3]);
+});
+
+test("events of other nodes are published by a catch-up, which resolves with the last number", async () => {
+  const { tail, published, commit, settle } = openLog({ pageSize: 2 });
+  commit(5);
+  const caughtUp = tail.catchUp();
+  await settle();
+  expect([await caughtUp, published]).toEqual([5, [1, 2, 3, 4, 5]]);
+});
+
+test("a catch-up sees commits that end after an earlier read has begun", async () => {
+  const { tail, published, commit, settle } = openLog();
+  const first = tail.catchUp();
+  commit(1);
+  const second = tail.catchUp();
+  await settle();
+  expect([await first, await second, published]).toEqual([0, 1, [1]]);
+});
+
+test("own events that a read returns before their commit is answered are published once", async () => {
+  const { tail, published, commit, settle } = openLog();
+  const events = commit(2);
+  const caughtUp = tail.catchUp();
+  tail.addOwn(events);
+  await settle();
+  tail.addOwn(commit(1));
+  expect([await caughtUp, published]).toEqual([2, [1, 2, 3]]);
+});
+
+test("own events with unknown numbers are read", async () => {
+  const { tail, published, commit, settle } = openLog();
+  commit(2);
+  tail.addOwn(null);
+  await settle();
+  expect(published).toEqual([1, 2]);
+});
+
+test("deleted events leave a gap that the tail passes", async () => {
+  const log = openLog();
+  log.commit(3);
+  log.delete([2, 3]);
+  log.tail.addOwn(log.commit(1));
+  await log.settle();
+  log.commit(2);
+  log.delete([5, 6]);
+  const last = log.tail.catchUp();
+  await log.settle();
+  expect([log.published, await last]).toEqual([[1, 4], 6]);
+});
+
+test("a read that fails is repeated by the next catch-up, and nothing is published twice", async () => {
+  const { tail, published, reads, commit, settle } = openLog();
+  commit(1);
+  tail.addOwn(commit(1));
+  reads.shift()?.release(new Error("away"));
+  await nextTurn();
+  expect(published).toEqual([]);
+  const caughtUp = tail.catchUp();
+  await settle();
+  expect([await caughtUp, published]).toEqual([2, [1, 2]]);
+});
+
+test("if many own events wait for a read, they are read from the log instead of held", async () => {
+  const { tail, published, reads, commit, settle } = openLog();
+  commit(1);
+  tail.addOwn(commit(10_001));
+  await settle();
+  expect(reads).toEqual([]);
+  expect(published).toEqual(Array.from({ length: 10_002 }, (_, index) => index + 1));
+});
+
+test("for any order of commits, deletions and reads, every event is published once and in order", async () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constantFrom("own", "late", "unknown", "foreign"), count: fc.integer({ min: 1, max: 4 }) }),
+    fc.constantFrom({ kind: "hint" as const }, { kind: "read" as const }, { kind: "fail" as const }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const { tail, published, reads, commit, settle } = openLog({ pageSize: 3 });
+      let count = 0;
+      let late: StoredEvent[] = [];
+      const answer = (): void => {
+        tail.addOwn(late);
+        late = [];
+      };
+      for (const one of steps) {
+        if ("count" in one) {
+          const events = commit(one.count);
+          count += one.count;
+          // A commit of this node is answered before its next one.
+          if (one.kind !== "foreign") answer();
+          if (one.kind === "late") late = events;
+          if (one.kind === "own") tail.addOwn(events);
+          if (one.kind === "unknown") tail.addOwn(null);
+        } else if (one.kind === "hint") tail.catchUp().catch(() => {});
+        else {
+          reads.shift()?.release(one.kind === "fail" ? new Error("away") : undefined);
+          await nextTurn();
+        }
+      }
+      const caughtUp = tail.catchUp();
+      caughtUp.catch(() => {});
+      answer();
+      await settle();
+      expect([await caughtUp, published]).toEqual([count, Array.from({ length: count }, (_, index) => index + 1)]);
+    }),
+    { numRuns: 300 },
+  );
+});
