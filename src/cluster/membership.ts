@@ -17,7 +17,7 @@ const JUMP_MS = 1_000;
 /** The part of the store that a membership uses. */
 export type MemberStore = Pick<
   ClusterStore,
-  "join" | "renewLease" | "startDraining" | "leave" | "listNodes" | "takeExpiredNode" | "releaseNode"
+  "join" | "renewLease" | "startDraining" | "leave" | "listNodes" | "takeExpiredNode" | "releaseNode" | "forgetUnusedNodes"
 >;
 
 /** What a membership uses, and what it calls. */

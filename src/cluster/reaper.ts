@@ -3,7 +3,7 @@ import type { Metrics } from "../metrics.ts";
 import type { ClusterStore } from "../store/cluster-store.ts";
 
 interface ReaperOptions {
-  cluster: Pick<ClusterStore, "takeExpiredNode" | "releaseNode" | "listNodes">;
+  cluster: Pick<ClusterStore, "takeExpiredNode" | "releaseNode" | "listNodes" | "forgetUnusedNodes">;
   /** Whether this node has been in contact with the database for so long that all living nodes have renewed their leases. */
   isInTouch(): boolean;
   endTasksOf(node: { id: string; name: string }): Promise<number>;
@@ -14,7 +14,7 @@ interface ReaperOptions {
 
 /**
  * Creates the reaper, which looks for nodes whose lease is over and ends their tasks. After a failure of the database, all leases are over,
- * so it takes no node before `isInTouch`.
+ * so it takes no node before `isInTouch`. It also forgets nodes that were dead for long and have no agents.
  */
 export function createReaper({ cluster, isInTouch, endTasksOf, intervalMs, metrics, logger }: ReaperOptions) {
   let timer: NodeJS.Timeout | undefined;
@@ -34,6 +34,7 @@ export function createReaper({ cluster, isInTouch, endTasksOf, intervalMs, metri
     const nodes = await cluster.listNodes();
     const count = (state: string): number => nodes.filter((node) => (node.isAlive ? node.state : "gone") === state).length;
     for (const state of ["live", "draining", "gone"] as const) metrics.nodes.set({ state }, count(state));
+    if (nodes.some(({ state, agents }) => state === "gone" && agents === 0)) await cluster.forgetUnusedNodes();
     if (!isInTouch()) return;
     const dead = await cluster.takeExpiredNode();
     if (dead === null) return;

@@ -135,6 +135,8 @@ export interface ClusterStore extends PlacementReads {
   freeTasks(node: string): Promise<void>;
   /** Forgets a dead node and its agents. A node counts as alive until its tasks have ended. */
   forgetNode(name: string): Promise<"forgotten" | "absent" | "alive">;
+  /** Forgets the nodes that have been dead for a day and on which no agent lives. Returns their number. */
+  forgetUnusedNodes(): Promise<number>;
 }
 
 /**

@@ -15,7 +15,7 @@ afterEach(() => {
 
 /** A membership in a database whose answers the test decides. Its clock is that of the fake timers, plus `aheadMs`. */
 async function startMember() {
-  const database = { isAway: false, isExpelled: false, aheadMs: 0, dead: [] as string[] };
+  const database = { isAway: false, isExpelled: false, aheadMs: 0, dead: [] as string[], gone: [] as number[] };
   const startedAt = Date.now() - performance.now();
   const renewals: number[] = [];
   const calls: string[] = [];
@@ -35,9 +35,10 @@ async function startMember() {
     async listNodes() {
       away();
       return [
-        { ...node, state: "live", isAlive: true },
-        { ...node, state: "draining", isAlive: true },
-        { ...node, state: "live", isAlive: false },
+        { ...node, state: "live", isAlive: true, agents: 0 },
+        { ...node, state: "draining", isAlive: true, agents: 0 },
+        { ...node, state: "live", isAlive: false, agents: 0 },
+        ...database.gone.map((agents) => ({ ...node, state: "gone", isAlive: false, agents })),
       ] as unknown as ClusterNode[];
     },
     async takeExpiredNode() {
@@ -47,6 +48,10 @@ async function startMember() {
       return id === undefined ? null : { id, name: id, files: "local" as const };
     },
     releaseNode: async (id) => void calls.push(`released ${id}`),
+    async forgetUnusedNodes() {
+      calls.push("forgot unused nodes");
+      return 0;
+    },
   };
   const metrics = createMetrics("test");
   const membership = createMembership({
@@ -200,6 +205,17 @@ test("the tasks of a dead node are ended before what it holds is released", asyn
     ["draining", 1],
     ["gone", 1],
   ]);
+});
+
+test("a node looks for nodes to forget while one without agents is gone", async () => {
+  const { calls, database } = await startMember();
+  const looks = () => calls.splice(0).filter((call) => call === "forgot unused nodes").length;
+  database.gone.push(1);
+  await pass(20_000);
+  expect(looks()).toBe(0);
+  database.gone.push(0);
+  await pass(5_000);
+  expect(looks()).toBe(1);
 });
 
 test("a clock that differs from that of the database is reported, and warned of once", async () => {

@@ -1,15 +1,14 @@
 import type { FastifyRequest } from "fastify";
-import type { ClusterNode, ClusterStore, FilesMode } from "../../store/cluster-store.ts";
+import type { ClusterNode, ClusterStore } from "../../store/cluster-store.ts";
 import type { Store } from "../../store/store.ts";
 import type { ForwardingView, Locate } from "./forward-request.ts";
 
 const readParam = ({ params }: FastifyRequest, name: string): string | undefined => (params as Record<string, string | undefined>)[name];
 
-/** Whether this node sees the files of another one. */
+/** Whether this node sees the files of another one. The shared files of a node remain after it was forgotten. */
 function seesFilesOf(view: ForwardingView, id: string): boolean {
-  const isShared = ({ files }: { files: FilesMode }): boolean => files === "shared";
   const node = view.nodes().find((known) => known.id === id);
-  return isShared(view.self) && node !== undefined && isShared(node);
+  return view.self.files === "shared" && (node === undefined || node.files === "shared");
 }
 
 /** Locates the files of a task: on the node that ran it. */

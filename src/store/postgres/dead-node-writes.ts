@@ -6,6 +6,8 @@ import { toStatement } from "./to-statement.ts";
 
 /** For this time, one node ends the tasks of a dead one. If it dies too, another node continues. */
 const TAKEN_MS = 30_000;
+/** For this time after its lease, a dead node without agents remains visible to operators. */
+const REMEMBERED_MS = 24 * 3600 * 1000;
 
 /** The writes that concern dead nodes. Each is one statement, which a reading connection runs. */
 export function createDeadNodeWrites(reader: Reader, ownId: string) {
@@ -24,6 +26,7 @@ export function createDeadNodeWrites(reader: Reader, ownId: string) {
       if ((await reader.get(forget, name)) !== undefined) return "forgotten";
       return (await reader.get(findNode, name)) === undefined ? "absent" : "alive";
     },
+    forgetUnusedNodes: async () => (await reader.all(forgetUnused, REMEMBERED_MS)).length,
   } satisfies Partial<ClusterStore>;
 }
 
@@ -80,5 +83,12 @@ const forget = toStatement(
    origins AS (DELETE FROM callback_origin o USING dead WHERE o.node = dead.id),
    places AS (DELETE FROM place p USING dead WHERE p.node = dead.id), ${deleteTokens("dead.files <> 'shared'")}, ${freeTasks}
    DELETE FROM node USING dead WHERE node.id = dead.id RETURNING node.id`,
+);
+/** A node with agents is kept, because it can return with their files. */
+const forgetUnused = toStatement(
+  `DELETE FROM node n
+   WHERE n.state = 'gone' AND n.lease_until < ${serverClock} - $1::bigint AND n.taken_until < ${serverClock}
+     AND NOT ${hasRunningTasks} AND NOT EXISTS (SELECT 1 FROM place p WHERE p.node = n.id)
+   RETURNING n.id`,
 );
 const findNode = toStatement("SELECT 1 AS found FROM node WHERE name = $1");

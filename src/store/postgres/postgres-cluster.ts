@@ -29,6 +29,12 @@ export function createPostgresCluster({ url, node, connect, reader, onChange }: 
     return result;
   };
 
+  async function forgetUnusedNodes(): Promise<number> {
+    const count = await deadNodes.forgetUnusedNodes();
+    if (count > 0) onChange();
+    return count;
+  }
+
   async function leave(): Promise<void> {
     await lease.leave();
     await deadNodes.releaseNode(node.id);
@@ -55,6 +61,7 @@ export function createPostgresCluster({ url, node, connect, reader, onChange }: 
     requestDrain: (name) => announce(createDrainRequests(reader).requestDrain(name)),
     releaseNode: (id) => announce(deadNodes.releaseNode(id)),
     forgetNode: (name) => announce(deadNodes.forgetNode(name)),
+    forgetUnusedNodes,
     leave: () => announce(leave()),
   };
 }

@@ -184,3 +184,21 @@ test("a dead node is forgotten with its agents when its tasks have ended, and a 
   expect(await database.query("SELECT * FROM place")).toEqual([]);
   expect(await database.query("SELECT node FROM task WHERE id = 'queued'")).toEqual([{ node: null }]);
 });
+
+test("nodes that have been dead for a day are forgotten, except those with agents or running tasks", async () => {
+  const { database, a, b } = await openTwo();
+  const nodes = ["recent", "old", "with-agents", "with-tasks", "being-released"];
+  for (const id of nodes) await open(database, id);
+  await b.store.finishTaskIfRunning(await accept(b, "task"), newFinish());
+  await database.query("UPDATE task SET node = 'old'");
+  await database.query("INSERT INTO place (tenant, agent_id, node, since) VALUES ('default', 'agent', 'with-agents', 0)");
+  await accept(a, "running");
+  await database.query("UPDATE task SET node = 'with-tasks' WHERE id = 'running'");
+  await database.query("UPDATE node SET state = 'gone' WHERE id = ANY ($1)", [nodes]);
+  await database.query("UPDATE node SET lease_until = lease_until - 90000000 WHERE id <> 'recent'");
+  await database.query("UPDATE node SET taken_until = lease_until + 180000000 WHERE id = 'being-released'");
+  expect(await b.cluster.forgetUnusedNodes()).toBe(1);
+  expect(await b.cluster.forgetUnusedNodes()).toBe(0);
+  expect((await b.cluster.listNodes()).map(({ id }) => id)).toEqual(["a", "b", "being-released", "recent", "with-agents", "with-tasks"]);
+  expect(await b.store.findTask("default", "task")).toMatchObject({ state: "completed", node: "old" });
+});
