@@ -3,8 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, rmSyn
 import path from "node:path";
 import { z } from "zod";
 import type { AdapterConfig } from "#contract";
-import { readProc, readProcess } from "../shared/process/process-table.ts";
-import { findProcesses, sweep } from "../shared/process/sweep-processes.ts";
+import { type Candidate, findProcesses } from "../shared/process/find-processes.ts";
+import { readProc } from "../shared/process/process-table.ts";
+import { sweep } from "../shared/process/sweep-processes.ts";
 
 /** Clock ticks per second, the unit of start times in /proc. Linux uses this value on all common architectures. */
 const TICKS_PER_SECOND = 100;
@@ -99,16 +100,15 @@ export function createCommandSweep({ dataDir, logger, onOrphansKilled, readWorks
 }
 
 /** Creates a filter for processes that OpenClaw started in a workspace at or after `since`, in clock ticks since the boot. */
-function createCommandFilter(workspace: string, since: number): (pid: number) => boolean {
+function createCommandFilter(workspace: string, since: number): (candidate: Candidate) => boolean {
   const realWorkspace = resolveLinks(workspace);
-  return (pid) => {
+  return ({ pid, process }) => {
     const environment = readProc(() => readFileSync(`/proc/${pid}/environ`, "utf8"))?.split("\0");
     if (environment?.includes(COMMAND_MARK) !== true) return false;
     // PWD is the directory in which a shell started or to which it changed. A daemon that calls chdir does not update it.
     const directories = [readProc(() => readlinkSync(`/proc/${pid}/cwd`)), environment.find((entry) => entry.startsWith("PWD="))?.slice(4)];
     return (
-      directories.some((directory) => directory != null && isInside(realWorkspace, directory)) &&
-      Number(readProcess(pid)?.startTime ?? -1) >= since
+      directories.some((directory) => directory != null && isInside(realWorkspace, directory)) && Number(process?.startTime ?? -1) >= since
     );
   };
 }

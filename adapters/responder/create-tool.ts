@@ -2,9 +2,10 @@ import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import { createCommandTool, createFlowmarkTool, type ToolAdapter, type ToolTopic } from "@hak2i/responder-bridge";
 import type { AdapterConfig, ExecutionRequest } from "#contract";
 import { createProgramEnvironment } from "../shared/agent-program/program-environment.ts";
+import { TASK_MARKER } from "../shared/process/find-processes.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { labelCommand } from "../shared/process/process-labels.ts";
-import { sweepTask, TASK_MARKER } from "../shared/process/sweep-processes.ts";
+import { sweepTask } from "../shared/process/sweep-processes.ts";
 
 /** Name of the tool FlowMark, which reports its verdict in its output and not by its exit code. */
 const FLOWMARK = "flowmark";

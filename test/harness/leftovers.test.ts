@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { findProcesses } from "../../adapters/shared/process/find-processes.ts";
 import { readProcess } from "../../adapters/shared/process/process-table.ts";
-import { findProcesses } from "../../adapters/shared/process/sweep-processes.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { hasLabel } from "./run-label.ts";
 import { commandOf } from "./test-run.ts";
@@ -25,7 +25,7 @@ async function startRun(directory: string, hangMs = 3_600_000) {
   for (const stream of [run.stdout, run.stderr]) stream.on("data", (chunk) => (output += chunk));
   await expect.poll(() => existsSync(report) || run.exitCode !== null, { timeout: 60_000 }).toBe(true);
   const label = Number(/-(\d+)$/.exec(runsIn(directory)[0] ?? "")?.[1]);
-  const processes = () => findProcesses((pid) => hasLabel(pid, label));
+  const processes = () => findProcesses(({ pid }) => hasLabel(pid, label));
   const commands = async () => (await processes()).map(commandOf);
   return { run, worker: Number(readFileSync(report, "utf8")), processes, commands, output: () => output, exited: once(run, "exit") };
 }

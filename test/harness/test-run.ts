@@ -3,8 +3,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync
 import { rm } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import path from "node:path";
+import { findProcesses } from "../../adapters/shared/process/find-processes.ts";
 import { type FoundProcess, readProc, readProcess } from "../../adapters/shared/process/process-table.ts";
-import { findProcesses, sweep } from "../../adapters/shared/process/sweep-processes.ts";
+import { sweep } from "../../adapters/shared/process/sweep-processes.ts";
 import { hasLabel, labelThisProcess, type RunLabel } from "./run-label.ts";
 
 /** One run of the tests. */
@@ -60,7 +61,7 @@ function hasMemory(): boolean {
 /** Kills all processes of the run except the calling one, and removes its directories. */
 export async function removeRun(name: string): Promise<void> {
   const label = Number(NAME.exec(name)?.[3]);
-  if (label > 0) await sweep((pid) => hasLabel(pid, label), { graceMs: 0 });
+  if (label > 0) await sweep(({ pid }) => hasLabel(pid, label), { graceMs: 0 });
   await removeDirectories(name);
 }
 
@@ -89,7 +90,7 @@ export function isRunning(name: string): boolean {
 /** Returns the running processes of the run, except the calling process and its children, which are its tools. */
 export async function findLeftProcesses({ label }: Pick<TestRun, "label">): Promise<FoundProcess[]> {
   if (label === null) return [];
-  const labeled = await findProcesses((pid) => hasLabel(pid, label));
+  const labeled = await findProcesses(({ pid }) => hasLabel(pid, label));
   return labeled.filter(({ parent }) => parent !== process.pid);
 }
 

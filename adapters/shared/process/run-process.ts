@@ -5,6 +5,7 @@ import { createTurns, withTimeout } from "@hak2i/async-kit";
 import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import type { Sandbox } from "#contract";
 import { collectOutput } from "./collect-output.ts";
+import { TASK_MARKER } from "./find-processes.ts";
 import type { LineListener } from "./lines.ts";
 import { type OutputFile, openOutputFile } from "./output-file.ts";
 import { labelCommand, parseLabeledSpawnError } from "./process-labels.ts";
@@ -15,7 +16,7 @@ import {
   parseSandboxedSpawnError,
   terminateSandboxed,
 } from "./sandboxed-process.ts";
-import { SWEEP_GRACE_MS, sweepTask, TASK_MARKER, waitForSandbox } from "./sweep-processes.ts";
+import { SWEEP_GRACE_MS, sweepTask, waitForSandbox } from "./sweep-processes.ts";
 
 /** Limits of a process. */
 export const PROCESS_LIMITS = {

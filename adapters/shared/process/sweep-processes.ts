@@ -1,20 +1,15 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { familyOf, getProcessLabels, type LabelFamily, type ProcessLabel, readLabel } from "./process-labels.ts";
-import { type FoundProcess, hasEnded, isAlive, listPids, readProc, readProcess, sendSignal } from "./process-table.ts";
-
-/** The environment variable that marks every process of a task and its descendants. */
-export const TASK_MARKER = "BRIDGE_TASK_ID";
+import { type Candidate, findProcesses, type Marks } from "./find-processes.ts";
+import { familyOf, getProcessLabels, type LabelFamily, type ProcessLabel } from "./process-labels.ts";
+import { type FoundProcess, isAlive, readProcess, sendSignal } from "./process-table.ts";
 
 /** Time from SIGTERM to SIGKILL in a sweep. */
 export const SWEEP_GRACE_MS = 1_000;
 /** How long a sweep continues after SIGKILL. Processes that remain then cannot be killed, or start faster than the sweep kills them. */
 const LIMIT_MS = 4_000;
 const PAUSE_MS = 10;
-/** Number of processes that a sweep checks per turn of the event loop: small, because many tasks can end at once, each with a sweep. */
-const SLICE_SIZE = 10;
-
 /** The result of a sweep: the numbers of killed processes and of processes that still run. */
 export interface Sweep {
   killed: number;
@@ -38,10 +33,9 @@ export interface SweptTask {
 export function sweepTask(task: SweptTask): Promise<Sweep> {
   // The directories distinguish the task from a task with the same id on another Bridge of this host.
   const hasMarks = ({ marker, tmp, home }: Marks) => marker === task.taskId && (tmp === task.tmp || home === task.home);
-  const isLabeled = (pid: number) => task.label !== null && readLabel(pid) === task.label;
-  const isMarked = (pid: number) => matches(readMarks(pid), hasMarks);
+  const isLabeled = ({ label }: Candidate) => task.label !== null && label === task.label;
   // A label stays readable during exec, unlike the environment, so the second pass checks labels only.
-  return sweep((pid) => isLabeled(pid) || isMarked(pid), {
+  return sweep((candidate) => isLabeled(candidate) || matches(candidate.marks, hasMarks), {
     graceMs: task.graceMs,
     ...(task.label === null ? {} : { confirm: isLabeled }),
   });
@@ -55,7 +49,7 @@ export function sweepTask(task: SweptTask): Promise<Sweep> {
 export async function waitForSandbox(group: number): Promise<Sweep> {
   const startedAt = performance.now();
   for (;;) {
-    const living = await findProcesses((pid) => readProcess(pid)?.group === group);
+    const living = await findProcesses(({ process }) => process?.group === group);
     if (living.length === 0 || performance.now() - startedAt > LIMIT_MS) return { killed: 0, left: living.length };
     await delay(PAUSE_MS);
   }
@@ -75,10 +69,10 @@ export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<
   const family = "missing" in labels ? null : labels.family;
   // Another Bridge instance in the current process recorded the same family. Its tasks may still run, so they are not leftovers.
   const isEarlier = (label: ProcessLabel) => earlier !== null && earlier !== family && familyOf(label) === earlier;
-  const isLeftover = (pid: number) => matches(readLabel(pid), isEarlier) || matches(readMarks(pid), hasMarks);
+  const isLeftover = ({ label, marks }: Candidate) => matches(label, isEarlier) || matches(marks, hasMarks);
   // A task of the earlier Bridge may be an ancestor of this process, for example a shell. Killing an ancestor could also end this process.
   const ancestors = ancestorsOf(process.pid);
-  const swept = await sweep((pid) => !ancestors.has(pid) && isLeftover(pid));
+  const swept = await sweep((candidate) => !ancestors.has(candidate.pid) && isLeftover(candidate));
   if (family !== null && family !== earlier) writeFileSync(file, `${family} ${directoryId}\n`, { mode: 0o600 });
   return swept;
 }
@@ -103,24 +97,17 @@ function ancestorsOf(pid: number): Set<number> {
   return ancestors;
 }
 
-/** The markers in the environment of a process. */
-interface Marks {
-  marker: string | undefined;
-  tmp: string | undefined;
-  home: string | undefined;
-}
-
 const matches = <T>(read: T | null, isWanted: (value: T) => boolean): boolean => read !== null && isWanted(read);
 
 /** Options of a sweep. */
 export interface SweepOptions {
   graceMs?: number | undefined;
   /** The filter for the pass after one that found nothing. Default: the same filter. */
-  confirm?(pid: number): boolean;
+  confirm?(candidate: Candidate): boolean;
 }
 
 /** Kills all matching processes, including those that start during the sweep: SIGTERM, a grace period, SIGKILL. */
-export async function sweep(isWanted: (pid: number) => boolean, options: SweepOptions = {}): Promise<Sweep> {
+export async function sweep(isWanted: (candidate: Candidate) => boolean, options: SweepOptions = {}): Promise<Sweep> {
   const { graceMs = SWEEP_GRACE_MS, confirm = isWanted } = options;
   const seen = new Map<string, FoundProcess>();
   const startedAt = performance.now();
@@ -146,24 +133,3 @@ export async function sweep(isWanted: (pid: number) => boolean, options: SweepOp
 }
 
 const processKey = ({ pid, startTime }: FoundProcess): string => `${pid} ${startTime}`;
-
-/** Returns the matching processes. */
-export async function findProcesses(isWanted: (pid: number) => boolean): Promise<FoundProcess[]> {
-  const found: FoundProcess[] = [];
-  for (const [index, pid] of listPids().entries()) {
-    if (index % SLICE_SIZE === SLICE_SIZE - 1) await new Promise(setImmediate);
-    if (!isWanted(pid)) continue;
-    const process = readProcess(pid);
-    // A zombie keeps its limits, and so its label, but has ended.
-    if (process !== null && !hasEnded(process)) found.push(process);
-  }
-  return found;
-}
-
-function readMarks(pid: number): Marks | null {
-  const environment = readProc(() => readFileSync(`/proc/${pid}/environ`, "utf8"));
-  if (environment === null || !environment.includes(TASK_MARKER)) return null;
-  const entries = environment.split("\0");
-  const read = (name: string) => entries.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1);
-  return { marker: read(TASK_MARKER), tmp: read("TMPDIR"), home: read("HOME") };
-}
