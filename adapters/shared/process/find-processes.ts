@@ -5,7 +5,10 @@ import { type FoundProcess, hasEnded, listPids, readProc, readProcess } from "./
 /** The environment variable that marks every process of a task and its descendants. */
 export const TASK_MARKER = "BRIDGE_TASK_ID";
 
-/** Time after which a pass over the process table pauses until the next turn of the event loop, in milliseconds. Starting a process takes longer. */
+/**
+ * Time after which a pass over the process table pauses until the next turn of the event loop, in milliseconds. Starting a process blocks
+ * the event loop for longer.
+ */
 const SLICE_MS = 3;
 
 /** The markers in the environment of a process. */
