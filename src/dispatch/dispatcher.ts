@@ -18,6 +18,7 @@ import { createAdmission } from "./admission.ts";
 import { createTaskCancellation, type TaskCancellation } from "./cancel-task.ts";
 import { createTaskDeletion } from "./delete-task.ts";
 import { createInterruptedTasks } from "./interrupted-tasks.ts";
+import { createLostTasks } from "./lost-tasks.ts";
 import { createQueueCounts } from "./queue-counts.ts";
 import { findQueuedReason } from "./queued-reason.ts";
 import { createRunChildTask } from "./run-child-task.ts";
@@ -39,7 +40,7 @@ export interface DispatcherOptions {
   adapters: AvailableAdapters;
   view: ClusterView;
   /** Null with SQLite, where no other node can run a task. */
-  cluster: (PlacementReads & Pick<ClusterStore, "freeTasks">) | null;
+  cluster: (PlacementReads & Pick<ClusterStore, "freeTasks" | "listOwnRunningTasks">) | null;
   /** For how long queued tasks wait for a node that could run them. */
   nodeGraceMs: number;
   workspaces: Workspaces;
@@ -59,6 +60,8 @@ export interface DispatcherOptions {
   stopGraceMs?: number;
   /** Maximum time to store the ends of stopped tasks while Bridge shuts down. */
   lastWritesMs?: number;
+  /** How often a node on PostgreSQL looks for tasks that are stored as running on it, but have no run. */
+  lostTaskSearchMs?: number;
 }
 
 /** How busy an adapter is. */
@@ -72,6 +75,7 @@ export type Dispatcher = ReturnType<typeof createDispatcher>;
 
 const STOP_GRACE_MS = 15_000;
 const LAST_WRITES_MS = 3_000;
+const LOST_TASK_SEARCH_MS = 15_000;
 
 /**
  * Creates the dispatcher, which admits tasks, queues them, runs them within the limits of their adapter, and settles each of them exactly
@@ -79,7 +83,7 @@ const LAST_WRITES_MS = 3_000;
  */
 export function createDispatcher(options: DispatcherOptions) {
   const { store, adapters, view, cluster, logger } = options;
-  const { stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS } = options;
+  const { stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS, lostTaskSearchMs = LOST_TASK_SEARCH_MS } = options;
   let draining = false;
   /** Whether the drain time is over. A run that starts now is stopped at once. */
   let stopping = false;
@@ -90,7 +94,7 @@ export function createDispatcher(options: DispatcherOptions) {
   const scheduler = createScheduler({ ...options, ownNode: cluster === null ? undefined : view.self.id });
   const running = createRunningTasks(options);
   const { cancel, endQueued, settle } = createTaskCancellation({ ...options, scheduler, running });
-  const { endOwnTasks, endTasksOf } = createInterruptedTasks({ ...options, settle });
+  const { endOwnTasks, endLostTasks, endTasksOf } = createInterruptedTasks({ ...options, settle });
   const onStarted = (run: Run): void => {
     if (stopping) stopForShutdown(run);
     if (interruption !== null) run.stop("bridge_restarted", interruption);
@@ -99,6 +103,7 @@ export function createDispatcher(options: DispatcherOptions) {
   const queue = createTaskQueue({ ...options, scheduler, tags: tagsOf(view.self), mayStart, runTask: runInSlot });
   const { enqueue, fillSlots } = queue;
   const counts = cluster === null ? null : createQueueCounts({ ...options, scheduler, fillSlots });
+  const lostTasks = cluster === null ? null : createLostTasks({ cluster, queue, endLostTasks, logger, intervalMs: lostTaskSearchMs });
   const admission = createAdmission({ ...options, scheduler, enqueue, isRefusing });
   const runChild = createRunChildTask({ ...options, running, admission, enqueue, ownNode: view.self.id });
   const deleteTask = createTaskDeletion({ store, unreleased: running.unreleased, logger });
@@ -117,6 +122,7 @@ export function createDispatcher(options: DispatcherOptions) {
     await endOwnTasks();
     scheduler.beginReading();
     scheduler.applyCounts(await store.countQueuedTasks());
+    lostTasks?.start();
     if (counts !== null) return counts.start();
     for (const { provider } of scheduler.listLanes()) if (!adapters.isLoaded(provider)) await endAllQueued(provider);
   }
@@ -133,7 +139,7 @@ export function createDispatcher(options: DispatcherOptions) {
     stopping = true;
     // If the disk accepts no writes, the tasks stay stored as running, and the next start ends them.
     await withTimeout(stopAll(), stopGraceMs + lastWritesMs, () => {});
-    counts?.close();
+    for (const part of [counts, lostTasks]) part?.close();
   }
 
   async function stopAll(): Promise<void> {
@@ -161,10 +167,8 @@ export function createDispatcher(options: DispatcherOptions) {
     /** Deletes an ended task with its children and all data stored for them. Throws BridgeError: not_found, invalid_state. */
     deleteTask,
     /** Resolves with the task, without its result, when it has ended, the time is over, or the signal is aborted. */
-    waitForEnd(task: TaskProgress, timeoutMs: number, signal?: AbortSignal): Promise<TaskProgress> {
-      const timeout = AbortSignal.timeout(timeoutMs);
-      return waitForEnd(options, task, signal === undefined ? timeout : AbortSignal.any([timeout, signal]));
-    },
+    waitForEnd: (task: TaskProgress, timeoutMs: number, signal?: AbortSignal): Promise<TaskProgress> =>
+      waitForEnd(options, task, withTimeLimit(timeoutMs, signal)),
     runChild,
     onAdapterEvent: running.onAdapterEvent,
     requestApproval: running.requestApproval,
@@ -201,6 +205,11 @@ export function createDispatcher(options: DispatcherOptions) {
 const stopForShutdown = (run: Run): boolean => run.stop("bridge_shutdown", "Bridge was stopped while the task ran.");
 
 const toLoad = ({ running, queued, maxConcurrent }: Load): Load => ({ running, queued, maxConcurrent });
+
+function withTimeLimit(timeoutMs: number, signal?: AbortSignal): AbortSignal {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
+}
 
 /** Ends all queued tasks of an adapter that is offline or not loaded. */
 async function endQueuedTasks(

@@ -11,7 +11,9 @@ interface InterruptedTasksOptions {
   settle: TaskCancellation["settle"];
 }
 
-/** Creates the functions that end or requeue the tasks of a process that has ended. */
+export type InterruptedTasks = ReturnType<typeof createInterruptedTasks>;
+
+/** Creates the functions that end or requeue tasks whose run has ended without storing it, as in a crash. */
 export function createInterruptedTasks({ store, approvals, settle }: InterruptedTasksOptions) {
   /** A stored stop request decides the end of its task. */
   async function endInterrupted(interrupted: readonly InterruptedTask[], reason: string): Promise<void> {
@@ -28,6 +30,12 @@ export function createInterruptedTasks({ store, approvals, settle }: Interrupted
   return {
     /** Ends or requeues the tasks that the last process of this node has left running. */
     endOwnTasks: async (): Promise<void> => endInterrupted(await store.listInterruptedTasks(), "Bridge was restarted while the task ran."),
+    /** Ends or requeues those running tasks of this node that the function chooses. Returns their number. */
+    async endLostTasks(choose: (running: readonly InterruptedTask[]) => Promise<readonly InterruptedTask[]>): Promise<number> {
+      const lost = await choose((await store.listInterruptedTasks()).filter(({ task }) => task.state === "running"));
+      await endInterrupted(lost, "The node that was to run the task has lost it.");
+      return lost.length;
+    },
     /** Ends or requeues the tasks that another node has left running when it died. Returns their number. */
     async endTasksOf({ id, name }: { id: string; name: string }): Promise<number> {
       const interrupted = await store.listInterruptedTasks(id);

@@ -57,8 +57,11 @@ export function createRunningTasks({ approvals, metrics }: { approvals: Approval
 
   return {
     add,
-    /** Removes a run whose runtime has ended. */
-    remove: (run: Run): void => void runs.delete(taskHandle(run.task)),
+    /** Removes a run whose runtime has ended. The task may run again already. */
+    remove(run: Run): void {
+      const handle = taskHandle(run.task);
+      if (runs.get(handle) === run) runs.delete(handle);
+    },
     find: (handle: string): Run | undefined => runs.get(handle),
     all: (): Run[] => [...runs.values()],
     findParent,

@@ -4,6 +4,7 @@ import type { Store } from "../store/store.ts";
 import { readLateOutcome, UnconfirmedWriteError } from "../store/unconfirmed-write.ts";
 import type { Task } from "../task.ts";
 import type { Claim, LaneTask, Scheduler } from "./scheduler.ts";
+import { createStartedTasks } from "./started-tasks.ts";
 
 interface TaskQueueOptions {
   store: Store;
@@ -37,8 +38,7 @@ export type TaskQueue = ReturnType<typeof createTaskQueue>;
 export function createTaskQueue({ store, scheduler, logger, tags, mayStart, runTask }: TaskQueueOptions) {
   /** From the claim of a slot to its release. */
   const startedRuns = new Set<Promise<void>>();
-  /** Writes in progress that store a task as running. */
-  const startingTasks = new Set<Promise<Task | null>>();
+  const { pending, held, isHeld, waitForPendingStarts, waitUntilStarted } = createStartedTasks();
 
   /** Stores a task. If it is the next one to start and a slot is free, the same write starts it. Returns the task as it was accepted. */
   async function enqueue(task: NewTask): Promise<InsertedTask> {
@@ -115,7 +115,7 @@ export function createTaskQueue({ store, scheduler, logger, tags, mayStart, runT
   }
 
   async function runStarted(claim: Claim, starting: Promise<Task | null>, arrival: Arrival | null = null): Promise<void> {
-    startingTasks.add(starting);
+    pending.add(starting);
     let task: Task | null;
     try {
       task = await starting;
@@ -123,15 +123,18 @@ export function createTaskQueue({ store, scheduler, logger, tags, mayStart, runT
       scheduler.withdrawClaim(claim);
       throw error;
     } finally {
-      startingTasks.delete(starting);
+      pending.delete(starting);
     }
     if (task === null) return fillAllSlots(scheduler.withdrawClaim(claim, { blocks: arrival?.isRefused !== true }));
+    held.add(task);
     fillAllSlots(scheduler.confirmStart(claim, task, { isArrival: arrival !== null }));
     try {
       await runTask(task);
     } catch (error) {
       scheduler.releaseSlot(task);
       throw error;
+    } finally {
+      held.delete(task);
     }
     fillAllSlots(scheduler.releaseSlot(task));
   }
@@ -145,10 +148,5 @@ export function createTaskQueue({ store, scheduler, logger, tags, mayStart, runT
     while (startedRuns.size > 0) await Promise.allSettled(startedRuns);
   }
 
-  /** Resolves when no task is being stored as running. By then, `runTask` was called for each task that was stored as running. */
-  async function waitUntilStarted(): Promise<void> {
-    while (startingTasks.size > 0) await Promise.allSettled(startingTasks);
-  }
-
-  return { enqueue, fillSlots, waitUntilIdle, waitUntilStarted };
+  return { enqueue, fillSlots, waitUntilIdle, waitUntilStarted, isHeld, waitForPendingStarts };
 }

@@ -107,6 +107,8 @@ export interface ClusterStore extends PlacementReads {
   join(node: NewNode, options?: JoinOptions): Promise<void>;
   /** Renews the lease. Returns the clock of the database; null if other nodes have declared this node dead, or it was never registered. */
   renewLease(report: NodeReport): Promise<number | null>;
+  /** Numbers of the tasks that are stored as running on this node. Empty if other nodes have declared it dead. */
+  listOwnRunningTasks(): Promise<number[]>;
   /** Stops new tasks from starting on this node, except for children. */
   startDraining(): Promise<void>;
   /**

@@ -146,3 +146,25 @@ test("a cancellation through another process changes nothing if the task ends by
   const outcome = await engine.createOtherDispatcher().cancel("default", task.taskId);
   expect(outcome).toMatchObject({ task: { state: "completed" }, changed: false });
 });
+
+test("a task that runs again after an interruption can be canceled, also after its first runtime has ended late", async () => {
+  const runtimes: PromiseWithResolvers<void>[] = [];
+  const run: Run = async () => {
+    const runtime = Promise.withResolvers<void>();
+    runtimes.push(runtime);
+    await runtime.promise;
+    return {};
+  };
+  const engine = await startEngine([createInMemoryAdapter({ run })]);
+  const { dispatcher } = engine;
+  const { task } = await dispatcher.admitTask(newDispatch({ taskId: "t", request: { onInterrupt: "retry" } }), caller);
+  await vi.waitFor(() => expect(runtimes).toHaveLength(1));
+  dispatcher.interrupt("The node lost its database.");
+  await vi.waitFor(async () => expect((await engine.store.findTask("default", "t"))?.state).toBe("queued"));
+  dispatcher.resume();
+  await vi.waitFor(() => expect(runtimes).toHaveLength(2));
+  runtimes[0]?.resolve();
+  await vi.waitFor(() => expect(dispatcher.load("memory").running).toBe(1));
+  expect(await dispatcher.cancel("default", "t")).toMatchObject({ changed: true });
+  expect(await endOf(engine, task)).toMatchObject({ state: "cancelled", restarts: 1 });
+});

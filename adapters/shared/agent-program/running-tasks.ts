@@ -17,7 +17,8 @@ export function createRunningTasks() {
       try {
         return await done;
       } finally {
-        running.delete(taskId);
+        // After an interruption, the task may run again already.
+        if (running.get(taskId)?.controller === controller) running.delete(taskId);
       }
     },
     /** Stops all tasks. Resolves when they have ended. */

@@ -8,6 +8,7 @@ import { createNodeReads } from "./node-reads.ts";
 import { createPlaceWrites } from "./place-writes.ts";
 import { createPlacementReads } from "./placement-reads.ts";
 import type { Reader } from "./reader-pool.ts";
+import { createRunningReads } from "./running-reads.ts";
 
 interface PostgresClusterOptions {
   url: string;
@@ -43,6 +44,7 @@ export function createPostgresCluster({ url, node, connect, reader, onChange }: 
   return {
     ...createNodeReads(reader),
     ...createPlacementReads(reader),
+    ...createRunningReads(reader, node),
     ...createPlaceWrites(reader),
     ...deadNodes,
     ...lease,
