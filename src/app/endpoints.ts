@@ -13,6 +13,7 @@ import { approvalRoutes } from "../http/routes/approvals.ts";
 import { callbackRoutes } from "../http/routes/callbacks.ts";
 import { dispatchRoutes } from "../http/routes/dispatch.ts";
 import { healthRoutes } from "../http/routes/health.ts";
+import { meRoutes } from "../http/routes/me.ts";
 import { metricsRoutes } from "../http/routes/metrics.ts";
 import { nodeRoutes } from "../http/routes/nodes.ts";
 import { serviceInfoRoutes } from "../http/routes/service-info.ts";
@@ -91,6 +92,7 @@ export async function createEndpoints(
   const receiveDispatch = createReceiveDispatch({ dispatcher, adapters, metrics, parseDispatch, defaultProfile: config.defaultProfile });
   const forwarding = await createForwarding({ cluster, view, store, logger });
   const workspaceList = createWorkspaceList({ store, workspacesDir: config.workspacesDir });
+  await server.register(meRoutes);
   await server.register(dispatchRoutes, { bodySchema: createDescribedDispatchSchema(inputs), receiveDispatch, dispatcher, tasks });
   await server.register(taskRoutes, { dispatcher, tasks });
   await server.register(workspaceRoutes, {

@@ -23,6 +23,7 @@ export const tokens = {
   dispatcher: { tenant: "alpha", scopes: ["dispatch"] },
   scraper: { tenant: "alpha", scopes: ["metrics"] },
   manager: { tenant: "alpha", scopes: ["manage"] },
+  passing: { tenant: "alpha", scopes: ["read"], expiresAt: "2126-01-01T00:00:00Z" },
   expired: { tenant: "alpha", scopes: ["read"], expiresAt: "2020-01-01T00:00:00Z" },
 } as const;
 export type TokenName = keyof typeof tokens;

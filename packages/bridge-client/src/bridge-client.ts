@@ -8,6 +8,7 @@ import type {
   ApprovalState,
   DispatchRequest,
   FileCondition,
+  Identity,
   ListedTask,
   Scope,
   ServiceInfo,
@@ -69,6 +70,8 @@ export interface BridgeClient {
   events(source?: string | EventFilter, options?: EventOptions): AsyncGenerator<BridgeEvent, void>;
   /** Creates a ticket for a browser, valid once within 60 s. Each of `scopes` must be a scope of the token. Default: all of them. */
   createTicket(request?: { scopes?: readonly Scope[] | undefined }, options?: CallOptions): Promise<Ticket>;
+  /** Returns the name, tenant, scopes and expiry of the token. */
+  getIdentity(options?: CallOptions): Promise<Identity>;
   listAdapters(options?: CallOptions): AsyncGenerator<Adapter, void>;
   /** Returns name, version and links of this Bridge. */
   getServiceInfo(options?: CallOptions): Promise<ServiceInfo>;
@@ -148,6 +151,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     cancel: (taskId, { signal } = {}) => send(`${pathOf(taskId)}/cancel`, { method: "POST", signal }),
     events: (source = {}, options = {}) => followEvents(source, options, settings),
     createTicket: ({ scopes } = {}, { signal } = {}) => send("/api/v2/events/ticket", { method: "POST", body: { scopes }, signal }),
+    getIdentity: ({ signal } = {}) => send("/api/v2/me", { signal }),
     listAdapters: (options = {}) => list("/api/v2/adapters", {}, options),
 
     getServiceInfo: ({ signal } = {}) => send("/", { headers: { accept: "application/json" }, signal }),

@@ -190,6 +190,15 @@ export type ApprovalState = "pending" | "approved" | "rejected";
 /** A permission of a token. */
 export type Scope = "dispatch" | "read" | "approve" | "manage" | "metrics";
 
+/** The name, tenant and scopes of a token. */
+export interface Identity {
+  name: string;
+  tenant: string;
+  scopes: Scope[];
+  /** Null if the token never expires. */
+  expiresAt: string | null;
+}
+
 /** A single-use credential that opens one event stream or WebSocket. */
 export interface Ticket {
   ticket: string;

@@ -41,6 +41,7 @@ export const describeApi = (version: string) =>
       { name: "adapters", description: "The adapters of this Bridge with their health, capabilities and load." },
       { name: "nodes", description: "The Bridge processes that share a database." },
       { name: "workspaces", description: "The workspaces of agents and their files." },
+      { name: "access", description: "The identity and permissions of your token." },
       { name: "gateway", description: "Management of runtimes: agents, skills and configuration." },
       { name: "websocket", description: "The bridge protocol over WebSockets." },
       { name: "operations", description: "Health, readiness and metrics." },

@@ -129,6 +129,10 @@ test("listTasks fetches all pages, newest first", async () => {
   expect(await collect(client.listTasks({ agentId: "nobody" }))).toEqual([]);
 });
 
+test("getIdentity returns the tenant and the scopes of the token", async () => {
+  expect(await client.getIdentity()).toMatchObject({ tenant: "alpha", scopes: expect.arrayContaining(["read"]), expiresAt: null });
+});
+
 test("listAdapters returns the adapters", async () => {
   const adapters = await collect(client.listAdapters());
   expect(adapters.map(({ provider }) => provider)).toEqual(["memory", "narrow", "absent"]);

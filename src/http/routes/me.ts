@@ -1,0 +1,43 @@
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
+import { z } from "zod";
+import { scopes } from "../../access/principal.ts";
+import { problemResponses } from "../wire/problem.ts";
+import { noQuery } from "../wire/request-schemas.ts";
+import { timestamp, toIsoOrNull } from "../wire/timestamps.ts";
+
+const identitySchema = z
+  .strictObject({
+    name: z.string().describe("Name of the token. Logs and decisions on approvals contain it."),
+    tenant: z.string(),
+    scopes: z.array(z.enum(scopes)),
+    expiresAt: timestamp.nullable().describe("Null if the token never expires."),
+  })
+  .meta({ id: "Identity", description: "The name, tenant and scopes of a token." });
+
+/** `GET /api/v2/me`. */
+export const meRoutes: FastifyPluginAsyncZodOpenApi = async (app) => {
+  app.get(
+    "/api/v2/me",
+    {
+      config: { scope: "any" },
+      schema: {
+        operationId: "getIdentity",
+        tags: ["access"],
+        summary: "Get your identity",
+        description:
+          "The name, tenant, scopes and expiry of the token of this request, but not the token itself. Needs no particular scope.",
+        querystring: noQuery,
+        response: {
+          200: { description: "Your identity.", content: { "application/json": { schema: identitySchema } } },
+          ...problemResponses("invalid_request", "unauthenticated"),
+        },
+      },
+    },
+    async ({ principal }) => ({
+      name: principal.name,
+      tenant: principal.tenant,
+      scopes: scopes.filter((scope) => principal.scopes.has(scope)),
+      expiresAt: toIsoOrNull(principal.expiresAt),
+    }),
+  );
+};
