@@ -1,6 +1,7 @@
 import { fastifySSE } from "@fastify/sse";
 import type { Logger } from "pino";
 import { type Catalog, listInputs } from "#contract";
+import { scopes } from "../access/principal.ts";
 import { createTickets } from "../access/tickets.ts";
 import type { Tokens } from "../access/tokens.ts";
 import { createCallbacks } from "../callbacks/callbacks.ts";
@@ -18,6 +19,7 @@ import { metricsRoutes } from "../http/routes/metrics.ts";
 import { nodeRoutes } from "../http/routes/nodes.ts";
 import { serviceInfoRoutes } from "../http/routes/service-info.ts";
 import { taskFileRoutes } from "../http/routes/task-files.ts";
+import { taskRequestRoutes } from "../http/routes/task-request.ts";
 import { taskRoutes } from "../http/routes/tasks.ts";
 import { workspaceRoutes } from "../http/routes/workspaces.ts";
 import { createServer } from "../http/server/create-server.ts";
@@ -92,9 +94,11 @@ export async function createEndpoints(
   const receiveDispatch = createReceiveDispatch({ dispatcher, adapters, metrics, parseDispatch, defaultProfile: config.defaultProfile });
   const forwarding = await createForwarding({ cluster, view, store, logger });
   const workspaceList = createWorkspaceList({ store, workspacesDir: config.workspacesDir });
-  await server.register(meRoutes);
-  await server.register(dispatchRoutes, { bodySchema: createDescribedDispatchSchema(inputs), receiveDispatch, dispatcher, tasks });
+  await server.register(meRoutes, { scopes });
+  const bodySchema = createDescribedDispatchSchema(inputs);
+  await server.register(dispatchRoutes, { bodySchema, receiveDispatch, dispatcher, tasks });
   await server.register(taskRoutes, { dispatcher, tasks });
+  await server.register(taskRequestRoutes, { bodySchema, tasks });
   await server.register(workspaceRoutes, {
     workspaces: workspaceList,
     files: createWorkspaceFiles({ workspaces }),

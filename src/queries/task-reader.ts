@@ -44,6 +44,8 @@ export function createTaskReader(store: Store, dispatcher: Pick<Dispatcher, "fin
       const snapshot = await toSnapshot(stored.task);
       return stored.readResult === null ? snapshot : { ...snapshot, readResult: stored.readResult };
     },
+    /** Reads the request of a task, and the task without a long result. */
+    findRequest: async (tenant: string, taskId: string): Promise<Task | null> => (await store.findStoredTask(tenant, taskId))?.task ?? null,
     /** Memory in bytes that a response with the task's result takes, determined without reading the result. */
     resultBytes: (tenant: string, taskId: string): Promise<number> => store.resultBytes(tenant, taskId),
     list: async (filter: TaskFilter, page: Page): Promise<TaskSnapshot<ListedTask>[]> =>

@@ -40,6 +40,7 @@ const asBeta = (method: string, target: string, headers: Record<string, string> 
 test.each([
   ["GET", () => `/api/v2/tasks/${done}`],
   ["GET", () => `/api/v2/tasks/${running}`],
+  ["GET", () => `/api/v2/tasks/${done}/request`],
   ["DELETE", () => `/api/v2/tasks/${done}`],
   ["DELETE", () => `/api/v2/tasks/${running}`],
   ["POST", () => `/api/v2/tasks/${done}/cancel`],

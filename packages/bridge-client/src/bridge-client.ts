@@ -15,6 +15,7 @@ import type {
   Task,
   TaskFile,
   TaskFilter,
+  TaskRequest,
   TaskState,
   Ticket,
   Workspace,
@@ -52,6 +53,8 @@ export interface BridgeClient {
   run(request: DispatchRequest, options?: CallOptions): Promise<Task>;
   /** Returns a task. With `waitSeconds` (at most 60), waits that long for its end. */
   getTask(taskId: string, options?: CallOptions & { waitSeconds?: number | undefined }): Promise<Task>;
+  /** Returns the request of a task, with the secrets of its MCP servers replaced by `***`. */
+  getTaskRequest(taskId: string, options?: CallOptions): Promise<TaskRequest>;
   /**
    * Deletes an ended task, its child tasks and all their data. Rejects with `invalid_state` while the task runs or its callback is being
    * delivered. Not retried: after `unreachable` it is unknown whether the task was deleted.
@@ -134,6 +137,8 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
       waitSeconds <= 0
         ? send(pathOf(taskId), { signal })
         : send(pathOf(taskId), { headers: { prefer: `wait=${Math.ceil(waitSeconds)}` }, waitMs: waitSeconds * 1000, signal }),
+
+    getTaskRequest: (taskId, { signal } = {}) => send(`${pathOf(taskId)}/request`, { signal }),
 
     async deleteTask(taskId, { signal } = {}) {
       await sendForStatus({ path: pathOf(taskId), method: "DELETE", signal }, false);

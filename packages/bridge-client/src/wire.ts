@@ -158,6 +158,17 @@ export interface Task extends ListedTask {
   result: ExecutionResult | null;
 }
 
+/** The request of a task, after aliases and defaults were applied, without secrets of its MCP servers. */
+export interface TaskRequest {
+  request: Omit<DispatchRequest, "outputSchema" | "tools"> & {
+    tools?: { name: string; description: string; inputSchema: JsonObject }[] | undefined;
+    /** Child tasks only. */
+    reasoningLevel?: "medium" | "high" | "xhigh" | undefined;
+  };
+  /** Paths of the values that were replaced by `***`, for example `mcpServers.0.env.TOKEN`. */
+  masked: string[];
+}
+
 /** Selects tasks. */
 export interface TaskFilter {
   state?: TaskState | undefined;

@@ -1,21 +1,30 @@
+import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
-import { scopes } from "../../access/principal.ts";
 import { problemResponses } from "../wire/problem.ts";
 import { noQuery } from "../wire/request-schemas.ts";
 import { timestamp, toIsoOrNull } from "../wire/timestamps.ts";
 
-const identitySchema = z
-  .strictObject({
-    name: z.string().describe("Name of the token. Logs and decisions on approvals contain it."),
-    tenant: z.string(),
-    scopes: z.array(z.enum(scopes)),
-    expiresAt: timestamp.nullable().describe("Null if the token never expires."),
-  })
-  .meta({ id: "Identity", description: "The name, tenant and scopes of a token." });
+type Scope = FastifyRequest["principal"]["scopes"] extends ReadonlySet<infer Name> ? Name : never;
+
+/** Options of the route. */
+export interface MeRouteOptions {
+  /** All scopes, in the order in which they are listed. */
+  scopes: readonly Scope[];
+}
+
+const createIdentitySchema = (scopes: readonly Scope[]) =>
+  z
+    .strictObject({
+      name: z.string().describe("Name of the token. Logs and decisions on approvals contain it."),
+      tenant: z.string(),
+      scopes: z.array(z.enum(scopes)),
+      expiresAt: timestamp.nullable().describe("Null if the token never expires."),
+    })
+    .meta({ id: "Identity", description: "The name, tenant and scopes of a token." });
 
 /** `GET /api/v2/me`. */
-export const meRoutes: FastifyPluginAsyncZodOpenApi = async (app) => {
+export const meRoutes: FastifyPluginAsyncZodOpenApi<MeRouteOptions> = async (app, { scopes }) => {
   app.get(
     "/api/v2/me",
     {
@@ -28,7 +37,7 @@ export const meRoutes: FastifyPluginAsyncZodOpenApi = async (app) => {
           "The name, tenant, scopes and expiry of the token of this request, but not the token itself. Needs no particular scope.",
         querystring: noQuery,
         response: {
-          200: { description: "Your identity.", content: { "application/json": { schema: identitySchema } } },
+          200: { description: "Your identity.", content: { "application/json": { schema: createIdentitySchema(scopes) } } },
           ...problemResponses("invalid_request", "unauthenticated"),
         },
       },

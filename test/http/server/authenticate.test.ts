@@ -19,6 +19,7 @@ const routes: readonly [method: string, target: string, scope: Scope | "any" | n
   ["POST", "/api/v2/dispatch", "dispatch"],
   ["GET", "/api/v2/tasks", "read"],
   ["GET", "/api/v2/tasks/t1", "read"],
+  ["GET", "/api/v2/tasks/t1/request", "read"],
   ["DELETE", "/api/v2/tasks/t1", "dispatch"],
   ["POST", "/api/v2/tasks/t1/cancel", "dispatch"],
   ["GET", "/api/v2/tasks/t1/events", "read"],

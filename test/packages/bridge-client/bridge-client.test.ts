@@ -129,6 +129,11 @@ test("listTasks fetches all pages, newest first", async () => {
   expect(await collect(client.listTasks({ agentId: "nobody" }))).toEqual([]);
 });
 
+test("getTaskRequest returns the request of a task", async () => {
+  const { taskId } = await client.dispatch({ ...task, metadata: { order: 7 } });
+  expect(await client.getTaskRequest(taskId)).toMatchObject({ request: { ...task, taskId, metadata: { order: 7 } }, masked: [] });
+});
+
 test("getIdentity returns the tenant and the scopes of the token", async () => {
   expect(await client.getIdentity()).toMatchObject({ tenant: "alpha", scopes: expect.arrayContaining(["read"]), expiresAt: null });
 });

@@ -20,6 +20,7 @@ import type {
   TaskErrorCode,
   TaskFile,
   TaskFilter,
+  TaskRequest,
   TaskState,
   Workspace,
 } from "bridge-client";
@@ -97,6 +98,13 @@ const keys = {
     ...{ bridgeInput: true, responderInput: true },
   } satisfies Keys<DispatchRequest>,
   Identity: { name: true, tenant: true, scopes: true, expiresAt: true } satisfies Keys<Identity>,
+  StoredDispatch: {
+    ...{ taskId: true, provider: true, agentId: true, message: true, stdin: true, systemPrompt: true, model: true, tools: true },
+    ...{ mcpServers: true, files: true, timeoutSeconds: true, outputStrategy: true, resumeToken: true, reasoningLevel: true },
+    ...{ profile: true, approvals: true, onInterrupt: true, callbackUrl: true, callbackConversation: true, metadata: true, runsOn: true },
+    ...{ bridgeInput: true, responderInput: true },
+  } satisfies Keys<TaskRequest["request"]>,
+  TaskRequest: { request: true, masked: true } satisfies Keys<TaskRequest>,
   TaskFile: { path: true, bytes: true, modifiedAt: true } satisfies Keys<TaskFile>,
   Workspace: { id: true, kind: true, agentId: true, tasks: true, updatedAt: true } satisfies Keys<Workspace>,
   ServiceInfo: { name: true, version: true, description: true, links: true } satisfies Keys<ServiceInfo>,

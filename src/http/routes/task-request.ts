@@ -1,0 +1,65 @@
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
+import { z } from "zod";
+import { BridgeError } from "../../errors.ts";
+import type { TaskReader } from "../../queries/task-reader.ts";
+import type { createDescribedDispatchSchema } from "../../requests/dispatch-schema.ts";
+import { problemResponses } from "../wire/problem.ts";
+import { noQuery, taskParams } from "../wire/request-schemas.ts";
+import { MASK, maskSecrets } from "./mask-secrets.ts";
+
+/** Options of the route. */
+export interface TaskRequestRouteOptions {
+  /** Describes the body of a dispatch. */
+  bodySchema: ReturnType<typeof createDescribedDispatchSchema>;
+  tasks: Pick<TaskReader, "findRequest">;
+}
+
+/** The schema of a stored request: the body of a dispatch, after aliases and defaults were applied. */
+function createTaskRequestSchema({ shape: { outputSchema: _, tools: __, ...fields } }: TaskRequestRouteOptions["bodySchema"]) {
+  const request = z
+    .strictObject({
+      ...fields,
+      tools: z
+        .array(z.strictObject({ name: z.string(), description: z.string(), inputSchema: z.record(z.string(), z.unknown()) }))
+        .optional(),
+      reasoningLevel: z.enum(["medium", "high", "xhigh"]).optional().describe("Set for child tasks only."),
+    })
+    .meta({ id: "StoredDispatch", description: "The body of a dispatch, after aliases and defaults were applied." });
+  return z
+    .strictObject({
+      request,
+      masked: z
+        .array(z.string())
+        .describe(`Paths of the values that were replaced by \`${MASK}\`, for example \`mcpServers.0.env.TOKEN\`.`),
+    })
+    .meta({ id: "TaskRequest", description: "The request of a task, without secrets of its MCP servers." });
+}
+
+/** `GET /api/v2/tasks/{taskId}/request`. */
+export const taskRequestRoutes: FastifyPluginAsyncZodOpenApi<TaskRequestRouteOptions> = async (app, { bodySchema, tasks }) => {
+  app.get(
+    "/api/v2/tasks/:taskId/request",
+    {
+      config: { scope: "read" },
+      schema: {
+        operationId: "getTaskRequest",
+        tags: ["tasks"],
+        summary: "Get the request of a task",
+        description: `The request as Bridge has stored it, which can be dispatched again with a new \`taskId\`. The arguments, environment variables and headers of MCP servers, and the user info, query and fragment of their URLs, are replaced by \`${MASK}\`; \`masked\` lists them. Other fields are unchanged, so do not put secrets into them.`,
+        params: taskParams,
+        querystring: noQuery,
+        response: {
+          200: { description: "The request.", content: { "application/json": { schema: createTaskRequestSchema(bodySchema) } } },
+          ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found"),
+        },
+      },
+    },
+    async ({ principal, params }, reply) => {
+      const task = await tasks.findRequest(principal.tenant, params.taskId);
+      if (task === null) throw new BridgeError("not_found", "There is no such task.");
+      const { taskId, provider, agentId } = task;
+      const { request, masked } = maskSecrets(task.request);
+      return reply.send({ request: { taskId, provider, agentId, ...request }, masked } as never);
+    },
+  );
+};
