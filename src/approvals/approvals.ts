@@ -18,7 +18,7 @@ interface ApprovalsOptions {
   eventLog: EventLog;
   metrics: Metrics;
   logger: AdapterLogger;
-  /** Time until an approval without a decision is rejected. */
+  /** Time until an approval without a decision is rejected; 0: never. */
   seconds: number;
 }
 
@@ -49,9 +49,10 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
     }
   }
 
-  /** Rejects the approval when the time is over or the signal is aborted. */
+  /** Rejects the approval when its time is over, if it has a time limit, or when the signal is aborted. */
   async function waitForDecision(approval: Approval, decided: Promise<ApprovalAnswer>, signal: AbortSignal): Promise<ApprovalAnswer> {
-    const timer = setTimeout(() => void close(approval, `No decision was made within ${seconds} s.`), seconds * 1000);
+    const onTimeout = (): void => void close(approval, `No decision was made within ${seconds} s.`);
+    const timer = seconds === 0 ? undefined : setTimeout(onTimeout, seconds * 1000);
     const onAbort = (): void => void close(approval, String(signal.reason));
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort, { once: true });
@@ -130,10 +131,16 @@ function toNewApproval(approvalId: string, { toolCallId, toolName, input }: Appr
     toolCallId,
     toolName,
     shownInput: encodeEventData({ input: input ?? null }),
-    expiresInMs: seconds * 1000,
+    expiresInMs: seconds === 0 ? null : seconds * 1000,
     event: (expiresAt) => ({
       type: "tool.approval_requested",
-      data: encodeEventData({ approvalId, toolCallId, toolName, input, expiresAt: new Date(expiresAt).toISOString() }),
+      data: encodeEventData({
+        approvalId,
+        toolCallId,
+        toolName,
+        input,
+        expiresAt: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+      }),
     }),
   };
 }

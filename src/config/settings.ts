@@ -241,9 +241,9 @@ export const serverSettings = {
   BRIDGE_IDLE_SECONDS: wholeNumber(0, 86_400)
     .default(300)
     .describe("Time without an event after which a task on a streaming runtime fails with idle_timeout, in seconds; 0 turns it off."),
-  BRIDGE_APPROVAL_SECONDS: wholeNumber(1, 86_400)
+  BRIDGE_APPROVAL_SECONDS: wholeNumber(0, 86_400)
     .default(300)
-    .describe("Time after which an undecided approval counts as rejected, in seconds, from 1 to 86400."),
+    .describe("Time after which an undecided approval counts as rejected, in seconds, up to 86400; 0: a task waits without a time limit."),
   BRIDGE_SANDBOX: choice(["off", "auto", "required"])
     .default("off")
     .describe(

@@ -5,6 +5,9 @@ import { type StoredRow, toTaskIdentity } from "./task-rows.ts";
 /** Maximum pending approvals of one task. They are read at once when a tool call is looked up and when the task ends. */
 export const MAX_PENDING_APPROVALS = 100;
 
+/** The column `expires_at` of an approval without a time limit: the last time that a Date can represent. */
+export const NO_EXPIRY = 8_640_000_000_000_000;
+
 /** The columns of `toApproval`, of the approval `a` and its task `t`. */
 export const approvalColumns = `a.seq AS approval_seq, a.id AS approval_id, a.tool_call_id, a.tool_name, a.input, a.state, a.created_at,
     a.expires_at, a.decided_at, a.decided_by, a.reason, t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider`;
@@ -22,7 +25,7 @@ export function toApproval(row: StoredRow): Approval {
     inputTruncated: truncated,
     state: row["state"] as ApprovalState,
     createdAt: Number(row["created_at"]),
-    expiresAt: Number(row["expires_at"]),
+    expiresAt: Number(row["expires_at"]) === NO_EXPIRY ? null : Number(row["expires_at"]),
     decidedAt: row["decided_at"] as number | null,
     decidedBy: row["decided_by"] as string | null,
     reason: row["reason"] as string | null,
@@ -31,7 +34,7 @@ export function toApproval(row: StoredRow): Approval {
 
 /** Whether a decision may still be stored: the approval is pending and, unless the decision is Bridge's own, has not expired. */
 export const isDecidable = ({ state, expiresAt }: Approval, { isOwn, now }: { isOwn: boolean; now: number }): boolean =>
-  state === "pending" && (isOwn || expiresAt > now);
+  state === "pending" && (isOwn || expiresAt === null || expiresAt > now);
 
 /** The approval after its decision, whose columns an engine stores. */
 export function toDecided(approval: Approval, { decision, by, reason }: ApprovalDecision, decidedAt: number): Approval {

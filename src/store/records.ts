@@ -142,7 +142,8 @@ export interface Approval {
   inputTruncated: boolean;
   state: ApprovalState;
   createdAt: number;
-  expiresAt: number;
+  /** Null if the approval waits without a time limit. */
+  expiresAt: number | null;
   decidedAt: number | null;
   /** The name of a token; `bridge` if the approval expired or the task ended. */
   decidedBy: string | null;
@@ -153,9 +154,10 @@ export interface Approval {
 export interface NewApproval extends Pick<Approval, "approvalId" | "toolCallId" | "toolName"> {
   /** JSON text: `{input, truncated?}`. */
   shownInput: string;
-  expiresInMs: number;
+  /** Null: without a time limit. */
+  expiresInMs: number | null;
   /** `tool.approval_requested`, which contains `expiresAt`. */
-  event(expiresAt: number): NewEvent;
+  event(expiresAt: number | null): NewEvent;
 }
 
 /** The decision, who made it, and why. */

@@ -105,6 +105,19 @@ describe("a pending approval", () => {
     expect(await metrics.registry.metrics()).toContain('bridge_approvals_total{provider="memory",decision="unanswered"} 1');
   });
 
+  test("waits without a time limit if the limit is 0, and tells so", async () => {
+    const { accept, pending, approvals, answers, dispatcher, eventsOf, store } = await open({ approvalSeconds: 0 });
+    const task = await accept("t1");
+    const [approval] = await pending();
+    expect(approval?.expiresAt).toBeNull();
+    expect(eventsOf("t1").find(({ type }) => type === "tool.approval_requested")?.data).toMatchObject({ expiresAt: null });
+    const { approvalId } = approval as Approval;
+    expect(await store.findApproval("default", approvalId)).toMatchObject({ state: "pending", expiresAt: null });
+    await approvals.decide("default", approvalId, yes);
+    await dispatcher.waitForEnd(task, 60_000);
+    expect(answers).toEqual([{ decision: "approve", reason: yes.reason }]);
+  });
+
   test("does not stop Bridge when the decision cannot be read for the log", async () => {
     const { accept, pending, approvals, answers, dispatcher, store } = await open();
     const task = await accept("t1");

@@ -261,7 +261,7 @@ const table: Record<string, Row> = {
     ],
     bad: ["0", "601", "1.5"],
   },
-  BRIDGE_APPROVAL_SECONDS: { good: [["1", ({ approvalSeconds }) => approvalSeconds, 1]], bad: ["0"] },
+  BRIDGE_APPROVAL_SECONDS: { good: [["0", ({ approvalSeconds }) => approvalSeconds, 0]], bad: ["86401"] },
   BRIDGE_SANDBOX: { good: [["required", ({ sandbox }) => sandbox, "required"]], bad: ["on", "true"] },
   BRIDGE_COMMAND: {
     good: [['["node","a b.js"]', ({ adapterSettings }) => adapterSettings["command"]?.["argv"], ["node", "a b.js"]]],

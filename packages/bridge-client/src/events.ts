@@ -10,7 +10,7 @@ interface EventData {
   "tool.invoked": { toolCallId: string; toolName: string; input: unknown };
   "tool.completed": { toolCallId: string; toolName: string; output: unknown; isError: boolean };
   "execution.progress": Record<string, unknown>;
-  "tool.approval_requested": { approvalId: string; toolCallId: string; toolName: string; input: unknown; expiresAt: string };
+  "tool.approval_requested": { approvalId: string; toolCallId: string; toolName: string; input: unknown; expiresAt: string | null };
   "tool.approval_resolved": {
     approvalId: string;
     toolCallId: string;

@@ -191,8 +191,8 @@ export interface Approval {
   inputTruncated: boolean;
   state: ApprovalState;
   createdAt: string;
-  /** Without a decision the call is rejected at this time. */
-  expiresAt: string;
+  /** Without a decision the call is rejected at this time. Null if it waits without a time limit. */
+  expiresAt: string | null;
   decidedBy: string | null;
   reason: string | null;
 }

@@ -17,7 +17,9 @@ export const approvalSchema = z
     inputTruncated: z.boolean().describe("Whether `input` is only the beginning."),
     state: approvalStateSchema,
     createdAt: timestamp,
-    expiresAt: timestamp.describe("The call is rejected if it is not decided by then."),
+    expiresAt: timestamp
+      .nullable()
+      .describe("The call is rejected if it is not decided by then. Null if it waits without a time limit (`BRIDGE_APPROVAL_SECONDS=0`)."),
     decidedBy: z.string().nullable().describe("Name of the token; `bridge` if the approval expired or the task ended."),
     reason: z.string().nullable(),
   })
@@ -37,7 +39,7 @@ export function describeApproval(approval: Approval): z.infer<typeof approvalSch
     inputTruncated,
     state,
     createdAt: toIso(createdAt),
-    expiresAt: toIso(expiresAt),
+    expiresAt: expiresAt === null ? null : toIso(expiresAt),
     decidedBy,
     reason,
   };

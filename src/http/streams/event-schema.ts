@@ -33,7 +33,7 @@ const kinds = {
   },
   "tool.approval_requested": {
     description: "A tool call waits for an approval.",
-    data: z.object({ approvalId: z.string(), ...call, input, expiresAt: timestamp }),
+    data: z.object({ approvalId: z.string(), ...call, input, expiresAt: timestamp.nullable() }),
   },
   "tool.approval_resolved": {
     description: "An approval was decided.",

@@ -1,5 +1,13 @@
 import type { TaskRun } from "../../task.ts";
-import { approvalColumns, isDecidable, MAX_PENDING_APPROVALS, toApproval, toDecided, toDecisionEvent } from "../approval-rows.ts";
+import {
+  approvalColumns,
+  isDecidable,
+  MAX_PENDING_APPROVALS,
+  NO_EXPIRY,
+  toApproval,
+  toDecided,
+  toDecisionEvent,
+} from "../approval-rows.ts";
 import { toColumnText } from "../column-text.ts";
 import type { Approval, ApprovalDecision, NewApproval } from "../records.ts";
 import type { ApprovalStore } from "../store.ts";
@@ -59,7 +67,7 @@ const insertApprovals = {
   name: "insert_approvals",
   text: `WITH a AS (
       INSERT INTO approval (id, task, tenant, tool_call_id, tool_name, input, state, created_at, expires_at)
-      SELECT id, task, tenant, tool_call_id, tool_name, input, 'pending', $8::bigint, $8::bigint + expires_in
+      SELECT id, task, tenant, tool_call_id, tool_name, input, 'pending', $8::bigint, coalesce($8::bigint + expires_in, ${NO_EXPIRY})
       FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[]) WITH ORDINALITY
         AS given (${questionNames.join(", ")}, position) ORDER BY position
       RETURNING *)

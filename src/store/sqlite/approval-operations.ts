@@ -3,6 +3,7 @@ import {
   approvalColumns,
   isDecidable,
   MAX_PENDING_APPROVALS,
+  NO_EXPIRY,
   toApproval,
   toDecided,
   toDecisionEvent,
@@ -61,7 +62,7 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
         if (Number(pending?.["count"]) >= MAX_PENDING_APPROVALS) return null;
         asking.add(task.seq);
         const now = clock();
-        const expiresAt = now + expiresInMs;
+        const expiresAt = expiresInMs === null ? null : now + expiresInMs;
         driver.run(
           `INSERT INTO approval (id, task, tenant, tool_call_id, tool_name, input, state, created_at, expires_at)
              VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
@@ -72,7 +73,7 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
           toColumnText(toolName),
           shownInput,
           now,
-          expiresAt,
+          expiresAt ?? NO_EXPIRY,
         );
         events.append(task, event(expiresAt), now);
         return find(task.tenant, approvalId);
