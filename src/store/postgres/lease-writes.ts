@@ -5,8 +5,10 @@ import { type Connection, DatabaseUnavailableError, type Result, type Statement,
 import { serverClock } from "./server-clock.ts";
 import { toStatement } from "./to-statement.ts";
 
-/** A renewal that takes longer has failed, because the next one is due. */
+/** A write that takes longer has failed. */
 const LIMIT_MS = 3_000;
+/** The same for a renewal, as a part of the lease, so that several attempts fit into a short lease. */
+const RENEWAL_LIMIT = 1 / 4;
 
 interface LeaseWritesOptions {
   connect(): Promise<Connection>;
@@ -18,12 +20,12 @@ export function createLeaseWrites({ connect, node: { id, incarnation } }: LeaseW
   let connection: Promise<Connection> | null = null;
   let isClosed = false;
 
-  async function run(statement: Statement, values: readonly Value[]): Promise<Result> {
+  async function run(statement: Statement, values: readonly Value[], limitMs = LIMIT_MS): Promise<Result> {
     connection ??= connect();
     const opening = connection;
     const running = opening.then((opened) => opened.query(statement, values));
     try {
-      return await withTimeout(running, LIMIT_MS, () => {
+      return await withTimeout(running, limitMs, () => {
         throw new DatabaseUnavailableError("PostgreSQL did not answer in time.");
       });
     } catch (error) {
@@ -41,13 +43,8 @@ export function createLeaseWrites({ connect, node: { id, incarnation } }: LeaseW
 
   return {
     async renewLease({ leaseMs, skewMs, adapters }: NodeReport) {
-      const { rows } = await run(renew, [
-        id,
-        incarnation,
-        leaseMs,
-        Math.round(skewMs),
-        ...toColumns(adapterColumns, adapters.map(toAdapterRow)),
-      ]);
+      const values = [id, incarnation, leaseMs, Math.round(skewMs), ...toColumns(adapterColumns, adapters.map(toAdapterRow))];
+      const { rows } = await run(renew, values, Math.min(LIMIT_MS, leaseMs * RENEWAL_LIMIT));
       return rows[0] === undefined ? null : Number(rows[0]["now"]);
     },
     async startDraining() {
