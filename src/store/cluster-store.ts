@@ -109,6 +109,8 @@ export interface ClusterStore extends PlacementReads {
   renewLease(report: NodeReport): Promise<number | null>;
   /** Numbers of the tasks that are stored as running on this node. Empty if other nodes have declared it dead. */
   listOwnRunningTasks(): Promise<number[]>;
+  /** Counts the dispatched tasks of a tenant and of one of its agents that run on all nodes. */
+  countRunning(owner: { tenant: string; agentId: string }): Promise<{ ofTenant: number; ofAgent: number }>;
   /** Stops new tasks from starting on this node, except for children. */
   startDraining(): Promise<void>;
   /**
