@@ -24,7 +24,7 @@ export interface NewNode {
   version: string;
   tags: readonly string[];
   files: FilesMode;
-  /** SHA-256 (hex) of the settings that all nodes should share. */
+  /** A digest of the settings that all nodes should share. */
   settingsDigest: string;
   leaseMs: number;
 }
@@ -63,6 +63,7 @@ export interface JoinOptions {
 /** What a node reports each time it renews its lease. */
 export interface NodeReport {
   leaseMs: number;
+  settingsDigest: string;
   skewMs: number;
   adapters: readonly NodeAdapter[];
 }

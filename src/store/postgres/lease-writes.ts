@@ -42,8 +42,15 @@ export function createLeaseWrites({ connect, node: { id, incarnation } }: LeaseW
   }
 
   return {
-    async renewLease({ leaseMs, skewMs, adapters }: NodeReport) {
-      const values = [id, incarnation, leaseMs, Math.round(skewMs), ...toColumns(adapterColumns, adapters.map(toAdapterRow))];
+    async renewLease({ leaseMs, skewMs, settingsDigest, adapters }: NodeReport) {
+      const values = [
+        id,
+        incarnation,
+        leaseMs,
+        Math.round(skewMs),
+        settingsDigest,
+        ...toColumns(adapterColumns, adapters.map(toAdapterRow)),
+      ];
       const { rows } = await run(renew, values, Math.min(LIMIT_MS, leaseMs * RENEWAL_LIMIT));
       return rows[0] === undefined ? null : Number(rows[0]["now"]);
     },
@@ -68,11 +75,11 @@ const changing = adapterColumns.slice(1);
 /** Adapters whose values are unchanged are not written. */
 const renew = toStatement(
   `WITH renewed AS (
-     UPDATE node SET lease_until = ${serverClock} + $3::bigint, skew_ms = $4::bigint WHERE ${own} AND state <> 'gone' RETURNING id),
-   removed AS (DELETE FROM node_adapter a USING renewed WHERE a.node = renewed.id AND a.provider <> ALL ($5::text[])),
+     UPDATE node SET lease_until = ${serverClock} + $3::bigint, skew_ms = $4::bigint, settings_digest = $5::text WHERE ${own} AND state <> 'gone' RETURNING id),
+   removed AS (DELETE FROM node_adapter a USING renewed WHERE a.node = renewed.id AND a.provider <> ALL ($6::text[])),
    stored AS (
      INSERT INTO node_adapter (node, ${adapterColumns.join(", ")})
-     SELECT renewed.id, given.* FROM renewed, unnest($5::text[], $6::text[], $7::text[], $8::integer[], $9::integer[], $10::bigint[]) AS given
+     SELECT renewed.id, given.* FROM renewed, unnest($6::text[], $7::text[], $8::text[], $9::integer[], $10::integer[], $11::bigint[]) AS given
      ON CONFLICT (node, provider) DO UPDATE SET ${changing.map((name) => `${name} = excluded.${name}`).join(", ")}
      WHERE (${changing.map((name) => `node_adapter.${name}`).join(", ")}) IS DISTINCT FROM (${changing.map((name) => `excluded.${name}`).join(", ")}))
    SELECT ${serverClock} AS now FROM renewed`,

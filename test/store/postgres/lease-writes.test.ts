@@ -18,7 +18,7 @@ test.each([
       },
     });
     for (const expected of [1, 2]) {
-      const renewing = renewLease({ leaseMs, skewMs: 0, adapters: [] });
+      const renewing = renewLease({ leaseMs, skewMs: 0, settingsDigest: "d", adapters: [] });
       let failure: unknown;
       renewing.catch((error: unknown) => {
         failure = error;
