@@ -65,6 +65,11 @@ export function loadTokens({ config, logger, announce = writeError, clock = Date
     onQuotasChanged(listener: () => void): void {
       quotasListener = listener;
     },
+    /** Describes all tokens by their hashes, and the quotas of the file, for a comparison. The order in the settings does not matter. */
+    describe: () => [
+      knownTokens().map(describeToken).toSorted(),
+      [...(file?.quotas() ?? [])].map((quota) => JSON.stringify(quota)).toSorted(),
+    ],
     close: () => file?.close(),
   };
 }
@@ -75,5 +80,8 @@ const hashToken = (token: string): Buffer => Buffer.from(hash("sha256", token), 
 function toKnownToken(digest: Buffer, name: string): KnownToken {
   return { digest, principal: { name, tenant: "default", scopes: new Set(scopes), expiresAt: null } };
 }
+
+const describeToken = ({ digest, principal: { name, tenant, scopes, expiresAt } }: KnownToken): string =>
+  JSON.stringify([digest.toString("hex"), name, tenant, [...scopes].toSorted(), expiresAt]);
 
 const writeError = (text: string): void => void process.stderr.write(text);

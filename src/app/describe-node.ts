@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { ExecutionAdapter, GatewayCapabilities } from "#contract";
 import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
 import type { Config } from "../config/config.ts";
@@ -6,21 +5,9 @@ import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { NewNode, NodeAdapter } from "../store/cluster-store.ts";
 
 /** Describes this node as it registers itself among the nodes of a PostgreSQL database. */
-export function describeNode(config: Config, version: string): NewNode {
+export function describeNode(config: Config, version: string, settingsDigest: string): NewNode {
   const { name, url, tags, files, leaseSeconds } = config.node;
-  return { name, url, version, tags, files, settingsDigest: digestSettings(config), leaseMs: leaseSeconds * 1000 };
-}
-
-/** The digest of the settings that must be equal on all nodes. It reveals no secret, because callback secrets are random. */
-function digestSettings(config: Config): string {
-  const { node, quota, queueLimit, defaultProfile, bodyLimitBytes, tokenHashes, rateLimitPerMinute } = config;
-  const { callbacks, retentionDays, idleSeconds, approvalSeconds, mcpCommands } = config;
-  const shared = [
-    [node.leaseSeconds, node.graceSeconds, node.files],
-    [quota, queueLimit, defaultProfile, bodyLimitBytes, tokenHashes, rateLimitPerMinute],
-    [callbacks, retentionDays, idleSeconds, approvalSeconds, mcpCommands],
-  ];
-  return createHash("sha256").update(JSON.stringify(shared)).digest("hex");
+  return { name, url, version, tags, files, settingsDigest, leaseMs: leaseSeconds * 1000 };
 }
 
 /** Describes the adapters of this node as it reports them to the other nodes. */

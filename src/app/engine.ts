@@ -24,6 +24,7 @@ import { createWorkspaces } from "../workspaces/workspace-directories.ts";
 import { describeAdapters, describeNode } from "./describe-node.ts";
 import { createNetwork } from "./network.ts";
 import type { Environment } from "./sandbox.ts";
+import { createSettingsDigest } from "./settings-digest.ts";
 
 /** Maximum time between two searches for due callbacks among several nodes, because a hint of another node can be lost. */
 const MAX_SLEEP_AMONG_NODES_MS = 5_000;
@@ -37,7 +38,7 @@ interface EngineOptions {
   sandbox: Sandbox | null;
   /** Replaces the name servers of this machine; for tests. */
   resolve: Lookup | undefined;
-  tokens: Pick<Tokens, "quotaOf">;
+  tokens: Pick<Tokens, "quotaOf" | "describe">;
   metrics: Metrics;
   logger: Logger;
   version: string;
@@ -125,9 +126,11 @@ export async function createEngine(
   });
 
   const report = { describeAdapters: () => describeAdapters(registry, dispatcher), isDraining: () => dispatcher.draining };
-  const nodes = cluster === null ? createLoneDirectory(describeNode(config, version), report) : createNodeDirectory(cluster, view, report);
-  const membership =
-    cluster === null ? null : createOwnMembership(config, cluster, { registry, dispatcher, metrics, logger, version, onExpelled });
+  // A lone Bridge has no settings to compare.
+  const lone = describeNode(config, version, "");
+  const nodes = cluster === null ? createLoneDirectory(lone, report) : createNodeDirectory(cluster, view, report);
+  const parts = { cluster, registry, dispatcher, tokens, metrics, logger, version, onExpelled };
+  const membership = await createOwnMembership(config, parts);
 
   /** Initializes the adapters and reports their events to the dispatcher. Resolves when every adapter has been checked once. */
   const startAdapters = (): Promise<void> =>
@@ -179,23 +182,24 @@ function makeAdapterDirectory(dataDir: string, provider: string): string {
   return directory;
 }
 
-/** Creates the membership of this process, which stops its tasks when it ends. */
-function createOwnMembership(
+interface OwnMembershipOptions extends Pick<EngineOptions, "tokens" | "metrics" | "logger" | "version" | "onExpelled"> {
+  cluster: ClusterStore | null;
+  registry: AdapterRegistry;
+  dispatcher: Dispatcher;
+}
+
+/** Creates the membership of this process, which stops its tasks when it ends. Null with SQLite. */
+async function createOwnMembership(
   config: Config,
-  cluster: ClusterStore,
-  {
-    registry,
-    dispatcher,
-    version,
-    onExpelled,
-    ...tools
-  }: Pick<EngineOptions, "metrics" | "logger" | "version" | "onExpelled"> & { registry: AdapterRegistry; dispatcher: Dispatcher },
+  { cluster, registry, dispatcher, tokens, version, onExpelled, ...tools }: OwnMembershipOptions,
 ) {
+  if (cluster === null) return null;
+  const digest = await createSettingsDigest(config, tokens);
   return createMembership({
     ...tools,
     cluster,
-    node: describeNode(config, version),
-    describeAdapters: () => describeAdapters(registry, dispatcher),
+    node: describeNode(config, version, digest.current()),
+    report: () => ({ settingsDigest: digest.current(), adapters: describeAdapters(registry, dispatcher) }),
     onLost: dispatcher.interrupt,
     onRegained: dispatcher.resume,
     onExpelled() {

@@ -25,6 +25,7 @@ interface CallbackSearchOptions {
 export function createCallbackSearch({ store, onFault, onBegin, onFound, onEnded, maxSleepMs = MAX_SLEEP_MS }: CallbackSearchOptions) {
   const timer = createWakeTimer(() => void findDueQueues(), maxSleepMs);
   let open = false;
+  let isStopped = false;
   let isBacklogKnown = false;
   let isSearching = false;
   /** Whether another node has reported due callbacks during the search. */
@@ -61,8 +62,9 @@ export function createCallbackSearch({ store, onFault, onBegin, onFound, onEnded
     if (open) timer.wakeIn(delayMs);
   }
 
+  /** A search that is still under way when the store closes fails, which is no fault. */
   function pauseAfterFault(error: unknown): void {
-    onFault(error);
+    if (!isStopped) onFault(error);
     isBacklogKnown = false;
     wakeIn(FAULT_PAUSE_MS);
   }
@@ -83,6 +85,7 @@ export function createCallbackSearch({ store, onFault, onBegin, onFound, onEnded
     isBacklogKnown: (): boolean => isBacklogKnown,
     stop(): void {
       open = false;
+      isStopped = true;
       timer.cancel();
     },
   };

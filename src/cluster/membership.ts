@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { BridgeError } from "../errors.ts";
 import type { Metrics } from "../metrics.ts";
-import type { ClusterStore, NewNode, NodeAdapter } from "../store/cluster-store.ts";
+import type { ClusterStore, NewNode, NodeReport } from "../store/cluster-store.ts";
 import { createClockSkew } from "./clock-skew.ts";
 import { createDatabaseContact, type Moment, readClocks } from "./database-contact.ts";
 import { createReaper } from "./reaper.ts";
@@ -24,7 +24,8 @@ export type MemberStore = Pick<
 export interface MembershipOptions {
   cluster: MemberStore;
   node: NewNode;
-  describeAdapters(): NodeAdapter[];
+  /** What this node reports with each renewal. */
+  report(): Pick<NodeReport, "settingsDigest" | "adapters">;
   /** Called when the database has not answered for so long that this node must stop its tasks, with the reason. */
   onLost(reason: string): void;
   /** Called when the database answers again. */
@@ -51,7 +52,7 @@ export interface Membership {
 
 /** Creates the membership of this node: its lease, its own deadline, and its part in ending the tasks of dead nodes. */
 export function createMembership(options: MembershipOptions): Membership {
-  const { cluster, node, describeAdapters, onLost, onRegained, onExpelled, metrics, logger } = options;
+  const { cluster, node, report, onLost, onRegained, onExpelled, metrics, logger } = options;
   const { leaseMs } = node;
   const intervalMs = leaseMs / RENEWALS_PER_LEASE;
   const contact = createDatabaseContact(leaseMs);
@@ -90,7 +91,7 @@ export function createMembership(options: MembershipOptions): Membership {
     lastAttempt = sent.monotonic;
     let answer: number | null;
     try {
-      answer = await cluster.renewLease({ leaseMs, skewMs: skew.ms(), adapters: describeAdapters() });
+      answer = await cluster.renewLease({ leaseMs, skewMs: skew.ms(), ...report() });
     } catch (error) {
       if (isMember) onFailure(error);
       return;

@@ -20,7 +20,7 @@ import { createTaskDeletion } from "./delete-task.ts";
 import { createInterruptedTasks } from "./interrupted-tasks.ts";
 import { createLostTasks } from "./lost-tasks.ts";
 import { createQueueCounts } from "./queue-counts.ts";
-import { findQueuedReason } from "./queued-reason.ts";
+import { createQueuedReasons } from "./queued-reason.ts";
 import { createRunChildTask } from "./run-child-task.ts";
 import { createRunInSlot } from "./run-in-slot.ts";
 import type { Run } from "./run-task.ts";
@@ -40,7 +40,7 @@ export interface DispatcherOptions {
   adapters: AvailableAdapters;
   view: ClusterView;
   /** Null with SQLite, where no other node can run a task. */
-  cluster: (PlacementReads & Pick<ClusterStore, "freeTasks" | "listOwnRunningTasks">) | null;
+  cluster: (PlacementReads & Pick<ClusterStore, "freeTasks" | "listOwnRunningTasks" | "countRunning">) | null;
   /** For how long queued tasks wait for a node that could run them. */
   nodeGraceMs: number;
   workspaces: Workspaces;
@@ -183,9 +183,7 @@ export function createDispatcher(options: DispatcherOptions) {
     load: (provider: string): Load => toLoad(scheduler.getLane(provider)),
     /** Call it when another node has queued a task of the provider. */
     onQueueHint: (provider: string): void => counts?.onHint(provider),
-    /** Whether a limit on the running tasks of its tenant or agent prevents the start of a queued task. */
-    isHeldByQuota: scheduler.isHeldByQuota,
-    findQueuedReason: (task: TaskProgress) => findQueuedReason(task, { ...options, scheduler }),
+    ...createQueuedReasons({ ...options, scheduler }),
     /** Null without a node, and if the node was forgotten. */
     nameOfNode: (id: string | null): string | null => view.nodes().find((node) => node.id === id)?.name ?? null,
     /** Applies changed quotas, and starts tasks that waited for one. */

@@ -35,7 +35,7 @@ export function createQueueCounts({ store, eventLog, scheduler, fillSlots, logge
       scheduler.beginReading();
       for (const provider of scheduler.applyCounts(await store.countQueuedTasks())) fillSlots(provider);
     } catch (error) {
-      logger.warn({ err: error }, "failed to count queued tasks");
+      if (!isClosed) logger.warn({ err: error }, "failed to count queued tasks");
     }
     isReading = false;
     const pauseMs = (performance.now() - startedAt) / MAX_SHARE;

@@ -1,7 +1,9 @@
 import type { AvailableAdapters } from "../adapters/available-adapters.ts";
+import type { ClusterStore } from "../store/cluster-store.ts";
 import type { Store } from "../store/store.ts";
-import type { TaskProgress } from "../task.ts";
+import type { TaskProgress, TenantQuota } from "../task.ts";
 import type { Scheduler } from "./scheduler.ts";
+import { isReached, limitsRunning } from "./tenant-load.ts";
 
 /** What a queued task waits for. */
 export const queuedReasons = ["slot", "session", "quota", "node", "tag"] as const;
@@ -11,20 +13,36 @@ interface QueuedReasonOptions {
   store: Pick<Store, "findQueuedNeeds">;
   adapters: Pick<AvailableAdapters, "findRunner">;
   scheduler: Pick<Scheduler, "isHeldByQuota">;
+  /** Null with SQLite, where all tasks run on this node. */
+  cluster: Pick<ClusterStore, "countRunning"> | null;
+  quotaOf(tenant: string): TenantQuota;
 }
 
-/** Finds out what a task waits for; null if it is not queued. */
-export async function findQueuedReason(
-  task: TaskProgress,
-  { store, adapters, scheduler }: QueuedReasonOptions,
-): Promise<QueuedReason | null> {
-  if (task.state !== "queued") return null;
-  if (scheduler.isHeldByQuota(task)) return "quota";
-  const found = await store.findQueuedNeeds(task.seq);
-  // It has started in the meantime.
-  if (found === null) return null;
-  const { runner, obstacle } = adapters.findRunner({ provider: task.provider, needs: found.needs, place: found.node });
-  if (obstacle?.kind === "tag") return "tag";
-  if (runner?.isAlive !== true) return "node";
-  return found.isSessionInUse ? "session" : "slot";
+/** Creates the functions that find out what queued tasks wait for. */
+export function createQueuedReasons({ store, adapters, scheduler, cluster, quotaOf }: QueuedReasonOptions) {
+  /** Whether a limit on the running tasks of its tenant or agent, which holds over all nodes, prevents the start of a queued task. */
+  async function isHeldByQuota(task: TaskProgress): Promise<boolean> {
+    if (scheduler.isHeldByQuota(task)) return true;
+    const quota = quotaOf(task.tenant);
+    // The scheduler counts only the tasks of this node.
+    if (cluster === null || task.parentTaskId !== null || !limitsRunning(quota)) return false;
+    const running = await cluster.countRunning(task);
+    return isReached(running.ofTenant, quota.maxRunning) || isReached(running.ofAgent, quota.agentMaxRunning);
+  }
+
+  return {
+    isHeldByQuota,
+    /** Finds out what a task waits for; null if it is not queued. */
+    async findQueuedReason(task: TaskProgress): Promise<QueuedReason | null> {
+      if (task.state !== "queued") return null;
+      if (await isHeldByQuota(task)) return "quota";
+      const found = await store.findQueuedNeeds(task.seq);
+      // It has started in the meantime.
+      if (found === null) return null;
+      const { runner, obstacle } = adapters.findRunner({ provider: task.provider, needs: found.needs, place: found.node });
+      if (obstacle?.kind === "tag") return "tag";
+      if (runner?.isAlive !== true) return "node";
+      return found.isSessionInUse ? "session" : "slot";
+    },
+  };
 }

@@ -65,4 +65,5 @@ export function agentsAtLimit({ agents, quota: { agentMaxRunning } }: TenantLoad
 
 export const limitsRunning = ({ maxRunning, agentMaxRunning }: TenantQuota): boolean => maxRunning !== null || agentMaxRunning !== null;
 
-const isReached = (count: number, limit: number | null): boolean => limit !== null && count >= limit;
+/** Whether the number has reached the limit; never without a limit. */
+export const isReached = (count: number, limit: number | null): boolean => limit !== null && count >= limit;

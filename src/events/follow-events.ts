@@ -54,7 +54,8 @@ export async function followEvents(source: FollowSource, options: FollowOptions)
   try {
     await replay(source, options);
   } catch (error) {
-    options.follower.onError(error);
+    // A read can fail because Bridge stops, which has ended the follower before.
+    if (!options.signal.aborted) options.follower.onError(error);
   }
 }
 

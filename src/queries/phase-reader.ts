@@ -28,7 +28,7 @@ export function createPhaseReader({ store, dispatcher }: PhaseReaderOptions) {
     async find(tenant: string, taskId: string): Promise<{ phase: Phase; isHeldByQuota: boolean } | null> {
       const task = await store.findTaskProgress(tenant, taskId);
       if (task === null) return null;
-      return { phase: await phaseOf(task), isHeldByQuota: task.state === "queued" && dispatcher.isHeldByQuota(task) };
+      return { phase: await phaseOf(task), isHeldByQuota: task.state === "queued" && (await dispatcher.isHeldByQuota(task)) };
     },
   };
 }

@@ -24,7 +24,7 @@ export interface NewNode {
   version: string;
   tags: readonly string[];
   files: FilesMode;
-  /** SHA-256 (hex) of the settings that all nodes should share. */
+  /** A digest of the settings that all nodes should share. */
   settingsDigest: string;
   leaseMs: number;
 }
@@ -63,6 +63,7 @@ export interface JoinOptions {
 /** What a node reports each time it renews its lease. */
 export interface NodeReport {
   leaseMs: number;
+  settingsDigest: string;
   skewMs: number;
   adapters: readonly NodeAdapter[];
 }
@@ -109,6 +110,8 @@ export interface ClusterStore extends PlacementReads {
   renewLease(report: NodeReport): Promise<number | null>;
   /** Numbers of the tasks that are stored as running on this node. Empty if other nodes have declared it dead. */
   listOwnRunningTasks(): Promise<number[]>;
+  /** Counts the dispatched tasks of a tenant and of one of its agents that run on all nodes. */
+  countRunning(owner: { tenant: string; agentId: string }): Promise<{ ofTenant: number; ofAgent: number }>;
   /** Stops new tasks from starting on this node, except for children. */
   startDraining(): Promise<void>;
   /**

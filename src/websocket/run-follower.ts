@@ -118,7 +118,10 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
       // The response to the request is sent first.
       void nextTurn()
         .then(() => pushEvents(run, after, { channel, signal }))
-        .catch((error: unknown) => logger.error({ err: error, taskId: run.taskId, tenant }, "failed to push the events of a run"))
+        .catch((error: unknown) => {
+          // A read can fail because Bridge stops, which has closed the channel before.
+          if (!signal.aborted) logger.error({ err: error, taskId: run.taskId, tenant }, "failed to push the events of a run");
+        })
         .finally(() => {
           if (followedRuns.get(seq) === controller) followedRuns.delete(seq);
           const count = (countByTenant.get(tenant) ?? 1) - 1;

@@ -256,3 +256,24 @@ describe("the tokens file", () => {
     expect(await faultsOf(() => load({ tokensFile }))).toEqual(["BRIDGE_TOKENS_FILE: cannot be read (ENOENT)"]);
   });
 });
+
+test("a description for a comparison covers tokens, tenants, scopes and quotas, and contains no token", async () => {
+  const describeFile = async (entries: object[]) => {
+    const file = path.join(await temporaryDirectory(), "tokens.json");
+    await writeFile(file, JSON.stringify(entries));
+    return JSON.stringify((await load({ tokenHashes: [hash("secret")], tokensFile: file })).tokens.describe());
+  };
+  const [a, b] = [entry("a"), entry("b", { scopes: ["read", "dispatch"] })];
+  const description = await describeFile([a, b]);
+  expect(await describeFile([{ ...b, scopes: ["dispatch", "read"] }, a])).toBe(description);
+  const changes = [
+    { tenant: "other" },
+    { sha256: hash("c") },
+    { scopes: ["manage"] },
+    { expiresAt: "2030-01-31T00:00:00Z" },
+    { maxRunning: 2 },
+  ];
+  const changed = await Promise.all(changes.map((change) => describeFile([{ ...a, ...change }, b])));
+  expect(new Set([description, ...changed]).size).toBe(changes.length + 1);
+  expect(description).not.toContain("secret");
+});

@@ -57,7 +57,7 @@ async function startMember() {
   const membership = createMembership({
     cluster,
     node,
-    describeAdapters: () => [],
+    report: () => ({ settingsDigest: "", adapters: [] }),
     onLost: (reason) => calls.push(reason),
     onRegained: () => calls.push("regained"),
     onExpelled: () => calls.push("expelled"),

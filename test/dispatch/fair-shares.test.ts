@@ -132,14 +132,14 @@ describe("quotas", () => {
     await engine.dispatch("B0", { provider: "q" });
     await engine.running(3);
     expect(started.toSorted()).toEqual(["A0", "A1", "B0"]);
-    expect(engine.dispatcher.isHeldByQuota(held)).toBe(true);
+    expect(await engine.dispatcher.isHeldByQuota(held)).toBe(true);
     release("A0");
     await vi.waitFor(() => expect(started.at(-1)).toBe("A2"));
-    expect(engine.dispatcher.isHeldByQuota(held)).toBe(true);
+    expect(await engine.dispatcher.isHeldByQuota(held)).toBe(true);
     release("A1");
     release("A2");
     await engine.running(1);
-    expect(engine.dispatcher.isHeldByQuota(held)).toBe(false);
+    expect(await engine.dispatcher.isHeldByQuota(held)).toBe(false);
   });
 
   test("the limit of an agent delays only its tasks, and canceling one frees nothing", async () => {
@@ -151,8 +151,14 @@ describe("quotas", () => {
     const other = await engine.dispatch("A4", { agentId: "other" });
     await engine.running(2);
     expect(started.toSorted()).toEqual(["A0", "A4"]);
-    expect([...tasks, other].map((task) => engine.dispatcher.isHeldByQuota(task))).toEqual([true, true, true, true, true]);
-    expect(engine.dispatcher.isHeldByQuota({ ...other, agentId: "third" })).toBe(false);
+    expect(await Promise.all([...tasks, other].map((task) => engine.dispatcher.isHeldByQuota(task)))).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect(await engine.dispatcher.isHeldByQuota({ ...other, agentId: "third" })).toBe(false);
     await engine.dispatcher.cancel("A", "A1");
     release("A0");
     await vi.waitFor(() => expect(started.at(-1)).toBe("A2"));

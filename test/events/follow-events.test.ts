@@ -381,3 +381,20 @@ describe("with several processes", () => {
     );
   });
 });
+
+test.each([
+  ["is reported", false],
+  ["is not reported after the follower was ended, because Bridge closes the store then", true],
+])("a read that fails %s", async (_, isEnded) => {
+  const { store, eventLog } = await openLog();
+  const read = Promise.withResolvers<never>();
+  const onError = vi.fn();
+  const controller = new AbortController();
+  const follower = { onGap() {}, onReplay: () => true, waitForDrain: async () => {}, onLive() {}, onFeedEnd() {}, onError };
+  const feed = { ...createLogFeed(store, { tenant: "default" }), read: () => read.promise };
+  const ended = followEvents({ store, eventLog, feed }, { from: { epoch: store.epoch, number: 0 }, follower, signal: controller.signal });
+  if (isEnded) controller.abort();
+  read.reject(new Error("Bridge is stopping."));
+  await ended;
+  expect(onError).toHaveBeenCalledTimes(isEnded ? 0 : 1);
+});

@@ -15,7 +15,7 @@ test("a running task is in the phase tool-call from a tool.invoked event to the 
     await eventLog.close();
     await store.close();
   });
-  const phases = createPhaseReader({ store, dispatcher: { isHeldByQuota: () => false } });
+  const phases = createPhaseReader({ store, dispatcher: { isHeldByQuota: async () => false } });
   const { task } = await store.insertTaskIfAbsent(newTask({ taskId: "t" }));
   const phase = async () => (await phases.find(task.tenant, "t"))?.phase;
   const after = async (type: AdapterEventType, data: Record<string, unknown> = {}) => {

@@ -82,11 +82,14 @@ function toStart(row: Row, transaction: Transaction): Outcome<Claimed> {
 
 const kindOfTask = (task: string): string => `CASE WHEN ${task}.parent_seq IS NULL THEN 'dispatched' ELSE 'child' END`;
 
-/** Queued tasks of one kind, in the order of the index for each place. */
+/**
+ * Queued tasks of one kind whose tags this node has, in the order of the index for each place. The tags are compared here, because a claim
+ * would otherwise look up each task of a long queue by its number.
+ */
 const queuedAt = (place: string, kind: ClaimFilter["kind"]): string =>
   `SELECT q.seq, q.parent_seq FROM task q
    WHERE q.state = 'queued' AND q.provider = $1 AND q.tenant = $2 AND coalesce(q.node, '') = ${place}
-     AND ${kindOfTask("q")} = '${kind}' AND q.agent_id <> ALL ($3::text[]) AND NOT (${isSessionBusy("q")})`;
+     AND ${kindOfTask("q")} = '${kind}' AND q.agent_id <> ALL ($3::text[]) AND q.needs <@ $6::text[] AND NOT (${isSessionBusy("q")})`;
 
 /**
  * `next` is the oldest task that this node may start, as far as the task shows. The conditions on `t` repeat those on `q` that can change:

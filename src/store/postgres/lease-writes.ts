@@ -5,8 +5,10 @@ import { type Connection, DatabaseUnavailableError, type Result, type Statement,
 import { serverClock } from "./server-clock.ts";
 import { toStatement } from "./to-statement.ts";
 
-/** A renewal that takes longer has failed, because the next one is due. */
+/** A write that takes longer has failed. */
 const LIMIT_MS = 3_000;
+/** The same for a renewal, as a part of the lease, so that several attempts fit into a short lease. */
+const RENEWAL_LIMIT = 1 / 4;
 
 interface LeaseWritesOptions {
   connect(): Promise<Connection>;
@@ -18,12 +20,12 @@ export function createLeaseWrites({ connect, node: { id, incarnation } }: LeaseW
   let connection: Promise<Connection> | null = null;
   let isClosed = false;
 
-  async function run(statement: Statement, values: readonly Value[]): Promise<Result> {
+  async function run(statement: Statement, values: readonly Value[], limitMs = LIMIT_MS): Promise<Result> {
     connection ??= connect();
     const opening = connection;
     const running = opening.then((opened) => opened.query(statement, values));
     try {
-      return await withTimeout(running, LIMIT_MS, () => {
+      return await withTimeout(running, limitMs, () => {
         throw new DatabaseUnavailableError("PostgreSQL did not answer in time.");
       });
     } catch (error) {
@@ -40,14 +42,16 @@ export function createLeaseWrites({ connect, node: { id, incarnation } }: LeaseW
   }
 
   return {
-    async renewLease({ leaseMs, skewMs, adapters }: NodeReport) {
-      const { rows } = await run(renew, [
+    async renewLease({ leaseMs, skewMs, settingsDigest, adapters }: NodeReport) {
+      const values = [
         id,
         incarnation,
         leaseMs,
         Math.round(skewMs),
+        settingsDigest,
         ...toColumns(adapterColumns, adapters.map(toAdapterRow)),
-      ]);
+      ];
+      const { rows } = await run(renew, values, Math.min(LIMIT_MS, leaseMs * RENEWAL_LIMIT));
       return rows[0] === undefined ? null : Number(rows[0]["now"]);
     },
     async startDraining() {
@@ -71,11 +75,11 @@ const changing = adapterColumns.slice(1);
 /** Adapters whose values are unchanged are not written. */
 const renew = toStatement(
   `WITH renewed AS (
-     UPDATE node SET lease_until = ${serverClock} + $3::bigint, skew_ms = $4::bigint WHERE ${own} AND state <> 'gone' RETURNING id),
-   removed AS (DELETE FROM node_adapter a USING renewed WHERE a.node = renewed.id AND a.provider <> ALL ($5::text[])),
+     UPDATE node SET lease_until = ${serverClock} + $3::bigint, skew_ms = $4::bigint, settings_digest = $5::text WHERE ${own} AND state <> 'gone' RETURNING id),
+   removed AS (DELETE FROM node_adapter a USING renewed WHERE a.node = renewed.id AND a.provider <> ALL ($6::text[])),
    stored AS (
      INSERT INTO node_adapter (node, ${adapterColumns.join(", ")})
-     SELECT renewed.id, given.* FROM renewed, unnest($5::text[], $6::text[], $7::text[], $8::integer[], $9::integer[], $10::bigint[]) AS given
+     SELECT renewed.id, given.* FROM renewed, unnest($6::text[], $7::text[], $8::text[], $9::integer[], $10::integer[], $11::bigint[]) AS given
      ON CONFLICT (node, provider) DO UPDATE SET ${changing.map((name) => `${name} = excluded.${name}`).join(", ")}
      WHERE (${changing.map((name) => `node_adapter.${name}`).join(", ")}) IS DISTINCT FROM (${changing.map((name) => `excluded.${name}`).join(", ")}))
    SELECT ${serverClock} AS now FROM renewed`,

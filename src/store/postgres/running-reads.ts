@@ -2,10 +2,14 @@ import type { ClusterStore, NodeIdentity } from "../cluster-store.ts";
 import type { Reader } from "./reader-pool.ts";
 import { toStatement } from "./to-statement.ts";
 
-/** Reads what a node runs, as far as the database knows. */
+/** Reads which tasks run, as far as the database knows. */
 export function createRunningReads(reader: Reader, { id, incarnation }: Pick<NodeIdentity, "id" | "incarnation">) {
   return {
     listOwnRunningTasks: async () => (await reader.all(selectRunning, id, incarnation)).map(({ seq }) => Number(seq)),
+    async countRunning({ tenant, agentId }) {
+      const row = await reader.get(countOfTenant, tenant, agentId);
+      return { ofTenant: Number(row?.["of_tenant"]), ofAgent: Number(row?.["of_agent"]) };
+    },
   } satisfies Partial<ClusterStore>;
 }
 
@@ -13,4 +17,10 @@ export function createRunningReads(reader: Reader, { id, incarnation }: Pick<Nod
 const selectRunning = toStatement(
   `SELECT seq FROM task WHERE state = 'running' AND node = $1
      AND EXISTS (SELECT 1 FROM node n WHERE n.id = $1 AND n.incarnation = $2 AND n.state <> 'gone')`,
+);
+
+/** Every running task has a node, which makes PostgreSQL read the index of running tasks instead of all tasks of the tenant. */
+const countOfTenant = toStatement(
+  `WITH running AS MATERIALIZED (SELECT tenant, agent_id, parent_seq FROM task WHERE state = 'running' AND node >= '')
+   SELECT count(*) AS of_tenant, count(*) FILTER (WHERE agent_id = $2) AS of_agent FROM running WHERE parent_seq IS NULL AND tenant = $1`,
 );

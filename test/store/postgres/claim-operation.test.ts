@@ -150,6 +150,21 @@ test.each(["dispatched", "child"] as const)("reads only what it needs of a long 
   expect(await readBuffers(database, kind === "child" ? claimChild : claimDispatched)).toBeLessThan(100);
 });
 
+test.each(["dispatched", "child"] as const)(
+  "reads each page of a long queue once if this node lacks a tag for every %s task",
+  async (kind) => {
+    const { database } = await openWrites();
+    await database.query(`INSERT INTO task (tenant, id, parent_seq, agent_id, provider, state, request, fingerprint, created_at, node, needs)
+    SELECT 'default', i::text, ${kind === "child" ? "i / 10" : "NULL"}, 'agent' || i % 700, 'command', 'queued', '{}', '', 0, ${kind === "child" ? "'n1'" : "NULL"}, '{gpu}'
+    FROM generate_series(1, 20000) AS i`);
+    await database.query("ANALYZE task");
+    const [{ pages } = { pages: 0 }] = await database.query<{ pages: number }>(
+      "SELECT (pg_relation_size('task') + pg_relation_size('task_queued')) / 8192 AS pages",
+    );
+    expect(await readBuffers(database, kind === "child" ? claimChild : claimDispatched)).toBeLessThan(2 * Number(pages));
+  },
+);
+
 /** The pages that a statement reads, planned as in the session of a writer. */
 async function readBuffers({ urlAt, port }: TestDatabase, { text }: Statement): Promise<number> {
   const connection = await connect({ url: urlAt(port) });

@@ -39,10 +39,11 @@ test("a node is listed as it registered itself, with what it reported last", asy
   const now = await a.cluster.renewLease({
     leaseMs: 60_000,
     skewMs: 7.4,
+    settingsDigest: "d",
     adapters: [adapter, { ...adapter, provider: "other", checkedAt: null }],
   });
   expect(Number(now)).toBeGreaterThanOrEqual(before - 1);
-  await a.cluster.renewLease({ leaseMs: 60_000, skewMs: 7.4, adapters: [{ ...adapter, running: 2 }] });
+  await a.cluster.renewLease({ leaseMs: 60_000, skewMs: 7.4, settingsDigest: "changed", adapters: [{ ...adapter, running: 2 }] });
   await b.cluster.startDraining();
   const [first, second] = await b.cluster.listNodes();
   expect(first).toMatchObject({
@@ -52,7 +53,7 @@ test("a node is listed as it registered itself, with what it reported last", asy
     url: "http://a",
     tags: ["gpu", "eu"],
     files: "shared",
-    settingsDigest: "d",
+    settingsDigest: "changed",
   });
   expect(first).toMatchObject({ state: "live", isAlive: true, skewMs: 7, adapters: [{ ...adapter, running: 2 }], agents: 0 });
   expect(first?.leaseUntil).toBeGreaterThanOrEqual(Number(now) + 59_000);
@@ -67,7 +68,7 @@ test("a node whose lease is over is declared dead by another one, once, and neve
   expect(await b.cluster.takeExpiredNode()).toEqual({ id: "a", name: "a", files: "local" });
   expect(await b.cluster.takeExpiredNode()).toBeNull();
   expect((await b.cluster.listNodes())[0]).toMatchObject({ name: "a", state: "gone", isAlive: false });
-  expect(await a.cluster.renewLease({ leaseMs: 60_000, skewMs: 0, adapters: [] })).toBeNull();
+  expect(await a.cluster.renewLease({ leaseMs: 60_000, skewMs: 0, settingsDigest: "d", adapters: [] })).toBeNull();
 });
 
 test("a dead node with running tasks is taken again if the node that took it does not release it", async () => {
@@ -100,7 +101,7 @@ test("a process whose node was started again starts no task", async () => {
   await accept(a, "task", { starts: false });
   await database.query("UPDATE node SET incarnation = 'later' WHERE id = 'a'");
   expect(await claim(a)).toBeNull();
-  expect(await a.cluster.renewLease({ leaseMs: 60_000, skewMs: 0, adapters: [] })).toBeNull();
+  expect(await a.cluster.renewLease({ leaseMs: 60_000, skewMs: 0, settingsDigest: "d", adapters: [] })).toBeNull();
   await a.cluster.leave();
   expect(await database.query("SELECT state FROM node WHERE id = 'a'")).toEqual([{ state: "live" }]);
 });
@@ -112,7 +113,7 @@ test("a batch that starts tasks keeps its node alive until it ends, and does not
   const accepted = accept(a, "task");
   const isWaiting = async () => database.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
   await expect.poll(isWaiting).toHaveLength(1);
-  expect(await a.cluster.renewLease({ leaseMs: 60_000, skewMs: 0, adapters: [] })).toBeGreaterThan(0);
+  expect(await a.cluster.renewLease({ leaseMs: 60_000, skewMs: 0, settingsDigest: "d", adapters: [] })).toBeGreaterThan(0);
   await endLease(database, "a");
   expect(await b.cluster.takeExpiredNode()).toBeNull();
   await holder.commit();

@@ -1,3 +1,5 @@
+import { hash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type BridgeProgram, dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../../support/bridge-program.ts";
@@ -80,6 +82,29 @@ test("a node accepts tasks for the adapters and tags of other nodes, and reports
   expect(await rejected(await dispatchTask(a, { ...task, agentId: "writer", provider: "command" }))).toMatchObject({
     ...{ status: 503, code: "adapter_offline", detail: "The agent lives on the node b, which does not have the adapter command." },
   });
+});
+
+test("nodes whose tokens or quotas differ report different settings, and equal ones again after a change of the file", async () => {
+  const { start, query } = await createNodes();
+  const directory = await temporaryDirectory();
+  const token = { name: "ci", tenant: "team", sha256: hash("sha256", "token"), scopes: ["read"] };
+  const writeTokens = async (name: string, fields: object) => {
+    const file = path.join(directory, `${name}.json`);
+    await writeFile(file, JSON.stringify([{ ...token, ...fields }]));
+    return { BRIDGE_TOKENS_FILE: file };
+  };
+  const a = await start("a", await writeTokens("a", { maxRunning: 2 }));
+  await start("b", await writeTokens("b", { maxRunning: 2 }));
+  const differing = async () => (await listNodes(a)).flatMap(({ name, settingsDiffer }) => (settingsDiffer ? [name] : []));
+  await expect.poll(async () => (await listNodes(a)).length).toBe(2);
+  expect(await differing()).toEqual([]);
+  await writeTokens("b", { maxRunning: 3 });
+  await expect.poll(differing).toEqual(["b"]);
+  await writeTokens("b", { maxRunning: 2, scopes: ["manage"] });
+  await expect.poll(differing).toEqual(["b"]);
+  await writeTokens("a", { maxRunning: 2, scopes: ["manage"] });
+  await expect.poll(differing).toEqual([]);
+  expect(JSON.stringify(await query("SELECT * FROM node"))).not.toContain(token.sha256);
 });
 
 test("the task of a workspace path that its node refuses fails with the text of the rejection", async () => {

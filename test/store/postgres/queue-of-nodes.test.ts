@@ -2,7 +2,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { createLoneView } from "../../../src/cluster/cluster-view.ts";
 import type { DispatcherOptions } from "../../../src/dispatch/dispatcher.ts";
 import type { Hint } from "../../../src/store/cluster-store.ts";
-import type { TenantQuota } from "../../../src/task.ts";
+import type { Task, TenantQuota } from "../../../src/task.ts";
 import { createInMemoryAdapter, type Run } from "../../adapters/in-memory-adapter.ts";
 import { newDispatch, startEngine, unlimitedQuota } from "../../dispatch/engine.ts";
 import { createDatabase, type TestDatabase } from "../../support/postgres/create-database.ts";
@@ -148,6 +148,25 @@ test("the limit of queued tasks holds over all nodes", async () => {
   await two.dispatcher.cancel("A", "a1");
   await vi.waitFor(() => expect(one.load().queued).toBe(2));
   expect((await one.dispatch("A", "a4")).state).toBe("queued");
+});
+
+test("a task that waits for a limit on the running tasks of its tenant or agent over all nodes reports it on each node", async () => {
+  const database = await createDatabase();
+  const runtimes = createHeldRuntimes();
+  const quota = { maxRunning: 2, agentMaxRunning: 1 };
+  const front = await startNode(database, "front", runtimes, { slots: 0, quota });
+  const runner = await startNode(database, "runner", runtimes, { slots: 3, quota });
+  const reasonsOf = (task: Task) => Promise.all([front, runner].map(({ dispatcher }) => dispatcher.findQueuedReason(task)));
+  await runner.dispatch("A", "a1", "agent");
+  await vi.waitFor(() => expect(runtimes.started).toEqual(["runner a1"]));
+  const ofAgent = await runner.dispatch("A", "a2", "agent");
+  expect(await reasonsOf(ofAgent)).toEqual(["quota", "quota"]);
+  await runner.dispatch("A", "a3");
+  await vi.waitFor(() => expect(runtimes.started.at(-1)).toBe("runner a3"));
+  const ofTenant = await runner.dispatch("A", "a4");
+  expect(await reasonsOf(ofTenant)).toEqual(["quota", "quota"]);
+  const ofOther = { ...ofTenant, tenant: "B" };
+  expect((await reasonsOf(ofOther)).includes("quota")).toBe(false);
 });
 
 test("the limit of running tasks holds over all nodes, and the end of a task on one node starts the next one on another", async () => {

@@ -9,6 +9,7 @@ import { createEventReads, readLastNumber, readLog } from "../../../src/store/po
 import { createLongTextReads } from "../../../src/store/postgres/long-text-reads.ts";
 import { type Reader, readerSettings } from "../../../src/store/postgres/reader-pool.ts";
 import { createResumeTokenReads } from "../../../src/store/postgres/resume-token-reads.ts";
+import { createRunningReads } from "../../../src/store/postgres/running-reads.ts";
 import { readStopRequests } from "../../../src/store/postgres/stop-reads.ts";
 import { createTaskListReads } from "../../../src/store/postgres/task-list-reads.ts";
 import { createTaskReads } from "../../../src/store/postgres/task-reads.ts";
@@ -172,6 +173,9 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     await read.listUnfinishedChildren(3);
     await read.listInterruptedTasks();
     await readStopRequests(reader, () => {});
+    const running = createRunningReads(reader, { id: "n1", incarnation: "1" });
+    await running.listOwnRunningTasks();
+    await running.countRunning({ tenant, agentId: "agent-1" });
     await createDeletionReads(reader).findFamily(tenant, String(tasks));
     check({ sorts: true, rows: 2_000 });
 
