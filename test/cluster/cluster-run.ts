@@ -14,6 +14,7 @@ import type { PostgresCluster } from "../support/postgres/cluster.ts";
 import { until } from "../support/until.ts";
 import { checkCluster } from "./cluster-checker.ts";
 import { type ClusterNode, createClusterNode } from "./cluster-node.ts";
+import { startLoadBalancer } from "./load-balancer.ts";
 import { createMovingFollower } from "./moving-follower.ts";
 import { startSampler } from "./sampler.ts";
 import type { Cluster, Scenario } from "./scenario.ts";
@@ -108,7 +109,7 @@ export async function runScenario(options: ClusterRunOptions): Promise<ClusterRe
     random: createRandom(seed + 1),
     tenants,
     callbackOrigin: receiver.origin,
-    load: createLoad(names.length),
+    load: { ...createLoad(names.length), ...scenario.load },
     onDispatch: () => phases.record("dispatch"),
     onViolation,
   });
@@ -203,11 +204,13 @@ export async function runScenario(options: ClusterRunOptions): Promise<ClusterRe
     await begin();
     onStep("run the scenario");
     const over = new AbortController();
-    const working = orchestrator.work(pickAddress, over.signal);
+    const loadBalancer = scenario.usesLoadBalancer === true ? startLoadBalancer(nodes) : null;
+    const working = orchestrator.work(loadBalancer?.next ?? pickAddress, over.signal);
     await scenario.act(cluster);
     onStep("stop the load");
     over.abort();
     await working;
+    await loadBalancer?.close();
     onStep("end all faults");
     const { results, leftProcesses } = await settle();
     onStep("stop the nodes");
