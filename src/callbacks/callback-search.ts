@@ -62,6 +62,8 @@ export function createCallbackSearch({ store, onFault, onBegin, onFound, onEnded
   }
 
   function pauseAfterFault(error: unknown): void {
+    // The store rejects the reads that are under way when it is closed.
+    if (!open) return;
     onFault(error);
     isBacklogKnown = false;
     wakeIn(FAULT_PAUSE_MS);
