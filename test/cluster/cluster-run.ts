@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import path from "node:path";
 import { Client } from "pg";
 import type { EventEnvelope } from "#contract";
 import type { BridgeProgram } from "../crash/bridge-process.ts";
@@ -41,6 +42,7 @@ export interface ClusterReport {
   figures: Record<string, number>;
 }
 
+const repository = path.resolve(import.meta.dirname, "../..");
 const MAX_CONCURRENT = 4;
 const FOLLOWERS_PER_TENANT = 2;
 const PHASE_LIMIT_MS = 3000;
@@ -103,7 +105,7 @@ export async function runScenario(options: ClusterRunOptions): Promise<ClusterRe
       }),
     );
   }
-  const sampler = startSampler(database.urlAt(server.port), MAX_CONCURRENT);
+  const sampler = startSampler(() => database.urlAt(server.port), MAX_CONCURRENT);
   // Each actor has a separate random generator, so that the timing of one does not change the plan of another.
   const orchestrator = createOrchestrator({
     random: createRandom(seed + 1),
@@ -121,6 +123,7 @@ export async function runScenario(options: ClusterRunOptions): Promise<ClusterRe
         tenant,
         random: createRandom(seed + 2 + row * FOLLOWERS_PER_TENANT + column),
         pickAddress,
+        mayLoseIds: scenario.mayLoseEventIds ?? false,
         onEvent: (event) => observe(tenant.tenant, event),
         onViolation,
       }),
@@ -141,6 +144,7 @@ export async function runScenario(options: ClusterRunOptions): Promise<ClusterRe
   const cluster: Cluster = {
     nodes,
     server,
+    root: program.root ?? repository,
     tenants,
     orchestrator,
     readJournals: installation.readJournals,
@@ -232,6 +236,10 @@ export async function runScenario(options: ClusterRunOptions): Promise<ClusterRe
     count(
       "moves",
       followers.reduce((sum, { resumptions }) => sum + resumptions, 0),
+    );
+    count(
+      "gaps",
+      followers.reduce((sum, { gaps }) => sum + gaps, 0),
     );
     for (const [name, value] of Object.entries(orchestrator.figures)) count(name, value);
     for (const [code, value] of orchestrator.refusals) count(`refused ${code}`, value);

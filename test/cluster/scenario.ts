@@ -11,6 +11,8 @@ import type { Sampler } from "./sampler.ts";
 export interface Cluster {
   readonly nodes: readonly ClusterNode[];
   readonly server: PostgresCluster;
+  /** The directory with the source that the nodes run. */
+  readonly root: string;
   readonly tenants: readonly Tenant[];
   readonly orchestrator: Orchestrator;
   /** Returns what the runtimes have recorded. */
@@ -53,6 +55,8 @@ export interface Scenario {
   readonly load?: Partial<Load>;
   /** Whether dispatches go through a load balancer, which does not know that a node stops. Default: to running nodes at random. */
   readonly usesLoadBalancer?: boolean;
+  /** Whether event ids may become unknown, which readers learn by a gap. */
+  readonly mayLoseEventIds?: boolean;
   /** Starts the nodes, before the load begins. Default: all at once. */
   start?(cluster: Cluster): Promise<void>;
   /** Happens under load. */
