@@ -165,6 +165,8 @@ CREATE TABLE node (
   name            text    COLLATE "C" NOT NULL,
   url             text    COLLATE "C",
   version         text    COLLATE "C" NOT NULL,
+  -- The number of migrations that the node knows. No migration is run with which a live node could not work.
+  schema_version  integer NOT NULL,
   tags            text[]  COLLATE "C" NOT NULL DEFAULT '{}',
   files           text    COLLATE "C" NOT NULL CHECK (files IN ('local', 'shared', 'ephemeral')),
   state           text    COLLATE "C" NOT NULL CHECK (state IN ('live', 'draining', 'gone')),

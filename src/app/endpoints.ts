@@ -80,6 +80,11 @@ export async function createEndpoints(
     if (isOpen) done();
     else void opened.promise.then(() => done());
   });
+  // Clients and load balancers then open their next connection elsewhere, and send no request on one that is about to be closed.
+  server.addHook("onRequest", (_request, reply, done) => {
+    if (dispatcher.draining) reply.header("connection", "close");
+    done();
+  });
   const eventStreams = createEventStreams({ store, eventLog, clientMemory, metrics, logger });
   let isClosing = false;
   server.addHook("preClose", async () => {

@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { findUnusedPrograms, getProcessLabels, sweepLeftovers } from "../../adapters/index.ts";
 import type { LoadedAdapter } from "../adapters/adapter-registry.ts";
 import { listDifferingNodes } from "../cluster/node-directory.ts";
+import { waitForLoadBalancers } from "../cluster/wait-for-load-balancers.ts";
 import type { Config } from "../config/config.ts";
 import type { Metrics } from "../metrics.ts";
 import { limitResponseOverhead } from "../network/limit-response-overhead.ts";
@@ -65,6 +66,16 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
     return address;
   }
 
+  /** Ends the tasks, and keeps the port until load balancers send their requests to other nodes. */
+  async function drain(): Promise<void> {
+    const { membership, view } = engine;
+    const drained = dispatcher.drain();
+    await membership?.startDraining();
+    if (membership !== null) await waitForLoadBalancers({ view, membership, limitMs: config.drainSeconds * 1000 });
+    await drained;
+    dispatcher.endWaits();
+  }
+
   function warnOfDifferingSettings(): void {
     const nodes = listDifferingNodes(engine.nodes);
     if (nodes.length > 0) logger.warn({ nodes }, "settings that should be equal on all nodes differ from those of other nodes");
@@ -105,9 +116,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       closing.abort();
       // Bridge can be stopped while it starts; the start still uses everything that is closed here.
       await startup?.catch(() => {});
-      const drained = dispatcher.drain();
-      await engine.membership?.startDraining();
-      await drained;
+      await drain();
       await engine.view.close();
       await endpoints.close();
       tokens.close();

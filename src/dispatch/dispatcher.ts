@@ -28,7 +28,7 @@ import { createRunningTasks } from "./running-tasks.ts";
 import { createScheduler } from "./scheduler.ts";
 import { createTaskQueue } from "./task-queue.ts";
 import { createUnrunnableTasks } from "./unrunnable-tasks.ts";
-import { waitForEnd } from "./wait-for-end.ts";
+import { createLimitedWaits } from "./wait-for-end.ts";
 
 /** The parts that the dispatcher uses, and its settings. */
 export interface DispatcherOptions {
@@ -166,9 +166,7 @@ export function createDispatcher(options: DispatcherOptions) {
     cancel,
     /** Deletes an ended task with its children and all data stored for them. Throws BridgeError: not_found, invalid_state. */
     deleteTask,
-    /** Resolves with the task, without its result, when it has ended, the time is over, or the signal is aborted. */
-    waitForEnd: (task: TaskProgress, timeoutMs: number, signal?: AbortSignal): Promise<TaskProgress> =>
-      waitForEnd(options, task, withTimeLimit(timeoutMs, signal)),
+    ...createLimitedWaits(options),
     runChild,
     onAdapterEvent: running.onAdapterEvent,
     requestApproval: running.requestApproval,
@@ -203,11 +201,6 @@ export function createDispatcher(options: DispatcherOptions) {
 const stopForShutdown = (run: Run): boolean => run.stop("bridge_shutdown", "Bridge was stopped while the task ran.");
 
 const toLoad = ({ running, queued, maxConcurrent }: Load): Load => ({ running, queued, maxConcurrent });
-
-function withTimeLimit(timeoutMs: number, signal?: AbortSignal): AbortSignal {
-  const timeout = AbortSignal.timeout(timeoutMs);
-  return signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
-}
 
 /** Ends all queued tasks of an adapter that is offline or not loaded. */
 async function endQueuedTasks(

@@ -36,3 +36,17 @@ export async function waitForEnd({ store, eventLog }: EndSources, task: TaskProg
     signal?.removeEventListener("abort", wake);
   }
 }
+
+/** Creates the waits of clients, which end when their time is over or Bridge stops. */
+export function createLimitedWaits(sources: EndSources) {
+  const stopped = new AbortController();
+  return {
+    /** Resolves with the task, without its result, when it has ended, the time is over, or the signal is aborted. */
+    waitForEnd(task: TaskProgress, timeoutMs: number, signal?: AbortSignal): Promise<TaskProgress> {
+      const signals = [AbortSignal.timeout(timeoutMs), stopped.signal];
+      return waitForEnd(sources, task, AbortSignal.any(signal === undefined ? signals : [...signals, signal]));
+    },
+    /** Makes all waits resolve now, because Bridge stops while other tasks are queued, or run on other nodes. */
+    endWaits: (): void => stopped.abort(),
+  };
+}

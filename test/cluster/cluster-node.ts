@@ -9,6 +9,8 @@ export interface ClusterNode {
   readonly name: string;
   readonly dataDir: string;
   readonly proxy: TcpProxy;
+  /** Where it listens whenever it runs. */
+  readonly url: string;
   /** Its settings. */
   readonly environment: Readonly<Record<string, string>>;
   /** Where it listens; null while it does not run. */
@@ -69,6 +71,7 @@ export async function createClusterNode(options: NodeOptions): Promise<ClusterNo
     name,
     dataDir,
     proxy,
+    url,
     environment: settings,
     get address() {
       return address;

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import path from "node:path";
 import { Client } from "pg";
 import type { EventEnvelope } from "#contract";
 import type { BridgeProgram } from "../crash/bridge-process.ts";
@@ -14,6 +15,7 @@ import type { PostgresCluster } from "../support/postgres/cluster.ts";
 import { until } from "../support/until.ts";
 import { checkCluster } from "./cluster-checker.ts";
 import { type ClusterNode, createClusterNode } from "./cluster-node.ts";
+import { startLoadBalancer } from "./load-balancer.ts";
 import { createMovingFollower } from "./moving-follower.ts";
 import { startSampler } from "./sampler.ts";
 import type { Cluster, Scenario } from "./scenario.ts";
@@ -40,6 +42,7 @@ export interface ClusterReport {
   figures: Record<string, number>;
 }
 
+const repository = path.resolve(import.meta.dirname, "../..");
 const MAX_CONCURRENT = 4;
 const FOLLOWERS_PER_TENANT = 2;
 const PHASE_LIMIT_MS = 3000;
@@ -102,13 +105,13 @@ export async function runScenario(options: ClusterRunOptions): Promise<ClusterRe
       }),
     );
   }
-  const sampler = startSampler(database.urlAt(server.port), MAX_CONCURRENT);
+  const sampler = startSampler(() => database.urlAt(server.port), MAX_CONCURRENT);
   // Each actor has a separate random generator, so that the timing of one does not change the plan of another.
   const orchestrator = createOrchestrator({
     random: createRandom(seed + 1),
     tenants,
     callbackOrigin: receiver.origin,
-    load: createLoad(names.length),
+    load: { ...createLoad(names.length), ...scenario.load },
     onDispatch: () => phases.record("dispatch"),
     onViolation,
   });
@@ -120,6 +123,7 @@ export async function runScenario(options: ClusterRunOptions): Promise<ClusterRe
         tenant,
         random: createRandom(seed + 2 + row * FOLLOWERS_PER_TENANT + column),
         pickAddress,
+        mayLoseIds: scenario.mayLoseEventIds ?? false,
         onEvent: (event) => observe(tenant.tenant, event),
         onViolation,
       }),
@@ -140,6 +144,7 @@ export async function runScenario(options: ClusterRunOptions): Promise<ClusterRe
   const cluster: Cluster = {
     nodes,
     server,
+    root: program.root ?? repository,
     tenants,
     orchestrator,
     readJournals: installation.readJournals,
@@ -203,11 +208,13 @@ export async function runScenario(options: ClusterRunOptions): Promise<ClusterRe
     await begin();
     onStep("run the scenario");
     const over = new AbortController();
-    const working = orchestrator.work(pickAddress, over.signal);
+    const loadBalancer = scenario.usesLoadBalancer === true ? startLoadBalancer(nodes) : null;
+    const working = orchestrator.work(loadBalancer?.next ?? pickAddress, over.signal);
     await scenario.act(cluster);
     onStep("stop the load");
     over.abort();
     await working;
+    await loadBalancer?.close();
     onStep("end all faults");
     const { results, leftProcesses } = await settle();
     onStep("stop the nodes");
@@ -229,6 +236,10 @@ export async function runScenario(options: ClusterRunOptions): Promise<ClusterRe
     count(
       "moves",
       followers.reduce((sum, { resumptions }) => sum + resumptions, 0),
+    );
+    count(
+      "gaps",
+      followers.reduce((sum, { gaps }) => sum + gaps, 0),
     );
     for (const [name, value] of Object.entries(orchestrator.figures)) count(name, value);
     for (const [code, value] of orchestrator.refusals) count(`refused ${code}`, value);

@@ -10,6 +10,7 @@ export interface MovingFollower {
   readonly tenant: string;
   readonly events: Follower["events"];
   readonly resumptions: number;
+  readonly gaps: number;
   /** Connects. It stays on the first node until it has received an event. */
   start(): Promise<void>;
   /** Waits until it has received this number of events, and stops. */
@@ -27,12 +28,14 @@ export function createMovingFollower({
   tenant,
   random,
   pickAddress,
+  mayLoseIds,
   onEvent,
   onViolation,
 }: {
   tenant: Tenant;
   random: Random;
   pickAddress(): string | null;
+  mayLoseIds: boolean;
   onEvent(event: EventEnvelope): void;
   onViolation(violation: string): void;
 }): MovingFollower {
@@ -41,6 +44,7 @@ export function createMovingFollower({
   const follower = createFollower({
     tenant,
     mayRefuse: (status) => status === SERVICE_UNAVAILABLE,
+    mayLoseIds,
     onEvent(event) {
       first.resolve();
       onEvent(event);
@@ -69,6 +73,9 @@ export function createMovingFollower({
     events: follower.events,
     get resumptions() {
       return follower.resumptions;
+    },
+    get gaps() {
+      return follower.gaps;
     },
     async start() {
       const connected = Promise.withResolvers<void>();

@@ -1,9 +1,13 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
 import { parseArgs } from "node:util";
 import { startCluster } from "../support/postgres/cluster.ts";
 import { runScenario } from "./cluster-run.ts";
+import { formatTable } from "./markdown-table.ts";
 import { scenarios } from "./scenarios/index.ts";
 
 const SHOWN_VIOLATIONS = 20;
+const REPORT = path.join(import.meta.dirname, "README.md");
 
 const { values } = parseArgs({
   options: {
@@ -14,6 +18,8 @@ const { values } = parseArgs({
     lease: { type: "string", default: "3" },
     extent: { type: "string", default: "1" },
     verbose: { type: "boolean", default: false },
+    /** Writes the table to `README.md`. */
+    report: { type: "boolean", default: false },
   },
 });
 const names = values.scenario.split(",");
@@ -27,6 +33,8 @@ const server = await startCluster();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void server.close().finally(() => process.exit(1)));
 let failed = 0;
 const columns = ["tasks", "faults", "events", "callbacks", "completedPercent", "moves", "seconds", "violations"];
+const reported = ["tasks", "faults", "events", "callbacks", "violations"];
+const rows: string[][] = [];
 console.log(["scenario".padEnd(28), "seed".padStart(5), ...columns.map((column) => column.padStart(10))].join(" "));
 try {
   for (const scenario of chosen) {
@@ -44,10 +52,11 @@ try {
         }),
       });
       const seconds = (performance.now() - startedAt) / 1000;
-      const faults = Object.entries(figures).reduce((sum, [name, value]) => sum + (/^(faults|kills)/.test(name) ? value : 0), 0);
+      const faults = Object.entries(figures).reduce((sum, [name, value]) => sum + (/^(faults|kills|drains)/.test(name) ? value : 0), 0);
       const row: Record<string, number> = { ...figures, faults, seconds: Math.round(seconds), violations: violations.length };
       const cells = columns.map((column) => String(row[column] ?? 0).padStart(10));
       console.log([scenario.name.padEnd(28), String(seed).padStart(5), ...cells].join(" "));
+      rows.push([`\`${scenario.name}\``, String(seed), ...reported.map((column) => String(row[column] ?? 0))]);
       if (values.verbose) console.log(figures);
       for (const violation of violations.slice(0, SHOWN_VIOLATIONS)) console.log(`  VIOLATION ${violation}`);
       if (violations.length > SHOWN_VIOLATIONS) console.log(`  … and ${violations.length - SHOWN_VIOLATIONS} more`);
@@ -57,5 +66,19 @@ try {
 } finally {
   await server.close();
 }
+if (values.report) writeFileSync(REPORT, describeRuns());
 console.log(failed === 0 ? "passed" : `FAILED: ${failed} runs with violations`);
 process.exitCode = failed === 0 ? 0 : 1;
+
+function describeRuns(): string {
+  const header = ["scenario", "seed", "tasks", "kills", "events", "callbacks", "violations"];
+  return `# Cluster test
+
+Several nodes run on one PostgreSQL server under load, while a scenario happens to them. Afterwards the test checks
+everything that clients, receivers, agents and the database have seen against Bridge's guarantees: a violation is one
+broken guarantee. \`kills\` counts the faults of the scenario: kills, restarts, cuts, pauses and crashes.
+
+\`npm run test:cluster -- --seeds ${seeds} --seed ${firstSeed} --nodes ${nodes} --report\` writes this page.
+
+${formatTable(header, rows)}`;
+}

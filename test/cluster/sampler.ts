@@ -39,7 +39,7 @@ const selectNodes = `SELECT name, state, incarnation, lease_until::float8 AS "le
   floor(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS at FROM node`;
 
 /** Starts to look. While the database is unavailable, it tries again. */
-export function startSampler(url: string, maxConcurrent: number): Sampler {
+export function startSampler(url: () => string, maxConcurrent: number): Sampler {
   const violations = new Set<string>();
   const nodes: NodeSample[] = [];
   const leases = new Map<string, NodeSample>();
@@ -58,7 +58,7 @@ export function startSampler(url: string, maxConcurrent: number): Sampler {
   }
 
   async function lookWhileConnected(): Promise<void> {
-    const client = new Client({ connectionString: url, connectionTimeoutMillis: 1000, application_name: "sampler" });
+    const client = new Client({ connectionString: url(), connectionTimeoutMillis: 1000, application_name: "sampler" });
     client.on("error", () => {});
     try {
       await client.connect();

@@ -1,6 +1,6 @@
 import type { BridgeProgram } from "../crash/bridge-process.ts";
 import type { Installation } from "../crash/installation.ts";
-import type { Orchestrator, Tenant } from "../crash/orchestrator.ts";
+import type { Load, Orchestrator, Tenant } from "../crash/orchestrator.ts";
 import type { Phase } from "../crash/phase-counter.ts";
 import type { Random } from "../crash/random.ts";
 import type { PostgresCluster } from "../support/postgres/cluster.ts";
@@ -11,6 +11,8 @@ import type { Sampler } from "./sampler.ts";
 export interface Cluster {
   readonly nodes: readonly ClusterNode[];
   readonly server: PostgresCluster;
+  /** The directory with the source that the nodes run. */
+  readonly root: string;
   readonly tenants: readonly Tenant[];
   readonly orchestrator: Orchestrator;
   /** Returns what the runtimes have recorded. */
@@ -49,6 +51,12 @@ export interface Scenario {
   readonly minCompleted?: number;
   /** Lines of level error that the fault explains. Others are violations. */
   readonly expectedErrors?: RegExp;
+  /** The load, where it differs from the usual one. */
+  readonly load?: Partial<Load>;
+  /** Whether dispatches go through a load balancer, which does not know that a node stops. Default: to running nodes at random. */
+  readonly usesLoadBalancer?: boolean;
+  /** Whether event ids may become unknown, which readers learn by a gap. */
+  readonly mayLoseEventIds?: boolean;
   /** Starts the nodes, before the load begins. Default: all at once. */
   start?(cluster: Cluster): Promise<void>;
   /** Happens under load. */

@@ -7,6 +7,8 @@ export interface Follower {
   readonly tenant: string;
   /** All events in the order of arrival. */
   readonly events: readonly EventEnvelope[];
+  /** How often the stream has begun again. */
+  readonly gaps: number;
   /** The number of reconnects. */
   readonly resumptions: number;
   /** Reads until Bridge exits or the signal is aborted. `connected` resolves when the stream is open, or when Bridge exits before. */
@@ -17,20 +19,26 @@ export interface Follower {
 export function createFollower({
   tenant: { tenant, token },
   mayRefuse = () => false,
+  mayLoseIds = false,
   onEvent,
   onViolation,
 }: {
   tenant: Tenant;
   /** Whether Bridge may answer the request for a stream with this status, so that the follower asks again. */
   mayRefuse?(status: number): boolean;
+  /** Whether event ids may become unknown, so that the stream begins again with the oldest event. */
+  mayLoseIds?: boolean;
   onEvent(event: EventEnvelope): void;
   onViolation(violation: string): void;
 }): Follower {
   const events: EventEnvelope[] = [];
   let resumptions = 0;
+  let gaps = 0;
+  /** The id before the last gap, for a reader that disconnects before the first event after it. */
+  let lostId: string | undefined;
 
   async function open(address: string, signal: AbortSignal | undefined): Promise<Response | null> {
-    const lastId = events.at(-1)?.id;
+    const lastId = events.at(-1)?.id ?? lostId;
     if (lastId !== undefined) resumptions += 1;
     const headers = {
       authorization: `Bearer ${token}`,
@@ -54,16 +62,26 @@ export function createFollower({
   }
 
   function take(type: string | undefined, data: string): void {
-    if (type === "stream.gap") onViolation(`durability: the stream of ${tenant} has a gap: ${data}`);
+    if (type === "stream.gap") onGap(data);
     if (type === undefined || type.startsWith("stream.")) return;
     const event = JSON.parse(data) as EventEnvelope;
     events.push(event);
     onEvent(event);
   }
 
+  function onGap(data: string): void {
+    gaps += 1;
+    lostId = events.at(-1)?.id ?? lostId;
+    events.length = 0;
+    if (!mayLoseIds) onViolation(`durability: the stream of ${tenant} has a gap: ${data}`);
+  }
+
   return {
     tenant,
     events,
+    get gaps() {
+      return gaps;
+    },
     get resumptions() {
       return resumptions;
     },

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { inParallel } from "./in-parallel.ts";
 import type { Random } from "./random.ts";
 
 /** A tenant and its token. */
@@ -176,7 +177,7 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
       await Promise.all(Array.from({ length: load.lanes }, () => lane(pickAddress, signal)));
     },
     async repeatAll(address) {
-      for (const task of tasks.values()) await dispatch(address, task);
+      await inParallel(tasks.values(), async (task) => void (await dispatch(address, task)));
     },
     onEnded(key) {
       const task = tasks.get(key);

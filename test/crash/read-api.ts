@@ -1,3 +1,4 @@
+import { inParallel } from "./in-parallel.ts";
 import type { DispatchedTask, Tenant } from "./orchestrator.ts";
 
 /** Whether all tasks and callbacks have ended. */
@@ -14,10 +15,10 @@ export async function isCalm(address: string, tenants: readonly Tenant[]): Promi
 /** Returns the result of each task from the API; undefined if the API does not know the task. */
 export async function readResults(address: string, tasks: ReadonlyMap<string, DispatchedTask>): Promise<Map<string, unknown>> {
   const results = new Map<string, unknown>();
-  for (const [key, { tenant, taskId }] of tasks) {
+  await inParallel(tasks, async ([key, { tenant, taskId }]) => {
     const task = await get<{ result?: unknown }>(`${address}/api/v2/tasks/${taskId}`, tenant);
     results.set(key, task.result);
-  }
+  });
   return results;
 }
 

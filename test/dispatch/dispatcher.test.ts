@@ -422,6 +422,18 @@ describe("a restart", () => {
 });
 
 describe("drain", () => {
+  test("ends the waits for tasks that are still queued, when Bridge closes its port", async () => {
+    const { run } = createHeldRuntime();
+    const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1, drainSeconds: 0 });
+    await engine.dispatcher.admitTask(newDispatch({ taskId: "running" }), caller);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "queued" }), caller);
+    const waiting = engine.dispatcher.waitForEnd(task, 60_000, new AbortController().signal);
+    await engine.dispatcher.drain();
+    engine.dispatcher.endWaits();
+    expect(await waiting).toMatchObject({ taskId: "queued", state: "queued" });
+    expect(await engine.dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "queued" });
+  });
+
   test("rejects new tasks, lets running tasks end, and leaves queued tasks for the next start", async () => {
     const { run, held } = createHeldRuntime();
     const engine = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 1, drainSeconds: 5 });

@@ -11,19 +11,19 @@ const MAX_EXAMINED_EVENTS = 250;
 const MAX_TAIL_EVENTS = 500;
 
 /** Reads the event log. Clients see no event before the tail of their node has published it. */
-export function createEventReads(reader: Reader, lastEventNumber: () => number) {
+export function createEventReads(reader: Reader, lastPublished: () => number) {
   return {
     async readEvents(after, { tenant, taskId = null, agentId = null, provider = null, types = null }) {
-      const end = Math.min(after + MAX_EXAMINED_EVENTS, lastEventNumber());
+      const end = Math.min(after + MAX_EXAMINED_EVENTS, lastPublished());
       const rows = await reader.all(selectEvents, after, end, tenant, taskId, agentId, provider, types);
       const events = rows.map(toStoredEvent);
       return { events, through: isFull(rows) ? (events.at(-1)?.number ?? end) : end };
     },
     async readTaskEvents(taskSeq, after, limit, { callbacks }) {
       const select = callbacks ? selectTaskEvents : selectExecutionEvents;
-      return (await reader.all(select, taskSeq, after, lastEventNumber(), limit)).map(toStoredEvent);
+      return (await reader.all(select, taskSeq, after, lastPublished(), limit)).map(toStoredEvent);
     },
-    oldestEventNumber: async () => ((await reader.get(selectOldest, lastEventNumber()))?.["number"] as number | undefined) ?? null,
+    oldestEventNumber: async () => ((await reader.get(selectOldest, lastPublished()))?.["number"] as number | undefined) ?? null,
     prunedThrough: async () => Number((await reader.get(selectPruned))?.["value"]),
     hasEventsAfter: async (taskSeq, number) => (await reader.get(selectLater, taskSeq, number)) !== undefined,
     isInToolCall: async (taskSeq) => (await reader.get(selectToolEvent, taskSeq))?.["type"] === "tool.invoked",
@@ -68,11 +68,12 @@ const taskEvents = (condition: string) =>
 const selectTaskEvents = taskEvents("true");
 const selectExecutionEvents = taskEvents(isExecution);
 
-const last = "greatest((SELECT max(number) FROM event), (SELECT value FROM counter WHERE name = 'event_floor'))";
-const selectLast = toStatement(`SELECT ${last} AS last`);
+/** The expression for the number of the last event that was ever stored. */
+export const lastEventNumber = "greatest((SELECT max(number) FROM event), (SELECT value FROM counter WHERE name = 'event_floor'))";
+const selectLast = toStatement(`SELECT ${lastEventNumber} AS last`);
 /** One statement, so that `last` and the events are of one snapshot. */
 const selectLog = toStatement(
-  `SELECT log.last, page.* FROM (SELECT ${last} AS last) AS log LEFT JOIN (${cutPage(
+  `SELECT log.last, page.* FROM (SELECT ${lastEventNumber} AS last) AS log LEFT JOIN (${cutPage(
     `SELECT ${eventColumns}, e.number AS position
      FROM (SELECT * FROM event WHERE number > $1 AND number <= $2 ORDER BY number LIMIT ${MAX_TAIL_EVENTS}) AS e
      JOIN task t ON t.seq = e.task ORDER BY e.number`,

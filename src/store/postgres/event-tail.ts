@@ -30,6 +30,8 @@ export interface EventTail {
   addOwn(events: readonly StoredEvent[] | null): void;
   /** Publishes what was committed before the call. Resolves with the number of the last published event. */
   catchUp(): Promise<number>;
+  /** The log has lost the events after this number, which may be other ones from now on. */
+  rewind(number: number): void;
 }
 
 /**
@@ -40,6 +42,8 @@ export function createEventTail({ start, read, publish }: EventTailOptions): Eve
   let last = start;
   /** Own commits that earlier events of other nodes precede, in number order. */
   let held: (readonly StoredEvent[])[] = [];
+  /** How often the log has lost events. What was read before is outdated. */
+  let rewinds = 0;
   let current: Promise<number> | null = null;
   let next: Promise<number> | null = null;
 
@@ -61,7 +65,9 @@ export function createEventTail({ start, read, publish }: EventTailOptions): Eve
     for (;;) {
       const isBeforeHeld = held[0] !== undefined;
       const through = held[0] === undefined ? Number.MAX_SAFE_INTEGER : firstOf(held[0]) - 1;
+      const rewindsBefore = rewinds;
       const page = await read(last, through);
+      if (rewinds !== rewindsBefore) continue;
       publishNew(page.events);
       if (!page.isCut) last = Math.max(last, Math.min(through, page.last));
       // The server has lost commits that it had acknowledged.
@@ -102,6 +108,11 @@ export function createEventTail({ start, read, publish }: EventTailOptions): Eve
       catchUp().catch(() => {});
     },
     catchUp,
+    rewind(number) {
+      rewinds += 1;
+      last = Math.min(last, number);
+      held = [];
+    },
   };
 }
 

@@ -3,9 +3,13 @@ import { StartError } from "../../errors.ts";
 import type { JoinOptions, NewNode, NodeIdentity } from "../cluster-store.ts";
 import { advisoryLocks } from "./advisory-locks.ts";
 import { type Connection, connect, type Row } from "./connection.ts";
+import { readCompatibleVersion } from "./migrate.ts";
+import { readMigrations } from "./migrations.ts";
 import { explainStartError } from "./prepare-database.ts";
 import { serverClock } from "./server-clock.ts";
 
+/** The version of the schema for which this code was written. */
+const SCHEMA_VERSION = readMigrations().length;
 /** How often a start looks whether another process renews its lease. */
 const WATCH_MS = 250;
 
@@ -39,6 +43,8 @@ async function tryJoin(url: string, identity: NodeIdentity, node: NewNode): Prom
     connection = await connect({ url });
     await connection.query("BEGIN ISOLATION LEVEL READ COMMITTED");
     await connection.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.join})`);
+    // Another node may have upgraded the schema since this one has checked it.
+    await readCompatibleVersion(connection, SCHEMA_VERSION);
     // Waits for the last transaction of an earlier process, so that the tasks that it has started are visible afterwards.
     const { rows } = await connection.query(selectOccupants, [identity.id, node.name]);
     const occupant = rows.find((row) => row["is_fresh"] === true && !isPredecessor(row, identity));
@@ -74,7 +80,7 @@ const endNamesakes = "UPDATE node SET state = 'gone' WHERE id <> $1 AND name = $
 /** The origins of an earlier process, which may have posted callbacks while this one posts none. The next node that looks takes them. */
 const releaseOrigins = "DELETE FROM callback_origin WHERE node = $1";
 
-const columns = ["id", "incarnation", "home", "name", "url", "version", "tags", "files", "settings_digest"] as const;
+const columns = ["id", "incarnation", "home", "name", "url", "version", "schema_version", "tags", "files", "settings_digest"] as const;
 const upsertNode = `INSERT INTO node (${columns.join(", ")}, state, lease_until, started_at)
   VALUES (${columns.map((_, index) => `$${index + 1}`).join(", ")}, 'live', ${serverClock} + $${columns.length + 1}::bigint, ${serverClock})
   ON CONFLICT (id) DO UPDATE SET ${[...columns.slice(1), "state", "lease_until", "started_at"].map((name) => `${name} = excluded.${name}`).join(", ")},
@@ -82,7 +88,7 @@ const upsertNode = `INSERT INTO node (${columns.join(", ")}, state, lease_until,
 
 const toValues = ({ id, incarnation, home }: NodeIdentity, node: NewNode) => {
   const { name, url, version, tags, files, settingsDigest, leaseMs } = node;
-  return [id, incarnation, home, name, url, version, [...tags], files, settingsDigest, leaseMs];
+  return [id, incarnation, home, name, url, version, SCHEMA_VERSION, [...tags], files, settingsDigest, leaseMs];
 };
 
 function refusal(occupant: Occupant, identity: NodeIdentity, { name }: NewNode): StartError {

@@ -18,6 +18,7 @@ import { createEventReads, readLastNumber, readLog } from "./event-reads.ts";
 import { createEventTail } from "./event-tail.ts";
 import { hintWrites } from "./hint-writes.ts";
 import { createHints } from "./hints.ts";
+import { createLogEpoch } from "./log-epoch.ts";
 import { createLongTextReads } from "./long-text-reads.ts";
 import { createLongTextWrites } from "./long-text-writes.ts";
 import { startPoll } from "./poll.ts";
@@ -65,8 +66,10 @@ export interface PostgresStore {
 /** Opens the store of a node in a PostgreSQL database, whose schema it brings up to date first. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const { url, node, delivers = true, migrates = true, listenUrl = url, clock, onFault = () => {}, onHint = () => {} } = options;
-  const epoch = await prepareDatabase(url, migrates);
-  const reader = createReaderPool({ connect: () => connect({ url }), onFault });
+  await prepareDatabase(url, migrates);
+  let onLostEvents = (_lastShared: number): void => {};
+  const log = createLogEpoch((lastShared) => onLostEvents(lastShared));
+  const reader = createReaderPool({ connect: () => log.connect({ url }), onFault });
   let publish: (events: readonly StoredEvent[]) => void = () => {};
 
   const tail = createEventTail({
@@ -74,6 +77,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     read: (after, through) => readLog(reader, after, through),
     publish: (events) => publish(events),
   });
+  onLostEvents = tail.rewind;
   const hints = createHints({
     connect: (hooks) => connect({ url: listenUrl, ...hooks }),
     onHint(hint) {
@@ -93,7 +97,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const eventPoll = startOwnPoll(tail.catchUp);
   const stopPoll = startOwnPoll(() => passStopRequests());
   const writer = createBatchWriter({
-    connect: () => connect({ url }),
+    connect: () => log.connect({ url }),
     kinds: [...writeKinds, correctScheduleOperation],
     node,
     clock,
@@ -120,7 +124,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 
   const cluster = createPostgresCluster({ url, node, connect: () => connect({ url }), reader, onChange: () => hints.send("nodes") });
   const store: Store = {
-    epoch,
+    get epoch() {
+      return log.current();
+    },
     lastEventNumber: tail.lastEventNumber,
     catchUp: tail.catchUp,
     onEvents(listener) {

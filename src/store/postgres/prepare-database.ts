@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { DatabaseError } from "pg";
 import { StartError } from "../../errors.ts";
 import { connect, DatabaseUnavailableError } from "./connection.ts";
@@ -6,15 +5,11 @@ import { migrate } from "./migrate.ts";
 
 const MIN_VERSION = 14;
 
-/**
- * Brings the schema of a database up to date, or refuses one that is not. Returns the epoch of its event log, which the first node has
- * chosen. Throws StartError if the database cannot be used.
- */
-export async function prepareDatabase(url: string, migrates: boolean): Promise<string> {
+/** Brings the schema of a database up to date, or refuses one that is not. Throws StartError if the database cannot be used. */
+export async function prepareDatabase(url: string, migrates: boolean): Promise<void> {
   try {
     await checkServer(url);
     await migrate(url, { isAllowed: migrates });
-    return await readEpoch(url);
   } catch (error) {
     throw explainStartError(error, url);
   }
@@ -47,18 +42,6 @@ export function checkVersion(version: number): void {
   throw new StartError(
     `Bridge cannot start: the server of BRIDGE_DATABASE_URL runs PostgreSQL ${major}, but Bridge needs version ${MIN_VERSION} or newer. Upgrade the server.`,
   );
-}
-
-async function readEpoch(url: string): Promise<string> {
-  const connection = await connect({ url });
-  try {
-    const insert = "INSERT INTO meta (name, value) VALUES ('epoch', $1) ON CONFLICT DO NOTHING";
-    await connection.query(insert, [randomBytes(5).toString("hex")]);
-    const { rows } = await connection.query("SELECT value FROM meta WHERE name = 'epoch'");
-    return String(rows[0]?.["value"]);
-  } finally {
-    connection.close();
-  }
 }
 
 /** Returns the error with which Bridge does not start. Never contains the password. */

@@ -1,8 +1,8 @@
-/** A small damage of the source that a scenario must detect. */
+/** A small damage of the source that a scenario or a test must detect. */
 export interface Mutation {
   name: string;
-  /** The scenario that detects it. */
-  scenario: string;
+  /** What detects it: a scenario of the cluster test, or a test file, which runs on a private PostgreSQL server. */
+  caughtBy: { scenario: string } | { test: string };
   file: string;
   /** A text that the file contains once, and what replaces it. */
   find: string;
@@ -13,93 +13,163 @@ export interface Mutation {
 export const mutations: readonly Mutation[] = [
   {
     name: "a node ends the tasks of all nodes when it starts",
-    scenario: "kills",
+    caughtBy: { scenario: "kills" },
     file: "src/store/postgres/task-reads.ts",
     find: `FROM task WHERE state = 'running' AND node = $1 \${condition}`,
     replace: `FROM task WHERE state = 'running' AND $1::text IS NOT NULL \${condition}`,
   },
   {
     name: "an unknown commit is repeated",
-    scenario: "cut-commits",
+    caughtBy: { scenario: "cut-commits" },
     file: "src/store/postgres/batch-commits.ts",
     find: `if (status !== "committed") return abandonAll(batch);`,
     replace: "if (status !== null) return abandonAll(batch);",
   },
   {
     name: "an unknown commit counts as committed",
-    scenario: "cut-commits",
+    caughtBy: { scenario: "cut-commits" },
     file: "src/store/postgres/batch-commits.ts",
     find: `if (status !== "committed") return abandonAll(batch);`,
     replace: "if (status === null) return abandonAll(batch);",
   },
   {
     name: "a node does not stop its tasks before others declare it dead",
-    scenario: "stalled-node",
+    caughtBy: { scenario: "stalled-node" },
     file: "src/cluster/membership.ts",
     find: "const OWN_DEADLINE = 2 / 3;",
     replace: "const OWN_DEADLINE = 200;",
   },
   {
     name: "a node that was declared dead goes on",
-    scenario: "frozen-node",
+    caughtBy: { scenario: "frozen-node" },
     file: "src/cluster/membership.ts",
     find: "    onExpelled();\n",
     replace: "",
   },
   {
     name: "a node declares others dead although it has only just come back",
-    scenario: "database-away-two-leases",
+    caughtBy: { scenario: "database-away-two-leases" },
     file: "src/cluster/reaper.ts",
     find: "if (!isInTouch()) return;",
     replace: "",
   },
   {
     name: "no node is declared dead",
-    scenario: "lost-nodes",
+    caughtBy: { scenario: "lost-nodes" },
     file: "src/cluster/reaper.ts",
     find: "const dead = await cluster.takeExpiredNode();",
     replace: "const dead = null as Awaited<ReturnType<typeof cluster.takeExpiredNode>>;",
   },
   {
     name: "a task ends again although it has ended",
-    scenario: "stalled-node",
+    caughtBy: { test: "test/store/postgres/task-writes.test.ts" },
     file: "src/store/postgres/finish-operation.ts",
     find: "if (stored?.state !== from || stored.restarts !== task.restarts) return false;",
     replace: "if (stored === undefined) return false;",
   },
   {
     name: "a task that has ended gets more events",
-    scenario: "stalled-node",
+    caughtBy: { scenario: "stalled-node" },
     file: "src/store/postgres/append-operation.ts",
     find: `if (stored?.state !== "running" || stored.restarts !== task.restarts) return { output: false };`,
     replace: "if (stored === undefined) return { output: false };",
   },
   {
     name: "a node with a slow clock counts its lease by it",
-    scenario: "wrong-clocks",
+    caughtBy: { scenario: "wrong-clocks" },
     file: "src/store/postgres/lease-writes.ts",
     find: "        leaseMs,\n",
     replace: `        leaseMs + Number(process.env["TEST_CLOCK_SHIFT_MS"] ?? 0),\n`,
   },
   {
     name: "a follower that is ahead of the node has an unknown position",
-    scenario: "calm",
+    caughtBy: { scenario: "calm" },
     file: "src/store/postgres/postgres-store.ts",
     find: "    catchUp: tail.catchUp,\n",
     replace: "    catchUp: async () => tail.lastEventNumber(),\n",
   },
   {
     name: "the tail is not read without a hint",
-    scenario: "hints-lost",
+    caughtBy: { scenario: "hints-lost" },
     file: "src/store/postgres/poll.ts",
     find: "timer = setTimeout(now, hintsArrive() ? POLL_MS : POLL_WITHOUT_HINTS_MS)",
     replace: "timer = setTimeout(now, 1_000_000)",
   },
   {
     name: "the agents of a node move to another one",
-    scenario: "calm",
+    caughtBy: { scenario: "calm" },
     file: "src/store/postgres/accept-operation.ts",
     find: "CASE WHEN g.parent_seq IS NULL THEN p.node ELSE",
     replace: `CASE WHEN g.parent_seq IS NULL THEN $\${nodeAt} ELSE`,
+  },
+  {
+    name: "a node that has lost a task ends its next run",
+    caughtBy: { test: "test/store/postgres/task-writes.test.ts" },
+    file: "src/store/postgres/finish-operation.ts",
+    find: "stored?.state !== from || stored.restarts !== task.restarts",
+    replace: "stored?.state !== from",
+  },
+  {
+    name: "two nodes record the outcome of one attempt of a callback",
+    caughtBy: { test: "test/store/postgres/callback-writes.test.ts" },
+    file: "src/store/postgres/callback-writes.ts",
+    find: " AND c.attempts = given.attempts\n      RETURNING",
+    replace: "\n      RETURNING",
+  },
+  {
+    name: "the rollback of a failed transaction counts as its commit",
+    caughtBy: { test: "test/store/postgres/batch-transaction.test.ts" },
+    file: "src/store/postgres/batch-transaction.ts",
+    find: `if (committed.command !== "COMMIT") throw`,
+    replace: `if (committed.command === "") throw`,
+  },
+  {
+    name: "a follower gets live events that it has already received in a page",
+    caughtBy: { test: "test/events/follow-events.test.ts" },
+    file: "src/events/follow-events.ts",
+    find: "(events[0]?.number ?? 0) > position ? events : events.filter(({ number }) => number > position)",
+    replace: "position < -1 ? [] : events",
+  },
+  {
+    name: "a failover does not begin a new epoch",
+    caughtBy: { test: "test/store/postgres/several-nodes.test.ts" },
+    file: "src/store/postgres/log-epoch.ts",
+    find: "(known !== null && known !== present)",
+    replace: `known === ""`,
+  },
+  {
+    name: "a node does not publish again after a failover what has the same numbers",
+    caughtBy: { test: "test/store/postgres/several-nodes.test.ts" },
+    file: "src/store/postgres/event-tail.ts",
+    find: "last = Math.min(last, number);",
+    replace: "",
+  },
+  {
+    name: "a migration waits for a lock for as long as other statements",
+    caughtBy: { test: "test/store/postgres/migrate.test.ts" },
+    file: "src/store/postgres/migrate.ts",
+    find: "const LOCK_MS = 700;",
+    replace: "const LOCK_MS = 10_000;",
+  },
+  {
+    name: "a migration runs although a live node cannot work with it",
+    caughtBy: { test: "test/store/postgres/migrate.test.ts" },
+    file: "src/store/postgres/migrate.ts",
+    find: "  await checkLiveNodes(connection, migration);\n",
+    replace: "",
+  },
+  {
+    name: "a node that drains closes its port at once",
+    caughtBy: { scenario: "rolling-restart" },
+    file: "src/cluster/wait-for-load-balancers.ts",
+    find: "const HEALTH_CHECKS_MS = 5_000;",
+    replace: "const HEALTH_CHECKS_MS = 0;",
+  },
+  {
+    name: "a shutdown destroys responses that are being written",
+    caughtBy: { test: "test/http/server/create-server.test.ts" },
+    file: "src/http/server/drain-responses.ts",
+    find: "    await withTimeout(waitForAnswers(), limitMs, () => {});\n",
+    replace: "",
   },
 ];

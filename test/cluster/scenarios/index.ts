@@ -2,8 +2,11 @@ import type { Scenario } from "../scenario.ts";
 import { wrongClocks } from "./clocks.ts";
 import { cutCommits, databaseAwayBriefly, databaseAwayLong, databaseCrashes, freezes, hintsLost, sessionsEnd } from "./database-faults.ts";
 import { clonedDirectory, frozenNode, kills, lostNodes, stalledNode } from "./dead-nodes.ts";
+import { failover } from "./failover.ts";
+import { killsAtCommits } from "./kills-at-commits.ts";
 import { otherNodes } from "./other-nodes.ts";
-import { calm, oldSnapshot, rollingRestart } from "./without-faults.ts";
+import { rollingRestart, rollingUpgrade } from "./restarts.ts";
+import { calm, oldSnapshot } from "./without-faults.ts";
 
 /** All scenarios, in the order in which the runner runs them. */
 export const scenarios: readonly Scenario[] = [
@@ -16,12 +19,15 @@ export const scenarios: readonly Scenario[] = [
   databaseAwayBriefly,
   databaseAwayLong,
   freezes,
+  failover,
   kills,
+  killsAtCommits,
   lostNodes,
   frozenNode,
   stalledNode,
   wrongClocks,
   clonedDirectory,
   rollingRestart,
+  rollingUpgrade,
   otherNodes,
 ];

@@ -1,4 +1,3 @@
-import type { ClusterNode } from "../cluster-node.ts";
 import { pause } from "../pause.ts";
 import type { Scenario } from "../scenario.ts";
 
@@ -13,30 +12,6 @@ export const calm: Scenario = {
       "SELECT id FROM task WHERE restarts > 0 OR result LIKE '%bridge_restarted%' OR state = 'running' AND node IS NULL",
     );
     for (const { id } of interrupted) onViolation(`calm: ${id} was interrupted`);
-  },
-};
-
-/** Every node in turn is stopped and started again. No dispatch is refused, and no answer is lost. */
-export const rollingRestart: Scenario = {
-  name: "rolling-restart",
-  leaseSeconds: 120,
-  nodes: 3,
-  minCompleted: 0.75,
-  async act({ nodes, times, count, expectSoon, onViolation, orchestrator }) {
-    for (let number = 0; number < times(6); number += 1) {
-      const node = nodes[number % nodes.length] as ClusterNode;
-      const code = await node.stop();
-      if (code !== 0) onViolation(`drain: ${node.name} stopped with code ${code}`);
-      await node.start();
-      await expectSoon(
-        `drain: ${node.name} is not ready after its restart`,
-        async () => (await fetch(`${node.address}/readyz`)).status === 200,
-      );
-      count("faults");
-    }
-    const { refusals, lostAnswers } = orchestrator.figures;
-    if (refusals > 0) onViolation(`drain: ${refusals} dispatches were refused: ${[...orchestrator.refusals.keys()].join(", ")}`);
-    if (lostAnswers > 0) onViolation(`drain: ${lostAnswers} dispatches got no answer`);
   },
 };
 

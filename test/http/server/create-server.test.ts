@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import type { FastifyInstance } from "fastify";
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createReceiveDispatch } from "../../../src/dispatch/receive-dispatch.ts";
@@ -510,6 +511,52 @@ describe("closing", () => {
     await closed;
   });
 
+  test("closing waits for the rest of a response that is being written", async () => {
+    const rest = Promise.withResolvers<void>();
+    const body = Readable.from(
+      (async function* () {
+        yield '{"first":1,';
+        await rest.promise;
+        yield '"second":2}';
+      })(),
+    );
+    const { app, url } = await startServerWith("/api/parts", async () => body);
+    const response = await fetch(`${url}/api/parts`, { headers: { authorization: "Bearer good" } });
+    const closed = app.close();
+    // The server closes its port first.
+    await expect.poll(() => app.server.listening).toBe(false);
+    rest.resolve();
+    expect(await response.json()).toEqual({ first: 1, second: 2 });
+    await closed;
+  });
+
+  test("closing waits for requests that arrive on an open connection meanwhile", async () => {
+    const [slow, late] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const entered: string[] = [];
+    const { app, url } = await startServerWith("/api/slow", async ({ headers }) => {
+      const name = String(headers["x-request-id"]);
+      entered.push(name);
+      await (name === "late" ? late : slow).promise;
+      return { name };
+    });
+    const head = (name: string) => `GET /api/slow HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nx-request-id: ${name}\r\n`;
+    const [first, second] = [1, 2].map(() => connect(Number(new URL(url).port), "127.0.0.1")) as [Socket, Socket];
+    first.write(`${head("early")}\r\n`);
+    // Its request line has arrived, so the connection is not idle.
+    second.write(head("late"));
+    await expect.poll(() => entered).toEqual(["early"]);
+    const closed = app.close();
+    await expect.poll(() => app.server.listening).toBe(false);
+    second.write("\r\n");
+    await expect.poll(() => entered).toEqual(["early", "late"]);
+    const ended = once(first, "data");
+    slow.resolve();
+    expect(String((await ended)[0])).toContain('{"name":"early"}');
+    late.resolve();
+    expect(await answerOn(second)).toContain('{"name":"late"}');
+    await closed;
+  });
+
   test("closing stops waiting for a response after the time limit", async () => {
     const entered = Promise.withResolvers<void>();
     const { app, url } = await startServerWith(
@@ -527,7 +574,11 @@ describe("closing", () => {
   });
 
   /** Starts the server with an additional route, which must be registered before the server listens. */
-  async function startServerWith(route: string, handler: () => Promise<unknown>, options: Partial<ServerOptions> = {}) {
+  async function startServerWith(
+    route: string,
+    handler: (request: FastifyRequest) => Promise<unknown>,
+    options: Partial<ServerOptions> = {},
+  ) {
     const app = await createBareServer({ tokens: { find: () => principal }, ...options });
     app.get(route, { config: { scope: "read" } }, handler);
     const url = await app.listen({ host: "127.0.0.1", port: 0 });

@@ -43,6 +43,11 @@ function openLog({ pageSize = 500 } = {}) {
     delete(numbers: readonly number[]): void {
       committed = committed.filter((number) => !numbers.includes(number));
     },
+    /** The log loses the events after this number, as in a failover to a replica that lacks them. */
+    lose(after: number): void {
+      committed = committed.filter((number) => number <= after);
+      last = after;
+    },
     /** Lets all reads return, and those that follow. */
     async settle(): Promise<void> {
       for (;;) {
@@ -61,6 +66,20 @@ test("own events that join on are published at once, without a read", () => {
   tail.addOwn([]);
   tail.addOwn(commit(1));
   expect([published, tail.lastEventNumber(), reads.length]).toEqual([[1, 2, 3], 3, 0]);
+});
+
+test("after a rewind, a read that was under way publishes nothing, and later events are read from there", async () => {
+  const { tail, published, reads, commit, settle, lose } = openLog();
+  tail.addOwn(commit(3));
+  commit(2);
+  const caughtUp = tail.catchUp();
+  expect(reads).toHaveLength(1);
+  lose(2);
+  tail.rewind(2);
+  expect(tail.lastEventNumber()).toBe(2);
+  commit(1);
+  await settle();
+  expect([published, await caughtUp]).toEqual([[1, 2, 3, 3], 3]);
 });
 
 test("own events wait for earlier events of another node, of which only those are read", async () => {

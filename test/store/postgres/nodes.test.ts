@@ -153,6 +153,18 @@ test("tasks of an agent whose node has died fail after the grace time, and run e
   expect(await taskInState(a, "t4", "completed")).toMatchObject({ node: "a" });
 });
 
+test("an idle node that stops answers requests until load balancers have noticed it, and closes their connections", async () => {
+  const { start } = await createNodes();
+  const [a, b] = [await start("a", { BRIDGE_LEASE_SECONDS: "120" }), await start("b", { BRIDGE_LEASE_SECONDS: "120" })];
+  await expect.poll(() => statesOf(a)).toEqual({ a: "live", b: "live" });
+  a.signal("SIGTERM");
+  await expect.poll(() => a.call("GET", "/readyz").then(({ status }) => status)).toBe(503);
+  const accepted = await dispatchTask(a, { taskId: "t1", agentId: "writer", message: "1" });
+  expect([accepted.status, accepted.headers.get("connection")]).toEqual([202, "close"]);
+  expect(await a.exited).toBe(0);
+  await taskInState(b, "t1", "completed");
+});
+
 test("a rolling restart of two nodes under load rejects no dispatch", async () => {
   const { start } = await createNodes();
   // A busy machine can delay a node for longer than a short lease, and then it stops.

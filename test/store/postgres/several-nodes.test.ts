@@ -58,6 +58,32 @@ test("every node publishes the events of all nodes once, in number order and unc
   for (const other of others) expect(other.published.map(withoutTask)).toEqual(first.published.map(withoutTask));
 });
 
+test("after a failover that has lost commits, the nodes begin a new epoch and publish the events that have the same numbers", async () => {
+  const database = await createDatabase();
+  const proxy = await startProxy(database.port);
+  const [a, b] = [await join("a", { url: database.urlAt(proxy.port) }), await join("b", { url: database.urlAt(proxy.port) })];
+  const task = await start(a, "task");
+  await append(a, task, "kept", 2);
+  await append(a, task, "lost", 2);
+  for (const { store } of [a, b]) await expect.poll(() => store.lastEventNumber()).toBe(5);
+  const { epoch } = a.store;
+  expect(b.store.epoch).toBe(epoch);
+
+  // A replica that lacks the last commit has become the server.
+  proxy.cut();
+  await database.query("DELETE FROM event WHERE number > 3");
+  await database.query("UPDATE meta SET value = '00000000' WHERE name = 'timeline'");
+  proxy.pass();
+  expect(await append(b, task, "new", 3)).toBe(true);
+
+  for (const node of [a, b]) {
+    await expect.poll(() => numbersOf(node)).toEqual([1, 2, 3, 4, 5, 4, 5, 6]);
+    expect(node.published.slice(5).map(({ data }) => JSON.parse(data).mark)).toEqual(["new", "new", "new"]);
+    expect(node.store.epoch).not.toBe(epoch);
+  }
+  expect(a.store.epoch).toBe(b.store.epoch);
+});
+
 test("a page of the log contains only events that this node has published", async () => {
   const { urlAt, port } = await createDatabase();
   const proxy = await startProxy(port);

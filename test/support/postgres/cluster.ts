@@ -1,23 +1,28 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { chown, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { Client } from "pg";
 import { findFreePort } from "../find-free-port.ts";
 import { isExecutable } from "../is-executable.ts";
+import { until } from "../until.ts";
 
 const run = promisify(execFile);
 
 /** The directories in which Debian installs the programs of each version. */
 const DEBIAN_VERSIONS = "/usr/lib/postgresql";
 const START_ATTEMPTS = 5;
-const READY = "database system is ready to accept connections";
+const REPLICA_LIMIT_MS = 20_000;
+/** A replica accepts only reads. */
+const READY = /database system is ready to accept (read.only )?connections/;
 
 /** A private PostgreSQL server on a port of 127.0.0.1. Its files are removed when it closes. */
 export interface PostgresCluster {
+  /** Changes in a failover. */
   readonly port: number;
   /** The URL of a database of this server. */
   urlOf(database: string, port?: number): string;
@@ -27,6 +32,10 @@ export interface PostgresCluster {
   crash(): Promise<void>;
   /** Starts the server again on the same port. */
   start(): Promise<void>;
+  /** Starts a replica that confirms each commit before the server does. */
+  startReplica(): Promise<void>;
+  /** Stops the server as a crash would, and makes the replica the server, on another port. */
+  failOver(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -36,30 +45,70 @@ export async function startCluster(settings: Readonly<Record<string, string>> = 
   const owner = findOwner();
   const directory = await mkdtemp(path.join(tmpdir(), "postgres-"));
   if (owner !== null) await chown(directory, owner.uid, owner.gid);
-  const data = path.join(directory, "data");
+  let data = path.join(directory, "data");
   const options = ["-D", data, "-U", "bridge", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C", "--wal-segsize=1"];
   await run(path.join(programs, "initdb"), options, { ...owner, cwd: "/" });
 
-  const start = (port: number) => startServer({ program: path.join(programs, "postgres"), data, port, owner, settings });
-  let { server, port } = await startOnFreePort(start);
+  const startOn = (files: string) => (at: number) =>
+    startServer({ program: path.join(programs, "postgres"), data: files, port: at, owner, settings });
+  let { server, port } = await startOnFreePort(startOn(data));
+  let replica: { server: ChildProcess; port: number; data: string } | null = null;
+  const urlOf = (database: string, at = port): string => `postgres://bridge@127.0.0.1:${at}/${database}`;
   const crash = () => stop(server, "SIGQUIT");
   const restart = async () => {
-    server = await start(port);
+    server = await startOn(data)(port);
   };
   return {
-    port,
-    urlOf: (database, at = port) => `postgres://bridge@127.0.0.1:${at}/${database}`,
+    get port() {
+      return port;
+    },
+    urlOf,
     crash,
     start: restart,
+    async startReplica() {
+      const files = await mkdtemp(path.join(directory, "replica-"));
+      if (owner !== null) await chown(files, owner.uid, owner.gid);
+      // The found programs can be links into the directory that contains all programs.
+      const installed = path.dirname(realpathSync(path.join(programs, "postgres")));
+      await run(path.join(installed, "pg_basebackup"), ["-D", files, "-d", urlOf("postgres"), "-R", "-X", "stream", "-c", "fast"], {
+        ...owner,
+        cwd: "/",
+      });
+      replica = { ...(await startOnFreePort(startOn(files))), data: files };
+      // Stored after the copy, so that the replica itself waits for none when it is the server.
+      await query(urlOf("postgres"), "ALTER SYSTEM SET synchronous_standby_names = '*'");
+      await query(urlOf("postgres"), "SELECT pg_reload_conf()");
+      const isConfirming = async () => (await query(urlOf("postgres"), "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")) > 0;
+      if (!(await until(isConfirming, REPLICA_LIMIT_MS))) throw new Error("The replica does not confirm commits.");
+    },
+    async failOver() {
+      if (replica === null) throw new Error("There is no replica.");
+      await crash();
+      ({ server, port, data } = replica);
+      replica = null;
+      await query(urlOf("postgres"), "SELECT pg_promote()");
+    },
     async crashAndRestart() {
       await crash();
       await restart();
     },
     async close() {
       await crash();
+      if (replica !== null) await stop(replica.server, "SIGQUIT");
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Runs a statement. Returns the number of rows. */
+async function query(url: string, text: string): Promise<number> {
+  const client = new Client(url);
+  await client.connect();
+  try {
+    return (await client.query(text)).rows.length;
+  } finally {
+    await client.end();
+  }
 }
 
 /** Returns the directory that contains `postgres` and `initdb`. */
@@ -111,7 +160,7 @@ async function startServer({ program, data, port, owner, settings }: ServerOptio
   await new Promise<void>((resolve, reject) => {
     lines.on("line", (line) => {
       if (log.push(line) > 50) log.shift();
-      if (line.includes(READY)) resolve();
+      if (READY.test(line)) resolve();
     });
     server.once("error", reject);
     server.once("exit", () => reject(new Error(`PostgreSQL did not start:\n${log.join("\n")}`)));

@@ -27,8 +27,8 @@ export async function openNode({ node, ...options }: Omit<PostgresStoreOptions, 
 /** Registers nodes with the incarnation `1`, without a process that renews their lease. */
 export async function insertNodes(database: Pick<TestDatabase, "query">, ids: readonly string[]): Promise<void> {
   await database.query(
-    `INSERT INTO node (id, incarnation, home, name, version, files, state, lease_until, started_at, settings_digest)
-     SELECT id, '1', '', id, '0', 'local', 'live', 9000000000000, 0, '' FROM unnest($1::text[]) AS id`,
+    `INSERT INTO node (id, incarnation, home, name, version, schema_version, files, state, lease_until, started_at, settings_digest)
+     SELECT id, '1', '', id, '0', 1, 'local', 'live', 9000000000000, 0, '' FROM unnest($1::text[]) AS id`,
     [ids],
   );
 }

@@ -23,6 +23,8 @@ export interface TcpProxy {
   cut(): void;
   /** Cuts new connections at once, until `pass`. Open ones pass. */
   refuse(): void;
+  /** Forwards new connections to the server at this port. */
+  redirect(serverPort: number): void;
   /** Cuts all connections once. New ones pass. */
   cutOnce(): void;
   /**
@@ -44,10 +46,11 @@ export async function openProxy(serverPort: number): Promise<TcpProxy & { close(
   const state = createState();
   const links = new Set<Link>();
   let connections = 0;
+  let upstreamPort = serverPort;
   const server = createServer((client) => {
     connections += 1;
     if (state.isCut) return void client.destroy();
-    const link = createLink(client, openSocket(serverPort, "127.0.0.1"), state);
+    const link = createLink(client, openSocket(upstreamPort, "127.0.0.1"), state);
     links.add(link);
     client.on("close", () => links.delete(link));
   });
@@ -72,6 +75,9 @@ export async function openProxy(serverPort: number): Promise<TcpProxy & { close(
     delay: (delayMs) => change({ delayMs }),
     cutCommitsWhile: (decide) => change({ decide }),
     cutOnce,
+    redirect(to) {
+      upstreamPort = to;
+    },
     refuse: () => change({ isCut: true }),
     cut() {
       change({ isCut: true });

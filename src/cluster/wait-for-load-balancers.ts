@@ -1,0 +1,28 @@
+import type { ClusterView } from "./cluster-view.ts";
+import type { Membership } from "./membership.ts";
+
+/** How long load balancers send requests to a node that is not ready any more, at most: two of their usual health checks. */
+const HEALTH_CHECKS_MS = 5_000;
+const LOOK_MS = 250;
+
+interface LoadBalancerOptions {
+  view: Pick<ClusterView, "self" | "nodes">;
+  membership: Pick<Membership, "checkInTouch">;
+  limitMs: number;
+}
+
+/**
+ * Waits until load balancers have noticed that this node drains, at most `limitMs`. Returns earlier when no other node can take the
+ * requests, or when this node has lost its database. Never rejects.
+ */
+export async function waitForLoadBalancers({ view, membership, limitMs }: LoadBalancerOptions): Promise<void> {
+  const hasSuccessor = (): boolean => view.nodes().some(({ id, state, isAlive }) => id !== view.self.id && state === "live" && isAlive);
+  const isInTouch = (): Promise<boolean> =>
+    membership.checkInTouch().then(
+      () => true,
+      () => false,
+    );
+  const end = performance.now() + Math.min(HEALTH_CHECKS_MS, limitMs);
+  while (performance.now() < end && hasSuccessor() && (await isInTouch()))
+    await new Promise((resolve) => void setTimeout(resolve, LOOK_MS));
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from "node:crypto";
+import { advisoryLocks } from "./advisory-locks.ts";
+import { type Connection, type ConnectionOptions, connect, DatabaseUnavailableError, type Row } from "./connection.ts";
+import { lastEventNumber } from "./event-reads.ts";
+
+/** The epoch of the event log of a database, which names the log in event ids. */
+export interface LogEpoch {
+  /** The epoch that the last connection has found. */
+  current(): string;
+  /** Connects to the database, and notices first whether it has a new epoch. */
+  connect(options: ConnectionOptions): Promise<Connection>;
+}
+
+/**
+ * Creates the epoch of a node. A server that was a replica, or that was restored to a point in time, has a new timeline and may lack the
+ * last commits, so that it assigns their event numbers again. The first node that finds the new timeline starts a new epoch, before any
+ * node writes. `onChange` is called with the number of the last event that the new epoch shares with the previous one.
+ */
+export function createLogEpoch(onChange: (lastShared: number) => void): LogEpoch {
+  let latest: FoundEpoch | null = null;
+
+  async function check(connection: Connection): Promise<void> {
+    const found = await readEpoch(connection);
+    if (latest !== null && found.timeline < latest.timeline)
+      throw new DatabaseUnavailableError("The PostgreSQL server has been replaced by another one.");
+    const isNew = latest !== null && found.epoch !== latest.epoch;
+    latest = found;
+    if (isNew) onChange(found.start);
+  }
+
+  return {
+    current() {
+      if (latest === null) throw new Error("The epoch is known after the first connection.");
+      return latest.epoch;
+    },
+    async connect(options) {
+      const connection = await connect(options);
+      try {
+        await check(connection);
+        return connection;
+      } catch (error) {
+        connection.close();
+        throw error;
+      }
+    },
+  };
+}
+
+interface FoundEpoch {
+  /** In hexadecimal digits; a later timeline is greater. */
+  timeline: string;
+  epoch: string;
+  /** The number of the last event that is older than the epoch. */
+  start: number;
+}
+
+async function readEpoch(connection: Connection): Promise<FoundEpoch> {
+  const found = await readRow(connection);
+  if (found["epoch"] !== null && found["timeline"] === found["known"]) return toFound(found);
+  await renew(connection);
+  return toFound(await readRow(connection));
+}
+
+const readRow = async (connection: Connection): Promise<Row> => (await connection.query(selectEpoch)).rows[0] as Row;
+
+const toFound = (row: Row): FoundEpoch => ({
+  timeline: String(row["timeline"]),
+  epoch: String(row["epoch"]),
+  start: Number(row["start"] ?? 0),
+});
+
+/** The name of a file of the write-ahead log begins with the timeline of the server. */
+const timeline = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)";
+const metaValue = (name: string): string => `(SELECT value FROM meta WHERE name = '${name}')`;
+const selectEpoch = `SELECT ${timeline} AS timeline, ${metaValue("timeline")} AS known, ${metaValue("epoch")} AS epoch, ${metaValue("epoch_start")} AS start`;
+
+/** Stores the timeline and, if there was another one before, a new epoch. Of several nodes, the first one does it. */
+async function renew(connection: Connection): Promise<void> {
+  await connection.query("BEGIN ISOLATION LEVEL READ COMMITTED");
+  // No event gets a number before the commit.
+  await connection.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.eventNumbers})`);
+  const { timeline: present, known, epoch } = await readRow(connection);
+  if (epoch === null || (known !== null && known !== present)) {
+    const { rows } = await connection.query(`SELECT ${lastEventNumber} AS start`);
+    await connection.query(upsertMeta, ["epoch", randomBytes(5).toString("hex")]);
+    await connection.query(upsertMeta, ["epoch_start", String(rows[0]?.["start"])]);
+  }
+  await connection.query(upsertMeta, ["timeline", String(present)]);
+  await connection.query("COMMIT");
+}
+
+const upsertMeta = "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
