@@ -19,7 +19,10 @@ export interface EventTailOptions {
   start: number;
   /** Reads the events with numbers after `after` up to `through`. Sees every commit that ended before the call. */
   read(after: number, through: number): Promise<LogPage>;
+  /** Called at most once per read, because a client that gets several parts at once counts as slow. */
   publish(events: readonly StoredEvent[]): void;
+  /** Called when own events wait for earlier ones, or have unknown numbers. A call of `catchUp` must follow. */
+  onMissing(): void;
 }
 
 /** Publishes the events of all nodes on one node. */
@@ -36,25 +39,33 @@ export interface EventTail {
  * Creates the tail of a node: it publishes each event once, in number order. Events become visible in the order of their numbers, so a read
  * that finds an event finds all earlier ones that were not deleted.
  */
-export function createEventTail({ start, read, publish }: EventTailOptions): EventTail {
+export function createEventTail({ start, read, publish, onMissing }: EventTailOptions): EventTail {
   let last = start;
   /** Own commits that earlier events of other nodes precede, in number order. */
   let held: (readonly StoredEvent[])[] = [];
   let current: Promise<number> | null = null;
   let next: Promise<number> | null = null;
 
-  /** Publishes events that join on, without those that are already published. */
-  function publishNew(events: readonly StoredEvent[]): void {
+  /** Takes events that join on. Returns them without those that were taken before. */
+  function take(events: readonly StoredEvent[]): readonly StoredEvent[] {
     const unseen = firstOf(events) > last ? events : events.filter(({ number }) => number > last);
     last = unseen.at(-1)?.number ?? last;
-    if (unseen.length > 0) publish(unseen);
+    return unseen;
   }
 
-  function publishHeld(): void {
+  /** Takes the own commits that join on. */
+  function takeHeld(): (readonly StoredEvent[])[] {
+    const taken: (readonly StoredEvent[])[] = [];
     for (let [events] = held; events !== undefined && firstOf(events) <= last + 1; [events] = held) {
       held.shift();
-      publishNew(events);
+      taken.push(take(events));
     }
+    return taken;
+  }
+
+  function publishAll(parts: readonly (readonly StoredEvent[])[]): void {
+    const [first = [], ...others] = parts.filter(({ length }) => length > 0);
+    if (first.length > 0) publish(others.length === 0 ? first : [first, ...others].flat());
   }
 
   async function readToEnd(): Promise<number> {
@@ -62,11 +73,11 @@ export function createEventTail({ start, read, publish }: EventTailOptions): Eve
       const isBeforeHeld = held[0] !== undefined;
       const through = held[0] === undefined ? Number.MAX_SAFE_INTEGER : firstOf(held[0]) - 1;
       const page = await read(last, through);
-      publishNew(page.events);
+      const parts = [take(page.events)];
       if (!page.isCut) last = Math.max(last, Math.min(through, page.last));
       // The server has lost commits that it had acknowledged.
       if (isBeforeHeld && page.last < through) held = [];
-      publishHeld();
+      publishAll([...parts, ...takeHeld()]);
       if (!page.isCut && held.length === 0 && last >= page.last) return last;
     }
   }
@@ -95,11 +106,10 @@ export function createEventTail({ start, read, publish }: EventTailOptions): Eve
     addOwn(events) {
       if (events?.length === 0) return;
       if (events !== null) held.push(events);
-      publishHeld();
+      publishAll(takeHeld());
       if (events !== null && held.length === 0) return;
       if (held.reduce((sum, { length }) => sum + length, 0) > MAX_HELD_EVENTS) held = [];
-      // If the read fails, the next poll repeats it.
-      catchUp().catch(() => {});
+      onMissing();
     },
     catchUp,
   };

@@ -36,6 +36,9 @@ import { createTicketReads } from "./ticket-reads.ts";
 import { createTicketWrites } from "./ticket-writes.ts";
 import { writeKinds } from "./write-kinds.ts";
 
+/** A node under load reads what others have committed at this interval, because it would otherwise read after each of their commits. */
+const LEAST_READ_MS = 10;
+
 /** Options of a store on PostgreSQL. */
 export interface PostgresStoreOptions {
   url: string;
@@ -73,6 +76,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     start: await readLastNumber(reader),
     read: (after, through) => readLog(reader, after, through),
     publish: (events) => publish(events),
+    onMissing: () => eventPoll.now(),
   });
   const hints = createHints({
     connect: (hooks) => connect({ url: listenUrl, ...hooks }),
@@ -88,7 +92,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
   });
   const startOwnPoll = (check: () => Promise<unknown>) =>
-    startPoll({ check: () => check().catch(() => {}), hintsArrive: () => hints.isUp });
+    startPoll({ check: () => check().catch(() => {}), hintsArrive: () => hints.isUp, leastMs: LEAST_READ_MS });
   // A busy log must not postpone the search for stop requests.
   const eventPoll = startOwnPoll(tail.catchUp);
   const stopPoll = startOwnPoll(() => passStopRequests());

@@ -17,6 +17,8 @@ function openLog({ pageSize = 500 } = {}) {
   let committed: number[] = [];
   let last = 0;
   const published: number[] = [];
+  /** Lengths of the published arrays. */
+  const parts: number[] = [];
   const reads: { after: number; through: number; release(error?: Error): void }[] = [];
   const tail = createEventTail({
     start: 0,
@@ -27,11 +29,16 @@ function openLog({ pageSize = 500 } = {}) {
         reads.push({ after, through, release: (error) => (error === undefined ? resolve(page) : reject(error)) });
       });
     },
-    publish: (events) => published.push(...events.map(({ number }) => number)),
+    publish(events) {
+      parts.push(events.length);
+      published.push(...events.map(({ number }) => number));
+    },
+    onMissing: () => void tail.catchUp().catch(() => {}),
   });
   return {
     tail,
     published,
+    parts,
     reads,
     /** Another node, or this one, commits events; returns them. */
     commit(count: number): StoredEvent[] {
@@ -105,6 +112,14 @@ test("own events with unknown numbers are read", async () => {
   tail.addOwn(null);
   await settle();
   expect(published).toEqual([1, 2]);
+});
+
+test("a read and the own commits that waited for it are published as one array, so that no client gets several at once", async () => {
+  const { tail, parts, commit, settle } = openLog();
+  commit(1);
+  for (let count = 0; count < 5; count += 1) tail.addOwn(commit(300));
+  await settle();
+  expect(parts).toEqual([1501]);
 });
 
 test("deleted events leave a gap that the tail passes", async () => {
