@@ -71,10 +71,12 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const epoch = await prepareDatabase(url, migrates);
   const reader = createReaderPool({ connect: () => connect({ url }), onFault });
   let publish: (events: readonly StoredEvent[]) => void = () => {};
+  let needsAll = (): boolean => true;
 
   const tail = createEventTail({
     start: await readLastNumber(reader),
-    read: (after, through) => readLog(reader, after, through),
+    read: (ranges, isWhole) => readLog(reader, ranges, isWhole),
+    needsAll: () => needsAll(),
     publish: (events) => publish(events),
     onMissing: () => eventPoll.now(),
   });
@@ -127,8 +129,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     epoch,
     lastEventNumber: tail.lastEventNumber,
     catchUp: tail.catchUp,
-    onEvents(listener) {
+    onEvents(listener, needsAllEvents = () => true) {
       publish = listener;
+      needsAll = needsAllEvents;
     },
     ...tasks,
     ...createCallbackWrites(writer, outbox),
