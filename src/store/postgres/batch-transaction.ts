@@ -149,22 +149,33 @@ const toTransaction = (connection: Connection, { now, tasks, tags }: Begun): Tra
   query: async (statement, values) => (await connection.query(statement, values)).rows,
 });
 
-/** Returns the outcomes in the order of the operations. */
+/** Returns the outcomes in the order of the operations. Throws the first error after all that was sent has an answer. */
 async function runKinds(
   kinds: readonly AnyKind[],
   operations: readonly Operation[],
   transaction: Transaction,
 ): Promise<Outcome<unknown>[]> {
   const outcomes: Outcome<unknown>[] = [];
+  const errors: unknown[] = [];
+  let running: Promise<void>[] = [];
   for (const kind of kinds) {
     const own = [...operations.entries()].filter(([, operation]) => operation.kind === kind).sort(([, a], [, b]) => compareKeys(a, b));
     if (own.length === 0) continue;
     const inputs = own.map(([, { input }]) => input);
-    const results = await kind.run(inputs, transaction);
-    if (results.length !== inputs.length)
-      throw new Error(`The kind ${kind.name} returned ${results.length} outcomes for ${inputs.length} operations.`);
-    for (const [position, [index]] of own.entries()) outcomes[index] = results[position] as Outcome<unknown>;
+    const run = async (): Promise<void> => {
+      const results = await kind.run(inputs, transaction);
+      if (results.length !== inputs.length)
+        throw new Error(`The kind ${kind.name} returned ${results.length} outcomes for ${inputs.length} operations.`);
+      for (const [position, [index]] of own.entries()) outcomes[index] = results[position] as Outcome<unknown>;
+    };
+    running.push(run().catch((error: unknown) => void errors.push(error)));
+    if (kind.overlaps?.(inputs) === true) continue;
+    await Promise.all(running);
+    running = [];
+    if (errors.length > 0) break;
   }
+  await Promise.all(running);
+  if (errors.length > 0) throw errors[0];
   return outcomes;
 }
 
