@@ -12,7 +12,7 @@ import { createPause } from "./write-pause.ts";
 /** How often Bridge tries again while the database is unavailable. */
 const UNAVAILABLE_RETRY_MS = 500;
 
-/** Writes operations to PostgreSQL in batches: while one batch is under way, the next one gathers. A busy writer gathers some ms longer. */
+/** Writes operations to PostgreSQL in batches: while one batch is under way, or for some ms if the writer is busy, the next one gathers. */
 export interface BatchWriter {
   /** Runs the operation in the next batch. Resolves when it is durable. It may run several times, but takes effect once. */
   write<Input, Output>(kind: OperationKind<Input, Output>, input: Input, options?: WriteOptions): Promise<Output>;

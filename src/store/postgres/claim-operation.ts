@@ -38,32 +38,38 @@ export const claimOperation: OperationKind<Claim, Claimed> = {
   limitedTenantOf: ({ tenant, limits }) => (limits === undefined ? null : tenant),
   async run(inputs, transaction) {
     // One statement after the other, because each one sees what the earlier ones have started. All without a limit are sent at once.
-    const outcomes = new Map<Claim, Outcome<Claimed>>();
-    const groups = mergeEqual(inputs.filter(({ limits }) => limits === undefined));
+    const outcomes = inputs.map(() => NOTHING);
     await Promise.all(
-      groups.map(async (group) => {
-        for (const [index, outcome] of (await claim(group, transaction)).entries()) outcomes.set(group[index] as Claim, outcome);
+      mergeEqual(inputs).map(async (indexes) => {
+        const claimed = await claim(
+          indexes.map((index) => inputs[index] as Claim),
+          transaction,
+        );
+        for (const [position, index] of indexes.entries()) outcomes[index] = claimed[position] as Outcome<Claimed>;
       }),
     );
-    const limited = inputs.filter(({ limits }) => limits !== undefined);
+    const limited = [...inputs.entries()].filter(([, { limits }]) => limits !== undefined);
     const running = await countRunning(
-      limited.map(({ tenant }) => tenant),
+      limited.map(([, { tenant }]) => tenant),
       transaction,
     );
-    for (const input of limited) outcomes.set(input, await claimWithinLimits(input, running, transaction));
-    return inputs.map((input) => outcomes.get(input) ?? NOTHING);
+    for (const [index, input] of limited) outcomes[index] = await claimWithinLimits(input, running, transaction);
+    return outcomes;
   },
 };
 
 const NOTHING: Outcome<Claimed> = { output: { task: null, next: null } };
 
-/** Claims that one statement answers: equal ones of dispatched tasks. Each start of a child changes whose turn it is. */
-function mergeEqual(inputs: readonly Claim[]): Claim[][] {
-  const groups = new Map<string, Claim[]>();
-  for (const [index, input] of inputs.entries()) {
-    const { provider, tenant, kind, exceptAgents } = input;
+/**
+ * The indexes of claims that one statement answers: equal ones of dispatched tasks, without limits. Each start of a child changes whose
+ * turn it is.
+ */
+function mergeEqual(inputs: readonly Claim[]): number[][] {
+  const groups = new Map<string, number[]>();
+  for (const [index, { provider, tenant, kind, exceptAgents, limits }] of inputs.entries()) {
+    if (limits !== undefined) continue;
     const key = kind === "child" ? String(index) : JSON.stringify([provider, tenant, exceptAgents]);
-    groups.set(key, [...(groups.get(key) ?? []), input]);
+    groups.set(key, [...(groups.get(key) ?? []), index]);
   }
   return [...groups.values()].flatMap((group) =>
     Array.from({ length: Math.ceil(group.length / MAX_MERGED) }, (_, part) => group.slice(part * MAX_MERGED, (part + 1) * MAX_MERGED)),
@@ -89,7 +95,7 @@ async function claim(inputs: readonly Claim[], transaction: Transaction): Promis
   const rows = [...candidates.filter(isStarted), ...candidates.filter((row) => !isStarted(row))];
   const [firstBound] = rows.filter(({ state }) => state === "queued");
   if (firstBound !== undefined) await transaction.query(bindTasks, [provider, tenant, node, Number(firstBound["seq"]), MAX_BOUND]);
-  return inputs.map((_, index) => toOutcome(input, rows[index], transaction));
+  return inputs.map((one, index) => toOutcome(one, rows[index], transaction));
 }
 
 const isStarted = (row: Row): boolean => row["state"] === "running";

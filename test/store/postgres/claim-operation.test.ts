@@ -75,6 +75,17 @@ test("equal claims of one batch start the oldest tasks of this node, and bind th
   expect(store.faults).toEqual([]);
 });
 
+test("equal claims that have bound tasks of another node each start another task", async () => {
+  const { database, store, other } = await openWrites();
+  await accept(other, { taskId: "elsewhere", agentId: "away" });
+  await queue(store, ["bound-1", "bound-2", "bound-3"], { agentId: "away" });
+  await queue(store, ["new-1", "new-2", "new-3"]);
+  await database.query("UPDATE task SET node = NULL WHERE state = 'queued'");
+  const claims = await Promise.all(Array.from({ length: 3 }, () => claim(store)));
+  expect(claims.toSorted()).toEqual(["new-1", "new-2", "new-3"]);
+  expect(store.published.filter(({ type }) => type === "execution.started")).toHaveLength(3);
+});
+
 test("two nodes start each of many tasks once, and fill their slots", async () => {
   const { database, store, other } = await openWrites();
   await Promise.all(Array.from({ length: 200 }, (_, index) => accept(store, { taskId: `t${index}`, agentId: `a${index}` }, false)));

@@ -76,7 +76,7 @@ test("own events that join on are published at once, without a read", () => {
 
 test("own events wait for earlier events of another node, and are not read", async () => {
   const { tail, published, reads, commit, settle } = openLog();
-  tail.catchUp();
+  void tail.catchUp();
   commit(2);
   tail.addOwn(commit(1));
   commit(1);
