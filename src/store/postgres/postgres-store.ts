@@ -103,7 +103,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     kinds: [...writeKinds, correctScheduleOperation],
     node,
     clock,
-    onTime: (now) => schedule.track(now),
+    onTime: (now, askedAt) => schedule.track(now, askedAt),
     onEvents(events) {
       tail.addOwn(events);
       if (events === null || events.length > 0) hints.send("events");
