@@ -6,7 +6,8 @@ import type { SliceResult } from "./driver.ts";
 import { describeRatios, NOISY_LOAD } from "./report.ts";
 import { median } from "./statistics.ts";
 
-export type Subject = "sqlite" | "one node" | "three nodes" | "pg-boss" | "pg-boss, three processes" | "bare";
+type Peer = "pg-boss" | "bullmq";
+export type Subject = "sqlite" | "one node" | "three nodes" | Peer | `${Peer}, three processes` | "bare";
 
 /** Goals for one node on PostgreSQL, compared with Bridge on SQLite. */
 const MIN_RATE_RATIO = 0.5;
@@ -15,8 +16,9 @@ const MAX_CPU_RATIO = 2.5;
 const MAX_ACCEPT_RATIO = 3;
 /** Goal for the CPU time of a task with three nodes, compared with one node. */
 const MAX_THREE_NODES_CPU_RATIO = 1.25;
-/** Goal for the tasks per second of three nodes, compared with pg-boss in three processes. */
-const MIN_PEER_RATIO = 3;
+/** Goals for the tasks per second of three nodes, compared with a peer in three processes. */
+const MIN_PEER_RATIO: Record<Peer, number> = { "pg-boss": 3, bullmq: 2 };
+const PEERS = ["pg-boss", "bullmq"] as const;
 /** Goals for events that a reader on another node receives. */
 const MIN_EVENTS_PER_SECOND = 15_000;
 const MAX_EVENT_P99_MS = 100;
@@ -40,7 +42,7 @@ export interface ClusterResults {
   events: EventTimes[];
   counts: ClusterCounts[];
   claims: ClaimTimes;
-  /** Why pg-boss was not measured; null if it was. */
+  /** Why the peers were not measured; null if they were. */
   absence: string | null;
   isQuick: boolean;
 }
@@ -81,9 +83,7 @@ export function renderClusterReport(results: ClusterResults): string {
     ...[...slices]
       .toSorted(([one], [other]) => one.localeCompare(other, "en", { numeric: true }))
       .map(([name, all]) => renderSpeed(name, all)),
-    ...(results.absence === null ? [] : ["", `pg-boss is absent: ${results.absence}`]),
-    "",
-    "BullMQ on PostgreSQL is not measured: its package supports it, but `bench/peers` has no program for it yet.",
+    ...(results.absence === null ? [] : ["", `pg-boss and BullMQ are absent: ${results.absence}`]),
     "",
     "## Events of one node, read on another",
     "",
@@ -164,14 +164,18 @@ function listGoals(results: ClusterResults): Goal[] {
         MAX_THREE_NODES_CPU_RATIO,
       ),
     ),
-    ...both.map((n) =>
-      atLeast(
-        `tasks/s, three nodes x pg-boss in three processes, ${n} in flight`,
-        compare("tasksPerSecond", "three nodes", "pg-boss, three processes", n),
-        MIN_PEER_RATIO,
+    ...PEERS.flatMap((peer) =>
+      both.map((n) =>
+        atLeast(
+          `tasks/s, three nodes x ${peer} in three processes, ${n} in flight`,
+          compare("tasksPerSecond", "three nodes", `${peer}, three processes`, n),
+          MIN_PEER_RATIO[peer],
+        ),
       ),
     ),
-    ...both.map((n) => withoutGoal(`tasks/s, one node x pg-boss, ${n} in flight`, compare("tasksPerSecond", "one node", "pg-boss", n))),
+    ...PEERS.flatMap((peer) =>
+      both.map((n) => withoutGoal(`tasks/s, one node x ${peer}, ${n} in flight`, compare("tasksPerSecond", "one node", peer, n))),
+    ),
     atLeast("events/s seen on another node", single(busy?.seenPerSecond), MIN_EVENTS_PER_SECOND),
     atMost("p99 of their delay, ms", single(busy?.p99Ms), MAX_EVENT_P99_MS),
     atMost("p50 of the delay on idle nodes, ms", single(idle?.p50Ms), Number(maxIdleMs.toFixed(1))),

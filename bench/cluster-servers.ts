@@ -40,9 +40,9 @@ export interface ClusterServers {
 /** Agents of the tasks. With several nodes, each agent lives on the node that started its first task. */
 const AGENTS = 32;
 
-/** Starts nodes of Bridge, or processes of pg-boss, on a new database of the server. The CPU time includes that of the server. */
+/** Starts nodes of Bridge, or processes of a peer, on a new database of the server. The CPU time includes that of the server. */
 export async function startCluster(
-  name: "bridge" | "pg-boss",
+  name: "bridge" | "pg-boss" | "bullmq-postgres",
   count: number,
   postgres: SharedPostgres,
   nodeOptions: readonly string[] = [],
@@ -68,7 +68,7 @@ export async function startCluster(
     }
     const [address = "", ...others] = servers.map((server) => server.target.address);
     const pids = [...servers.flatMap((server) => server.target.pids), postgres.pid];
-    const target: Target = { address, others, token, pids, kind: "tasks", agents: AGENTS, hasSeparateStreams: name === "pg-boss" };
+    const target: Target = { address, others, token, pids, kind: "tasks", agents: AGENTS, hasSeparateStreams: name !== "bridge" };
     return { target, stop };
   } catch (error) {
     await stop();

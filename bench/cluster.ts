@@ -14,7 +14,7 @@ import type { PinnedProcess } from "./pinned-process.ts";
 import { explainAbsence, startDriver, startServer } from "./servers.ts";
 import { median } from "./statistics.ts";
 
-/** Measures one and three nodes on PostgreSQL, compared with Bridge on SQLite and with pg-boss on the same PostgreSQL server. */
+/** Measures one and three nodes on PostgreSQL, compared with Bridge on SQLite and with pg-boss and BullMQ on the same PostgreSQL server. */
 const { values: options } = parseArgs({
   options: {
     slices: { type: "string", default: "5" },
@@ -43,8 +43,14 @@ const IN_FLIGHT: Record<Subject, readonly number[]> = {
   "three nodes": [1, 32, 256],
   "pg-boss": [32, 256],
   "pg-boss, three processes": [32, 256],
+  bullmq: [32, 256],
+  "bullmq, three processes": [32, 256],
   bare: [1],
 };
+const PEERS = [
+  ["pg-boss", "pg-boss"],
+  ["bullmq-postgres", "bullmq"],
+] as const;
 const COMMITS = 200;
 
 const loads = [loadavg()[0] ?? Number.NaN];
@@ -57,10 +63,10 @@ const results: ClusterResults = {
   events: [],
   counts: [],
   claims: new Map(),
-  absence: explainAbsence("pg-boss"),
+  absence: explainAbsence("pg-boss") ?? explainAbsence("bullmq-postgres"),
   isQuick: options.quick,
 };
-const hasPeer = results.absence === null;
+const hasPeers = results.absence === null;
 try {
   await runWithPostgres(false, (postgres) => measure(postgres, driver));
   await runWithPostgres(true, async (postgres) => {
@@ -93,8 +99,10 @@ async function measure(postgres: SharedPostgres, driver: PinnedProcess): Promise
     servers.set("sqlite", await startServer("bridge"));
     servers.set("one node", await startCluster("bridge", 1, postgres));
     servers.set("three nodes", await startCluster("bridge", 3, postgres));
-    if (hasPeer) servers.set("pg-boss", await startCluster("pg-boss", 1, postgres));
-    if (hasPeer) servers.set("pg-boss, three processes", await startCluster("pg-boss", 3, postgres));
+    for (const [peer, name] of hasPeers ? PEERS : []) {
+      servers.set(name, await startCluster(peer, 1, postgres));
+      servers.set(`${name}, three processes`, await startCluster(peer, 3, postgres));
+    }
     servers.set("bare", await startServer("bare"));
     for (const subject of servers.keys()) {
       const { faults } = await run(subject, { inFlight: 256, leastTasks: plan.warmUpTasks, leastMs: 0 });

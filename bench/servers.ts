@@ -13,8 +13,8 @@ import { findPostgres, queryPostgres, startPostgres } from "./postgres-server.ts
 import { waitUntilReady } from "./wait-until-ready.ts";
 
 export const serverNames = ["floor", "bridge", "bare", "bullmq-everysec", "bullmq-always", "pg-boss"] as const;
-/** `bridge@` is followed by the directory of another checkout of Bridge. */
-export type ServerName = (typeof serverNames)[number] | `bridge@${string}`;
+/** `bridge@` is followed by the directory of another checkout of Bridge. `bullmq-postgres` needs a database. */
+export type ServerName = (typeof serverNames)[number] | "bullmq-postgres" | `bridge@${string}`;
 
 /** Largest number of tasks in flight. */
 export const MAX_IN_FLIGHT = 256;
@@ -43,10 +43,10 @@ export const startDriver = (): PinnedProcess => startPinned(DRIVER_CORE, [proces
 /** Returns why a server cannot run on this machine, with the command that installs it; null if it can. */
 export function explainAbsence(name: ServerName): string | null {
   if (!isPeer(name)) return null;
-  if (name === "pg-boss" && findPostgres() === null) return "PostgreSQL is missing: apt-get install postgresql";
-  if (name !== "pg-boss" && spawnSync("redis-server", ["--version"]).error !== undefined)
+  if (usesPostgres(name) && findPostgres() === null) return "PostgreSQL is missing: apt-get install postgresql";
+  if (!usesPostgres(name) && spawnSync("redis-server", ["--version"]).error !== undefined)
     return "redis-server is missing: apt-get install redis-server";
-  const isInstalled = existsSync(path.join(import.meta.dirname, "peers/node_modules", name.replace(/-(everysec|always)$/, "")));
+  const isInstalled = existsSync(path.join(import.meta.dirname, "peers/node_modules", name.replace(/-(everysec|always|postgres)$/, "")));
   return isInstalled ? null : "The package is missing: npm ci --prefix bench/peers";
 }
 
@@ -76,7 +76,7 @@ interface StartOptions {
   acceptOnly?: boolean;
   /** Starts Bridge as an operator does, with its own adapters. */
   asOperator?: boolean;
-  /** The PostgreSQL database of Bridge or pg-boss. Default: a SQLite file, or a PostgreSQL server of its own. */
+  /** The PostgreSQL database of Bridge or a peer. Default: a SQLite file, or a PostgreSQL server of its own. */
   databaseUrl?: string;
   /** Additional variables for the server. */
   environment?: Readonly<Record<string, string>>;
@@ -99,7 +99,7 @@ export async function startServer(
   };
   try {
     await prepare?.(directory);
-    if (name === "pg-boss") {
+    if (usesPostgres(name)) {
       // A shared server belongs to the benchmark.
       if (options.databaseUrl === undefined) processes.push(await startPostgres(directory, { core: SERVER_CORE, counts }));
     } else if (isPeer(name)) {
@@ -110,7 +110,7 @@ export async function startServer(
     const [kind = name, checkout] = name.split("@");
     const programs = checkout === undefined ? import.meta.dirname : path.join(checkout, "bench");
     const bridge = asOperator ? "../src/start.js" : "bridge.ts";
-    const peer = `peers/${kind.replace(/^(bullmq)-.*/, "$1")}.ts`;
+    const peer = `peers/${kind.replace(/^(bullmq)-(everysec|always)$/, "$1")}.ts`;
     const program = path.join(programs, isPeer(name) ? peer : kind === "bridge" ? bridge : `${kind}.ts`);
     const preload = counts ? ["--import", path.join(programs, "count-preload.ts")] : [];
     const environment = {
@@ -137,7 +137,7 @@ export async function startServer(
       /** Requires the option `counts`. Commands of Redis count as statements. */
       async readCounts(): Promise<Counts> {
         const { promises, statements } = await server.request<Counts>({});
-        if (name === "pg-boss") return { promises, statements: readPostgresStatements(directory) };
+        if (usesPostgres(name)) return { promises, statements: readPostgresStatements(directory) };
         return { promises, statements: existsSync(redisSocket) ? await readRedisCommands(redisSocket) : statements };
       },
       /** Returns the number of calls that waited for the disk since the start. Requires the option `tracesSyncs`. */
@@ -155,6 +155,8 @@ export async function startServer(
 }
 
 const isPeer = (name: ServerName): boolean => name.startsWith("bullmq") || name === "pg-boss";
+
+const usesPostgres = (name: ServerName): boolean => name === "bullmq-postgres" || name === "pg-boss";
 
 const readPostgresStatements = (directory: string): number => Number(queryPostgres(directory, "SELECT sum(calls) FROM pg_stat_statements"));
 

@@ -12,6 +12,7 @@ import type { Store } from "../store/store.ts";
 import type { Task, TaskRequest } from "../task.ts";
 import { readAgentFile } from "../workspaces/prompt-files.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
+import { createKnownPlaces } from "./known-places.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { TaskQueue } from "./task-queue.ts";
 import { validateDispatch } from "./validate-dispatch.ts";
@@ -68,6 +69,7 @@ export type Admission = ReturnType<typeof createAdmission>;
 /** Creates the admission control: it decides which dispatches become queued tasks, and rejects the others with a BridgeError. */
 export function createAdmission(options: AdmissionOptions) {
   const { store, registry, adapters, view, cluster, workspaces, metrics, scheduler, enqueue, isRefusing, catalogProviders = [] } = options;
+  const places = cluster === null ? null : createKnownPlaces({ cluster, view });
 
   /** Enqueues a task for the dispatch, or returns the task that the same dispatch created earlier. */
   async function admitTask(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; replayed: boolean }> {
@@ -94,8 +96,7 @@ export function createAdmission(options: AdmissionOptions) {
     rejectWhileRefusing();
     const { request, agentId, fingerprint } = dispatch;
     const provider = chooseProvider(dispatch, tenant);
-    // A new agent has no place, and without other nodes there is only one.
-    const place = cluster === null || view.nodes().length < 2 ? null : await cluster.findPlace(tenant, agentId);
+    const place = places === null ? null : await places.find(tenant, agentId);
     await checkRequest(request, { tenant, agentId, provider, place });
     // The check may have waited for a host lookup.
     rejectWhileRefusing();

@@ -20,7 +20,7 @@ export async function waitForEnd({ store, eventLog }: EndSources, task: TaskProg
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const wake = (): void => resolve();
   const unfollow = eventLog.follow(
-    { tenant, taskId, key: `end ${seq}`, matches: (event) => event.task.seq === seq && isTerminal(event) },
+    { tenant, taskId, key: `end ${seq}`, matches: (event) => event.task.seq === seq && isTerminal(event), isEssential: true },
     wake,
   );
   signal?.addEventListener("abort", wake);

@@ -41,7 +41,7 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   store.onEvents((events) => {
     callAll(listeners, events, onError);
     liveFeeds.publish(events);
-  });
+  }, liveFeeds.needsAll);
 
   /**
    * Appends one event of a running task; never throws. Combines text deltas, cuts oversized data, and keeps the order of each task. Drops
@@ -131,7 +131,7 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   return {
     append,
     settle,
-    /** Calls the listener synchronously after each commit, with all its events. Returns the function that unsubscribes it. */
+    /** Calls the listener after each commit; of other processes, with the essential events at least. Returns the function that unsubscribes it. */
     subscribe(listener: EventListener): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);

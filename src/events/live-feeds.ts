@@ -4,7 +4,10 @@ import type { EventFeed, StoredEvent } from "./event-feed.ts";
 export type EventListener = (events: readonly StoredEvent[]) => void;
 
 /** The part of a feed that selects new events. */
-export type LiveFeed = Pick<EventFeed, "tenant" | "taskId" | "key" | "matches">;
+export interface LiveFeed extends Pick<EventFeed, "tenant" | "taskId" | "key" | "matches"> {
+  /** Whether all its events are essential (`essentialEvents`), so that this process needs no others because of it. */
+  isEssential?: boolean;
+}
 
 /** The listeners of all feeds with one key. */
 interface Group {
@@ -20,6 +23,8 @@ interface Group {
 export function createLiveFeeds(onError: (error: unknown) => void) {
   /** By tenant or task, then by the key of the feed. */
   const topics = new Map<string, Map<string, Group>>();
+  /** Listeners of feeds that are not essential. */
+  let readers = 0;
 
   function publish(events: readonly StoredEvent[]): void {
     if (topics.size === 0) return;
@@ -38,16 +43,19 @@ export function createLiveFeeds(onError: (error: unknown) => void) {
 
   return {
     publish,
+    /** Whether a feed has a listener that can match any event. */
+    needsAll: (): boolean => readers > 0,
     /** Calls the listener synchronously after each commit with events of the feed. Returns the function that ends this. */
-    follow({ tenant, taskId, key, matches }: LiveFeed, listener: EventListener): () => void {
+    follow({ tenant, taskId, key, matches, isEssential = false }: LiveFeed, listener: EventListener): () => void {
       const topic = formatTopic(tenant, taskId);
       const groups = topics.get(topic) ?? new Map<string, Group>();
       topics.set(topic, groups);
       const group = groups.get(key) ?? { matches, listeners: new Set() };
       groups.set(key, group);
       group.listeners.add(listener);
+      if (!isEssential) readers += 1;
       return () => {
-        group.listeners.delete(listener);
+        if (group.listeners.delete(listener) && !isEssential) readers -= 1;
         if (group.listeners.size === 0 && groups.get(key) === group) groups.delete(key);
         if (groups.size === 0 && topics.get(topic) === groups) topics.delete(topic);
       };

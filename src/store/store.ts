@@ -100,8 +100,11 @@ export interface EventStore {
   lastEventNumber(): number;
   /** Publishes the events that other processes have committed before the call. Resolves with the number of the last published event. */
   catchUp(): Promise<number>;
-  /** Called after each commit of any process with its events, in number order, each event once. One listener only: the event log. */
-  onEvents(listener: (events: readonly StoredEvent[]) => void): void;
+  /**
+   * Called after each commit of any process with its events, in number order, each event once. One listener only: the event log. While
+   * `needsAll` returns false, the store may leave out the events of other processes whose type is not essential.
+   */
+  onEvents(listener: (events: readonly StoredEvent[]) => void, needsAll?: () => boolean): void;
   /** Appends to the event log of a running task; returns false if the task has ended. Part of the next commit. */
   appendEventsIfRunning(task: TaskRun, events: readonly NewEvent[]): Promise<boolean>;
   /**

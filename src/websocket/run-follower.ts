@@ -23,7 +23,7 @@ export interface RunFollowerOptions {
     findTaskProgress(tenant: string, taskId: string): Promise<TaskProgress | null>;
     hasEventsAfter(taskSeq: number, number: number): Promise<boolean>;
   };
-  eventLog: Pick<EventLog, "subscribe">;
+  eventLog: Pick<EventLog, "follow">;
   logger: Pick<AdapterLogger, "error">;
 }
 
@@ -33,23 +33,8 @@ export interface RunFollowerOptions {
  * log only signals new events.
  */
 export function createRunFollower({ store, eventLog, logger }: RunFollowerOptions) {
-  const listeners = new Map<number, Set<() => void>>();
   const countByTenant = new Map<string, number>();
   const controllers = new WeakMap<BridgeChannel, Map<number, AbortController>>();
-  eventLog.subscribe((events) => {
-    if (listeners.size === 0) return;
-    for (const { task } of events) for (const wake of listeners.get(task.seq) ?? []) wake();
-  });
-
-  /** Calls `wake` at each event of the run; the returned function stops this. */
-  function listen(seq: number, wake: () => void): () => void {
-    const runListeners = listeners.get(seq) ?? new Set();
-    listeners.set(seq, runListeners.add(wake));
-    return () => {
-      runListeners.delete(wake);
-      if (runListeners.size === 0 && listeners.get(seq) === runListeners) listeners.delete(seq);
-    };
-  }
 
   async function pushEvents(
     run: TaskProgress,
@@ -59,7 +44,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
     const { seq, tenant, taskId } = run;
     let nextEvent = Promise.withResolvers<void>();
     const wake = (): void => nextEvent.resolve();
-    const stopListening = listen(seq, wake);
+    const stopListening = eventLog.follow({ tenant, taskId, key: `run ${seq}`, matches: ({ task }) => task.seq === seq }, wake);
     signal.addEventListener("abort", wake, { once: true });
     const push = (eventJson: string, rest = "") =>
       channel.push(`{"op":"agent.event","payload":{"runId":${JSON.stringify(taskId)},"event":${eventJson}${rest}}}`);

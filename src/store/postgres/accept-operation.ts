@@ -29,6 +29,8 @@ export const acceptOperation: OperationKind<Accept, Accepted> = {
   isRepeatable: false,
   startsTask: ({ starts, task }) => starts || task.parent !== null,
   limitedTenantOf: (input) => (isLimited(input) ? input.task.tenant : null),
+  // With limits, it counts running tasks first.
+  overlaps: (inputs) => !inputs.some(isLimited),
   async run(inputs, transaction) {
     // A node that has been declared dead would leave the child in the queue, because the other nodes have already ended its tasks.
     if (!transaction.isMember && inputs.some(({ task }) => task.parent !== null))
@@ -46,9 +48,10 @@ const keyOf = ({ tenant, taskId }: Pick<NewTask, "tenant" | "taskId">): string =
 const toMap = (rows: readonly Row[]): Map<string, Row> =>
   new Map(rows.map((row) => [keyOf({ tenant: String(row["tenant"]), taskId: String(row["id"]) }), row]));
 
-/** Sends both inserts at once. The second one sees the places of the first one, and those of other nodes. */
+/** Sends both inserts at once, first of all unless there are limits. The second one sees the places of the first one, and of other nodes. */
 async function insert(inputs: readonly Accept[], transaction: Transaction): Promise<readonly Row[]> {
-  const starting = await selectStarting(inputs, transaction);
+  const able = inputs.filter((input) => isAble(input, transaction));
+  const starting = able.some(isLimited) ? await selectWithinLimits(able, transaction) : able;
   const [, rows] = await Promise.all([
     starting.length === 0 ? null : transaction.query(placeAgents, toPlaceColumns(starting, transaction)),
     transaction.query(insertTasks, [...toColumns(inputs, new Set(starting)), transaction.now, inputs[0]?.node ?? null, Date.now()]),
@@ -59,11 +62,12 @@ async function insert(inputs: readonly Accept[], transaction: Transaction): Prom
 /** Children do not count, because their parent does. */
 const isLimited = ({ task, starts, limits }: Accept): boolean => starts && limits !== undefined && task.parent === null;
 
-/** The tasks that this node may start, as far as it depends on the node and on limits. */
-async function selectStarting(inputs: readonly Accept[], transaction: Transaction): Promise<readonly Accept[]> {
-  const { isMember, tags } = transaction;
-  const able = inputs.filter(({ task, starts }) => starts && isMember && task.needs.every((tag) => tags.includes(tag)));
-  if (!able.some(isLimited)) return able;
+/** Whether this node may start the task, as far as it depends on the node. */
+const isAble = ({ task, starts }: Accept, { isMember, tags }: Transaction): boolean =>
+  starts && isMember && task.needs.every((tag) => tags.includes(tag));
+
+/** The tasks that may start within the limits of their tenants. */
+async function selectWithinLimits(able: readonly Accept[], transaction: Transaction): Promise<readonly Accept[]> {
   const running = await countRunning(
     able.filter(isLimited).map(({ task }) => task.tenant),
     transaction,

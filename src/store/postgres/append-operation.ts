@@ -14,6 +14,7 @@ export const appendOperation: OperationKind<Append, boolean> = {
   name: "append",
   keyOf: ({ task }) => task.seq,
   isRepeatable: true,
+  overlaps: () => true,
   // The guard needs no statement, because the rows of the tasks are locked.
   run: async (inputs, transaction) =>
     inputs.map(({ task, events }) => {

@@ -29,8 +29,11 @@ export interface BatchCommitsOptions {
    * Called after each commit. Must not throw. Null: the events have numbers that are unknown, so the listener has to read the log.
    */
   onEvents?(events: readonly StoredEvent[] | null): void;
-  /** Called with the time of each commit, by the clock of the server, before its writes resolve. */
-  onTime?(now: number): void;
+  /**
+   * Called with the time of each commit, by the clock of the server, before its writes resolve. `askedAt` is when the server was asked for
+   * it, by the monotonic clock.
+   */
+  onTime?(now: number, askedAt: number): void;
   /** Stands in for the clock of the server; for tests. */
   clock?: (() => number) | undefined;
   /** Called when the outcome of a commit was unknown and the server has answered. */
@@ -56,7 +59,7 @@ export function createBatchCommits(options: BatchCommitsOptions) {
     for (let left = batch.filter(isOpen); left.length > 0; left = left.filter(isOpen)) {
       const commit = await tryCommit(left, wait);
       if (commit === null) continue;
-      onTime(commit.now);
+      onTime(commit.now, commit.askedAt);
       for (const [index, entry] of left.entries()) entry.resolve(commit.outputs[index]);
       onEvents(commit.events);
     }

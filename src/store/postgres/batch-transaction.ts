@@ -19,6 +19,8 @@ export interface Operation {
 export interface Commit {
   /** The time of its operations, by the clock of the server. */
   readonly now: number;
+  /** When the server was asked for this time, by the monotonic clock. */
+  readonly askedAt: number;
   /** One output for each operation, in their order. */
   readonly outputs: readonly unknown[];
   /** The events with their numbers; null if there are some but their numbers are unknown, because the answer to the commit was lost. */
@@ -76,8 +78,9 @@ export async function runTransaction(connection: Connection, work: Work): Promis
   let finished: { outputs: readonly unknown[]; events: readonly TaskEvent[] };
   let begun: Begun;
   try {
+    const askedAt = performance.now();
     const server = await begin(connection, work);
-    begun = { ...server, now: clock?.() ?? server.now };
+    begun = { ...server, askedAt, now: clock?.() ?? server.now };
     const outcomes = await runKinds(kinds, operations, toTransaction(connection, begun));
     finished = { outputs: outcomes.map(({ output }) => output), events: outcomes.flatMap(({ events = [] }) => events) };
   } catch (error) {
@@ -87,8 +90,7 @@ export async function runTransaction(connection: Connection, work: Work): Promis
   return commit(connection, begun, finished);
 }
 
-interface Begun {
-  now: number;
+interface Begun extends Pick<Commit, "now" | "askedAt"> {
   transaction: SentTransaction;
   tasks: ReadonlyMap<number, LockedTask>;
   /** Of this node; null if it is no member of the cluster. */
@@ -119,7 +121,7 @@ const readClock = {
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now, pg_current_xact_id()::text AS id`,
 };
 
-async function begin(connection: Connection, { operations, marker, node }: Work): Promise<Begun> {
+async function begin(connection: Connection, { operations, marker, node }: Work): Promise<Omit<Begun, "askedAt">> {
   const keys = operations.map(({ kind, input }) => kind.keyOf(input)).filter((key) => typeof key === "number");
   const seqs = [...new Set(keys)];
   const startsTask = operations.some(({ kind, input }) => kind.startsTask?.(input) === true);
@@ -149,22 +151,33 @@ const toTransaction = (connection: Connection, { now, tasks, tags }: Begun): Tra
   query: async (statement, values) => (await connection.query(statement, values)).rows,
 });
 
-/** Returns the outcomes in the order of the operations. */
+/** Returns the outcomes in the order of the operations. Throws the first error after all that was sent has an answer. */
 async function runKinds(
   kinds: readonly AnyKind[],
   operations: readonly Operation[],
   transaction: Transaction,
 ): Promise<Outcome<unknown>[]> {
   const outcomes: Outcome<unknown>[] = [];
+  const errors: unknown[] = [];
+  let running: Promise<void>[] = [];
   for (const kind of kinds) {
     const own = [...operations.entries()].filter(([, operation]) => operation.kind === kind).sort(([, a], [, b]) => compareKeys(a, b));
     if (own.length === 0) continue;
     const inputs = own.map(([, { input }]) => input);
-    const results = await kind.run(inputs, transaction);
-    if (results.length !== inputs.length)
-      throw new Error(`The kind ${kind.name} returned ${results.length} outcomes for ${inputs.length} operations.`);
-    for (const [position, [index]] of own.entries()) outcomes[index] = results[position] as Outcome<unknown>;
+    const run = async (): Promise<void> => {
+      const results = await kind.run(inputs, transaction);
+      if (results.length !== inputs.length)
+        throw new Error(`The kind ${kind.name} returned ${results.length} outcomes for ${inputs.length} operations.`);
+      for (const [position, [index]] of own.entries()) outcomes[index] = results[position] as Outcome<unknown>;
+    };
+    running.push(run().catch((error: unknown) => void errors.push(error)));
+    if (kind.overlaps?.(inputs) === true) continue;
+    await Promise.all(running);
+    running = [];
+    if (errors.length > 0) break;
   }
+  await Promise.all(running);
+  if (errors.length > 0) throw errors[0];
   return outcomes;
 }
 
@@ -197,7 +210,7 @@ const lockEventNumbers = { name: "lock_event_numbers", text: `SELECT pg_advisory
  */
 async function commit(
   connection: Connection,
-  { now, transaction }: Begun,
+  { now, askedAt, transaction }: Begun,
   { outputs, events }: { outputs: readonly unknown[]; events: readonly TaskEvent[] },
 ): Promise<Commit> {
   const columns = [events.map(({ task }) => task.seq), events.map(({ type }) => type), events.map(({ data }) => data), now];
@@ -211,11 +224,16 @@ async function commit(
     // PostgreSQL answers the COMMIT of a failed transaction with this tag, and not with an error.
     if (committed.command !== "COMMIT") throw new Error(`PostgreSQL answered COMMIT with ${committed.command}.`);
     const first = Number(inserted?.rows[0]?.["first"]);
-    return { now, outputs, events: events.map(({ task, type, data }, index) => ({ number: first + index, task, type, at: now, data })) };
+    return {
+      now,
+      askedAt,
+      outputs,
+      events: events.map(({ task, type, data }, index) => ({ number: first + index, task, type, at: now, data })),
+    };
   } catch (error) {
     // After any other error, the transaction cannot commit any more.
     if (error instanceof DatabaseUnavailableError || endsSession(error))
-      throw new UnknownCommitError(transaction, { now, outputs, events: hasEvents ? null : [] }, error);
+      throw new UnknownCommitError(transaction, { now, askedAt, outputs, events: hasEvents ? null : [] }, error);
     await rollBack(connection);
     throw error;
   }

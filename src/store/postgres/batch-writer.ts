@@ -1,9 +1,10 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { BridgeError } from "../../errors.ts";
 import type { WriteOptions } from "../write-options.ts";
 import { type BatchCommitsOptions, createBatchCommits, type OutcomeWait } from "./batch-commits.ts";
 import { type BatchEntry, hasSameKey, isOpen, rejectAll, toEntry } from "./batch-entry.ts";
 import { lengthOfBatch } from "./batch-length.ts";
+import { createBatchPace } from "./batch-pace.ts";
 import { classifyFault } from "./connection.ts";
 import type { OperationKind } from "./operation-kind.ts";
 import { createPause } from "./write-pause.ts";
@@ -11,7 +12,7 @@ import { createPause } from "./write-pause.ts";
 /** How often Bridge tries again while the database is unavailable. */
 const UNAVAILABLE_RETRY_MS = 500;
 
-/** Writes operations to PostgreSQL in batches: while one batch is under way, the next one gathers. */
+/** Writes operations to PostgreSQL in batches: while one batch is under way, or for some ms if the writer is busy, the next one gathers. */
 export interface BatchWriter {
   /** Runs the operation in the next batch. Resolves when it is durable. It may run several times, but takes effect once. */
   write<Input, Output>(kind: OperationKind<Input, Output>, input: Input, options?: WriteOptions): Promise<Output>;
@@ -29,6 +30,7 @@ export interface BatchWriterOptions extends BatchCommitsOptions {
 export function createBatchWriter(options: BatchWriterOptions): BatchWriter {
   const { kinds, onFault = () => {} } = options;
   const commits = createBatchCommits(options);
+  const pace = createBatchPace();
   const pause = createPause();
   let queue: BatchEntry[] = [];
   let running: Promise<void> | null = null;
@@ -38,7 +40,9 @@ export function createBatchWriter(options: BatchWriterOptions): BatchWriter {
     // The writes of one event-loop turn share a batch.
     await nextTurn();
     while (queue.length > 0) {
+      if (!isClosing && pace.pauseMs() > 0) await delay(pace.pauseMs());
       const batch = queue.splice(0, lengthOfBatch(queue, kinds));
+      pace.note(batch.length);
       await runBatch(batch);
     }
     running = null;

@@ -4,8 +4,8 @@ import { correctScheduleOperation } from "./correct-schedule-operation.ts";
 
 /** The clock of the server, as the schedule of callbacks uses it. */
 export interface CallbackSchedule {
-  /** Notes the time of a write. */
-  track(now: number): void;
+  /** Notes the time of a write, which the server was asked for at `askedAt`, by the monotonic clock. */
+  track(now: number, askedAt: number): void;
   /** Reads the clock. If it was set back, first restarts the delays of pending callbacks. */
   correct(): Promise<number>;
 }
@@ -13,10 +13,22 @@ export interface CallbackSchedule {
 /** Creates the schedule; `readClock` returns the time of the server in ms since the epoch. */
 export function createCallbackSchedule(writer: Pick<BatchWriter, "write">, readClock: () => Promise<number>): CallbackSchedule {
   const detector = createSetBackDetector();
+  /** When the last time arrived that was compared, by the monotonic clock. */
+  let answeredAt = Number.NEGATIVE_INFINITY;
+
+  /** Several connections ask for the time, so an earlier one can arrive later. Only a time that was asked for later is compared. */
+  function track(now: number, askedAt: number): void {
+    if (askedAt < answeredAt) return;
+    answeredAt = performance.now();
+    detector.track(now);
+  }
+
   return {
-    track: (now) => void detector.track(now),
+    track,
     async correct() {
-      const now = detector.track(await readClock());
+      const askedAt = performance.now();
+      const now = await readClock();
+      track(now, askedAt);
       if (detector.takeSetBack()) await writer.write(correctScheduleOperation, undefined, { patient: true });
       return now;
     },

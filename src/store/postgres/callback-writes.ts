@@ -18,6 +18,7 @@ export const settleOperation: OperationKind<Settlement, number | null> = {
   name: "settle",
   keyOf: ({ task }) => task.seq,
   isRepeatable: false,
+  overlaps: () => true,
   async run(inputs, transaction) {
     const rows = await transaction.query(settle, [...toColumns(settlementNames, inputs.map(toSettlementRow)), transaction.now]);
     const settled = new Map(rows.map((row) => [Number(row["task"]), Number(row["attempts"])]));

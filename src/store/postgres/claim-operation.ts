@@ -22,6 +22,8 @@ export interface Claimed {
 
 /** Maximum tasks that one claim binds to the nodes of their agents. */
 const MAX_BOUND = 500;
+/** Maximum claims that one statement answers. */
+const MAX_MERGED = 50;
 
 /**
  * Starts queued tasks, each the oldest one that its filter allows. A task that another transaction has locked is passed over, because it is
@@ -36,41 +38,76 @@ export const claimOperation: OperationKind<Claim, Claimed> = {
   limitedTenantOf: ({ tenant, limits }) => (limits === undefined ? null : tenant),
   async run(inputs, transaction) {
     // One statement after the other, because each one sees what the earlier ones have started. All without a limit are sent at once.
-    const outcomes = new Map<Claim, Outcome<Claimed>>();
-    const unlimited = inputs.filter(({ limits }) => limits === undefined);
-    await Promise.all(unlimited.map(async (input) => outcomes.set(input, await claim(input, transaction))));
-    const limited = inputs.filter(({ limits }) => limits !== undefined);
+    const outcomes = inputs.map(() => NOTHING);
+    await Promise.all(
+      mergeEqual(inputs).map(async (indexes) => {
+        const claimed = await claim(
+          indexes.map((index) => inputs[index] as Claim),
+          transaction,
+        );
+        for (const [position, index] of indexes.entries()) outcomes[index] = claimed[position] as Outcome<Claimed>;
+      }),
+    );
+    const limited = [...inputs.entries()].filter(([, { limits }]) => limits !== undefined);
     const running = await countRunning(
-      limited.map(({ tenant }) => tenant),
+      limited.map(([, { tenant }]) => tenant),
       transaction,
     );
-    for (const input of limited) outcomes.set(input, await claimWithinLimits(input, running, transaction));
-    return inputs.map((input) => outcomes.get(input) ?? NOTHING);
+    for (const [index, input] of limited) outcomes[index] = await claimWithinLimits(input, running, transaction);
+    return outcomes;
   },
 };
 
 const NOTHING: Outcome<Claimed> = { output: { task: null, next: null } };
 
+/**
+ * The indexes of claims that one statement answers: equal ones of dispatched tasks, without limits. Each start of a child changes whose
+ * turn it is.
+ */
+function mergeEqual(inputs: readonly Claim[]): number[][] {
+  const groups = new Map<string, number[]>();
+  for (const [index, { provider, tenant, kind, exceptAgents, limits }] of inputs.entries()) {
+    if (limits !== undefined) continue;
+    const key = kind === "child" ? String(index) : JSON.stringify([provider, tenant, exceptAgents]);
+    groups.set(key, [...(groups.get(key) ?? []), index]);
+  }
+  return [...groups.values()].flatMap((group) =>
+    Array.from({ length: Math.ceil(group.length / MAX_MERGED) }, (_, part) => group.slice(part * MAX_MERGED, (part + 1) * MAX_MERGED)),
+  );
+}
+
 async function claimWithinLimits(input: Claim, running: RunningCounts, transaction: Transaction): Promise<Outcome<Claimed>> {
   const { tenant, limits, exceptAgents } = input;
   if (limits === undefined || !running.mayStart(tenant, null, limits)) return NOTHING;
-  const outcome = await claim({ ...input, exceptAgents: [...exceptAgents, ...running.agentsAtLimit(tenant, limits)] }, transaction);
+  const allowed = { ...input, exceptAgents: [...exceptAgents, ...running.agentsAtLimit(tenant, limits)] };
+  const [outcome = NOTHING] = await claim([allowed], transaction);
   if (outcome.output.task !== null) running.addStart(tenant, outcome.output.task.agentId);
   return outcome;
 }
 
-async function claim(input: Claim, transaction: Transaction): Promise<Outcome<Claimed>> {
+/** Runs equal claims. Returns one outcome for each. */
+async function claim(inputs: readonly Claim[], transaction: Transaction): Promise<Outcome<Claimed>[]> {
+  const [input] = inputs;
+  if (input === undefined || !transaction.isMember) return inputs.map(() => NOTHING);
   const { provider, tenant, kind, exceptAgents, node } = input;
-  if (!transaction.isMember) return NOTHING;
-  const values = [provider, tenant, exceptAgents, node, transaction.now, transaction.tags, Date.now()];
-  const [row] = await transaction.query(kind === "child" ? claimChild : claimDispatched, values);
+  const values = [provider, tenant, exceptAgents, node, transaction.now, transaction.tags, Date.now(), inputs.length];
+  const candidates = await transaction.query(kind === "child" ? claimChild : claimDispatched, values);
+  const rows = [...candidates.filter(isStarted), ...candidates.filter((row) => !isStarted(row))];
+  const [firstBound] = rows.filter(({ state }) => state === "queued");
+  if (firstBound !== undefined) await transaction.query(bindTasks, [provider, tenant, node, Number(firstBound["seq"]), MAX_BOUND]);
+  return inputs.map((one, index) => toOutcome(one, rows[index], transaction));
+}
+
+const isStarted = (row: Row): boolean => row["state"] === "running";
+
+function toOutcome(input: Claim, row: Row | undefined, transaction: Transaction): Outcome<Claimed> {
   if (row === undefined) return NOTHING;
-  if (row["state"] === "running") return toStart(row, transaction);
-  // Bound if the place of its agent is known. Otherwise another transaction is about to give the agent a place.
-  if (row["state"] === null)
-    return { output: { task: null, next: { ...input, exceptAgents: [...exceptAgents, String(row["candidate_agent"])] } } };
-  await transaction.query(bindTasks, [provider, tenant, node, Number(row["seq"]), MAX_BOUND]);
-  return { output: { task: null, next: input } };
+  if (isStarted(row)) return toStart(row, transaction);
+  // The task was bound to the node of its agent, or an earlier task of the statement uses its session.
+  if (row["state"] === "queued" || row["is_session_taken"] === true) return { output: { task: null, next: input } };
+  // Another transaction is about to give the agent a place.
+  const exceptAgents = [...input.exceptAgents, String(row["candidate_agent"])];
+  return { output: { task: null, next: { ...input, exceptAgents } } };
 }
 
 function toStart(row: Row, transaction: Transaction): Outcome<Claimed> {
@@ -92,7 +129,7 @@ const queuedAt = (place: string, kind: ClaimFilter["kind"]): string =>
      AND ${kindOfTask("q")} = '${kind}' AND q.agent_id <> ALL ($3::text[]) AND q.needs <@ $6::text[] AND NOT (${isSessionBusy("q")})`;
 
 /**
- * `next` is the oldest task that this node may start, as far as the task shows. The conditions on `t` repeat those on `q` that can change:
+ * `next` are the oldest tasks that this node may start, as far as the task shows. The conditions on `t` repeat those on `q` that can change:
  * PostgreSQL checks them again if the task was changed meanwhile. MATERIALIZED, because otherwise the planner may run the query once per
  * row, and start more tasks than one.
  *
@@ -101,24 +138,28 @@ const queuedAt = (place: string, kind: ClaimFilter["kind"]): string =>
  * belongs to the node of its parent, wherever its agent lives.
  */
 const claimInOrder = (kind: ClaimFilter["kind"], turn: string): string => {
-  const startsHere = kind === "child" ? "true" : "(home.place = $4 OR EXISTS (SELECT 1 FROM placed))";
+  const startsHere = kind === "child" ? "true" : "(home.place = $4 OR home.agent_id IN (SELECT agent_id FROM placed))";
   return `WITH next AS MATERIALIZED (
-     SELECT t.seq, t.tenant, t.agent_id
+     SELECT t.seq, t.tenant, t.agent_id, t.resume_token
      FROM (${["$4", "''"].map((place) => `(${queuedAt(place, kind)} ORDER BY q.seq)`).join(" UNION ALL ")}) AS waiting
      JOIN task t ON t.seq = waiting.seq AND t.state = 'queued' AND (t.node = $4 OR t.node IS NULL) AND t.needs <@ $6::text[] ${turn}
-     LIMIT 1 FOR NO KEY UPDATE OF t SKIP LOCKED),
+     LIMIT $8::bigint FOR NO KEY UPDATE OF t SKIP LOCKED),
    home AS MATERIALIZED (
-     SELECT next.*, p.node AS place FROM next LEFT JOIN place p ON p.tenant = next.tenant AND p.agent_id = next.agent_id),
+     SELECT next.*, p.node AS place, EXISTS (
+       SELECT 1 FROM next AS earlier
+       WHERE earlier.seq < next.seq AND earlier.agent_id = next.agent_id AND earlier.resume_token = next.resume_token) AS is_session_taken
+     FROM next LEFT JOIN place p ON p.tenant = next.tenant AND p.agent_id = next.agent_id),
    placed AS (
      INSERT INTO place (tenant, agent_id, node, since)
      SELECT tenant, agent_id, $4, $5::bigint FROM home WHERE place IS NULL AND ${lockAgent("tenant", "agent_id")}
-     ON CONFLICT DO NOTHING RETURNING node),
+     ON CONFLICT DO NOTHING RETURNING agent_id),
    changed AS (
      UPDATE task SET state = CASE WHEN ${startsHere} THEN 'running' ELSE task.state END, node = CASE WHEN ${startsHere} THEN $4 ELSE home.place END,
        started_at = CASE WHEN ${startsHere} THEN $5::bigint END, ran_from = CASE WHEN ${startsHere} THEN $7::bigint END
-     FROM home WHERE task.seq = home.seq AND (${startsHere} OR home.place IS NOT NULL)
+     FROM home WHERE task.seq = home.seq AND NOT home.is_session_taken AND (${startsHere} OR home.place IS NOT NULL)
      RETURNING ${taskColumns.replaceAll(/\w+/g, "task.$&")})
-   SELECT home.agent_id AS candidate_agent, changed.* FROM home LEFT JOIN changed ON true`;
+   SELECT home.agent_id AS candidate_agent, home.is_session_taken, changed.* FROM home LEFT JOIN changed ON changed.seq = home.seq
+   ORDER BY home.seq`;
 };
 
 export const claimDispatched = { name: "claim_dispatched", text: claimInOrder("dispatched", "ORDER BY waiting.seq") };

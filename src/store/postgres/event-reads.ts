@@ -1,7 +1,8 @@
+import { essentialEvents } from "../essential-events.ts";
 import { eventColumns, toStoredEvent } from "../event-rows.ts";
 import type { Store } from "../store.ts";
 import { cutPage, isFull } from "./cut-pages.ts";
-import type { LogPage } from "./event-tail.ts";
+import type { LogPage, LogRange } from "./event-tail.ts";
 import type { Reader } from "./reader-pool.ts";
 import { toStatement } from "./to-statement.ts";
 
@@ -31,9 +32,10 @@ export function createEventReads(reader: Reader, lastPublished: () => number) {
   } satisfies Partial<Store>;
 }
 
-/** Reads a part of the log for the tail. */
-export async function readLog(reader: Reader, after: number, through: number): Promise<LogPage> {
-  const rows = await reader.all(selectLog, after, through);
+/** Reads ranges of the log for the tail: all events, or only the essential ones, of which only decisions have their data. */
+export async function readLog(reader: Reader, ranges: readonly LogRange[], needsAll: boolean): Promise<LogPage> {
+  const bounds = [ranges.map(({ after }) => after), ranges.map(({ through }) => through)] as const;
+  const rows = await (needsAll ? reader.all(selectLog, ...bounds) : reader.all(selectEssential, ...bounds, essentialEvents));
   const events = rows.filter((row) => row["number"] !== null).map(toStoredEvent);
   return { events, isCut: isFull(rows) || events.length === MAX_TAIL_EVENTS, last: Number(rows[0]?.["last"]) };
 }
@@ -72,13 +74,24 @@ const selectExecutionEvents = taskEvents(isExecution);
 export const lastEventNumber = "greatest((SELECT max(number) FROM event), (SELECT value FROM counter WHERE name = 'event_floor'))";
 const selectLast = toStatement(`SELECT ${lastEventNumber} AS last`);
 /** One statement, so that `last` and the events are of one snapshot. */
-const selectLog = toStatement(
-  `SELECT log.last, page.* FROM (SELECT ${lastEventNumber} AS last) AS log LEFT JOIN (${cutPage(
-    `SELECT ${eventColumns}, e.number AS position
-     FROM (SELECT * FROM event WHERE number > $1 AND number <= $2 ORDER BY number LIMIT ${MAX_TAIL_EVENTS}) AS e
-     JOIN task t ON t.seq = e.task ORDER BY e.number`,
-    { column: "data" },
-  )}) AS page ON true`,
+const selectRanges = (columns: string, condition: string) =>
+  toStatement(
+    `SELECT log.last, page.* FROM (SELECT ${lastEventNumber} AS last) AS log LEFT JOIN (${cutPage(
+      `SELECT ${columns}, e.number AS position
+       FROM (
+         SELECT found.* FROM unnest($1::bigint[], $2::bigint[]) AS range (after, through)
+         CROSS JOIN LATERAL (
+           SELECT * FROM event WHERE number > range.after AND number <= range.through ${condition}
+           ORDER BY number LIMIT ${MAX_TAIL_EVENTS}) AS found
+         ORDER BY found.number LIMIT ${MAX_TAIL_EVENTS}) AS e
+       JOIN task t ON t.seq = e.task ORDER BY e.number`,
+      { column: "data" },
+    )}) AS page ON true`,
+  );
+const selectLog = selectRanges(eventColumns, "");
+const selectEssential = selectRanges(
+  eventColumns.replace("e.data", "CASE WHEN e.type = 'tool.approval_resolved' THEN e.data ELSE '{}' END AS data"),
+  "AND type = ANY ($3::text[])",
 );
 
 /** Starts at the oldest number that retention has kept, because the index still contains the deleted ones before it. */

@@ -3,9 +3,15 @@ import type { StoredEvent } from "../records.ts";
 /** Events of own commits that are held while earlier events are read. Beyond it, they are read from the log, too. */
 const MAX_HELD_EVENTS = 10_000;
 
+/** The events with numbers after `after` up to `through`. */
+export interface LogRange {
+  readonly after: number;
+  readonly through: number;
+}
+
 /** A part of the log. */
 export interface LogPage {
-  /** In number order. All events of the range are in it, unless it is cut. */
+  /** In number order. All events of the ranges are in it, unless it is cut. */
   readonly events: readonly StoredEvent[];
   /** Whether the page is full, so that more events may follow. */
   readonly isCut: boolean;
@@ -17,9 +23,14 @@ export interface LogPage {
 export interface EventTailOptions {
   /** Number of the last event that counts as published. */
   start: number;
-  /** Reads the events with numbers after `after` up to `through`. Sees every commit that ended before the call. */
-  read(after: number, through: number): Promise<LogPage>;
+  /** Reads ranges that follow each other: all events, or at least the essential ones. Sees every commit that ended before the call. */
+  read(ranges: readonly LogRange[], needsAll: boolean): Promise<LogPage>;
+  /** Whether events of other nodes that are not essential are needed now. */
+  needsAll(): boolean;
+  /** Called at most once per read, because a client that gets several parts at once counts as slow. */
   publish(events: readonly StoredEvent[]): void;
+  /** Called when own events wait for earlier ones, or have unknown numbers. A call of `catchUp` must follow. */
+  onMissing(): void;
 }
 
 /** Publishes the events of all nodes on one node. */
@@ -38,7 +49,7 @@ export interface EventTail {
  * Creates the tail of a node: it publishes each event once, in number order. Events become visible in the order of their numbers, so a read
  * that finds an event finds all earlier ones that were not deleted.
  */
-export function createEventTail({ start, read, publish }: EventTailOptions): EventTail {
+export function createEventTail({ start, read, needsAll, publish, onMissing }: EventTailOptions): EventTail {
   let last = start;
   /** Own commits that earlier events of other nodes precede, in number order. */
   let held: (readonly StoredEvent[])[] = [];
@@ -47,34 +58,61 @@ export function createEventTail({ start, read, publish }: EventTailOptions): Eve
   let current: Promise<number> | null = null;
   let next: Promise<number> | null = null;
 
-  /** Publishes events that join on, without those that are already published. */
-  function publishNew(events: readonly StoredEvent[]): void {
+  /** Takes events that join on. Returns them without those that were taken before. */
+  function take(events: readonly StoredEvent[]): readonly StoredEvent[] {
     const unseen = firstOf(events) > last ? events : events.filter(({ number }) => number > last);
     last = unseen.at(-1)?.number ?? last;
-    if (unseen.length > 0) publish(unseen);
+    return unseen;
   }
 
-  function publishHeld(): void {
-    for (let [events] = held; events !== undefined && firstOf(events) <= last + 1; [events] = held) {
-      held.shift();
-      publishNew(events);
-    }
+  function publishAll(parts: readonly (readonly StoredEvent[])[]): void {
+    const [first = [], ...others] = parts.filter(({ length }) => length > 0);
+    if (first.length > 0) publish(others.length === 0 ? first : [first, ...others].flat());
   }
 
   async function readToEnd(): Promise<number> {
     for (;;) {
-      const isBeforeHeld = held[0] !== undefined;
-      const through = held[0] === undefined ? Number.MAX_SAFE_INTEGER : firstOf(held[0]) - 1;
-      const rewindsBefore = rewinds;
-      const page = await read(last, through);
-      if (rewinds !== rewindsBefore) continue;
-      publishNew(page.events);
-      if (!page.isCut) last = Math.max(last, Math.min(through, page.last));
-      // The server has lost commits that it had acknowledged.
-      if (isBeforeHeld && page.last < through) held = [];
-      publishHeld();
-      if (!page.isCut && held.length === 0 && last >= page.last) return last;
+      const [known, isWhole, rewindsBefore] = [held, needsAll(), rewinds];
+      const page = await read(rangesBetween(known), isWhole);
+      // The page is outdated, or a client has begun to follow events that it lacks.
+      if (rewinds !== rewindsBefore || (!isWhole && needsAll())) continue;
+      publishPage(page, known);
+      if (page.isCut) continue;
+      if (held.length > 0) onMissing();
+      return last;
     }
+  }
+
+  /** What is missing: the ranges before, between and after own commits that are held. */
+  function rangesBetween(known: readonly (readonly StoredEvent[])[]): LogRange[] {
+    const afters = [last, ...known.map(lastOf)];
+    const throughs = [...known.map((events) => firstOf(events) - 1), Number.MAX_SAFE_INTEGER];
+    return afters.map((after, index) => ({ after, through: throughs[index] as number })).filter(({ after, through }) => after < through);
+  }
+
+  /** Publishes a page together with the own commits that join on. `known` are those that were held when it was read. */
+  function publishPage(page: LogPage, known: readonly (readonly StoredEvent[])[]): void {
+    // The server has lost commits that it had acknowledged.
+    const isLost = page.last < lastOf(known.at(-1) ?? []);
+    const own = isLost ? [] : [...known, ...held.filter((events) => !known.includes(events))];
+    const through = page.isCut ? lastOf(page.events) : page.last;
+    const parts: (readonly StoredEvent[])[] = [];
+    let rest = page.events;
+    held = [];
+    let reached = Math.max(last, through);
+    for (const events of own) {
+      if (firstOf(events) > reached + 1) {
+        held.push(events);
+        continue;
+      }
+      const before = rest.filter(({ number }) => number < firstOf(events));
+      rest = rest.slice(before.length);
+      parts.push(take(before), take(events));
+      reached = Math.max(reached, last);
+    }
+    parts.push(take(rest));
+    last = Math.max(last, reached);
+    publishAll(parts);
   }
 
   function startReading(): Promise<number> {
@@ -100,12 +138,10 @@ export function createEventTail({ start, read, publish }: EventTailOptions): Eve
     lastEventNumber: () => last,
     addOwn(events) {
       if (events?.length === 0) return;
-      if (events !== null) held.push(events);
-      publishHeld();
-      if (events !== null && held.length === 0) return;
+      if (events !== null && held.length === 0 && firstOf(events) <= last + 1) return publishAll([take(events)]);
+      if (events !== null) held = [...held, events];
       if (held.reduce((sum, { length }) => sum + length, 0) > MAX_HELD_EVENTS) held = [];
-      // If the read fails, the next poll repeats it.
-      catchUp().catch(() => {});
+      onMissing();
     },
     catchUp,
     rewind(number) {
@@ -117,3 +153,4 @@ export function createEventTail({ start, read, publish }: EventTailOptions): Eve
 }
 
 const firstOf = (events: readonly StoredEvent[]): number => events[0]?.number ?? 0;
+const lastOf = (events: readonly StoredEvent[]): number => events.at(-1)?.number ?? 0;

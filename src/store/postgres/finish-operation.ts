@@ -48,6 +48,7 @@ export const finishOperation: OperationKind<End, Ended | null> = {
   name: "finish",
   keyOf: ({ task }) => task.seq,
   isRepeatable: true,
+  overlaps: () => true,
   async run(inputs, transaction) {
     const allowed = new Map<End, AllowedEnd>();
     for (const input of inputs) if (isAllowed(input, transaction)) allowed.set(input, toAllowedEnd(input, transaction.now));

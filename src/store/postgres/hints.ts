@@ -8,6 +8,8 @@ export const CHANNEL = "bridge";
 const CHECK_MS = 10_000;
 const ANSWER_MS = 5_000;
 const RECONNECT_MS = 1_000;
+/** Each notification costs the server a transaction for every node, so hints of this time share one statement. */
+const SEND_MS = 10;
 
 /** The hints of a node. */
 export interface Hints {
@@ -81,7 +83,8 @@ export function createHints({ connect, onHint, onUp, checkMs = CHECK_MS }: Hints
     while (waiting.size > 0 && connection !== null) {
       const hints = [...waiting];
       waiting = new Set();
-      await connection.query(notify, [hints]).catch(() => {});
+      const sent = connection.query(notify, [hints]).catch(() => {});
+      await Promise.all([sent, sleep(SEND_MS, ended.signal).catch(() => {})]);
     }
     waiting = new Set();
     isSending = false;

@@ -23,6 +23,11 @@ export interface OperationKind<Input, Output> {
    * kind, because two nodes that count at the same time would both start the last permitted task.
    */
   limitedTenantOf?(input: Input): string | null;
+  /**
+   * Whether the kinds after this one may send their statements before this one has its answers. All that they can depend on must be in the
+   * statements that `run` sends before its first wait.
+   */
+  overlaps?(inputs: readonly Input[]): boolean;
   /** Runs the operations, which are sorted by key so that nodes cannot deadlock. Returns one outcome for each, in the same order. */
   run(inputs: readonly Input[], transaction: Transaction): Promise<readonly Outcome<Output>[]>;
 }

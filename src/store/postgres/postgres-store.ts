@@ -37,6 +37,9 @@ import { createTicketReads } from "./ticket-reads.ts";
 import { createTicketWrites } from "./ticket-writes.ts";
 import { writeKinds } from "./write-kinds.ts";
 
+/** A node under load reads what others have committed at this interval, because it would otherwise read after each of their commits. */
+const LEAST_READ_MS = 10;
+
 /** Options of a store on PostgreSQL. */
 export interface PostgresStoreOptions {
   url: string;
@@ -71,11 +74,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const log = createLogEpoch((lastShared) => onLostEvents(lastShared));
   const reader = createReaderPool({ connect: () => log.connect({ url }), onFault });
   let publish: (events: readonly StoredEvent[]) => void = () => {};
+  let needsAll = (): boolean => true;
 
   const tail = createEventTail({
     start: await readLastNumber(reader),
-    read: (after, through) => readLog(reader, after, through),
+    read: (ranges, isWhole) => readLog(reader, ranges, isWhole),
+    needsAll: () => needsAll(),
     publish: (events) => publish(events),
+    onMissing: () => eventPoll.now(),
   });
   onLostEvents = tail.rewind;
   const hints = createHints({
@@ -92,7 +98,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
   });
   const startOwnPoll = (check: () => Promise<unknown>) =>
-    startPoll({ check: () => check().catch(() => {}), hintsArrive: () => hints.isUp });
+    startPoll({ check: () => check().catch(() => {}), hintsArrive: () => hints.isUp, leastMs: LEAST_READ_MS });
   // A busy log must not postpone the search for stop requests.
   const eventPoll = startOwnPoll(tail.catchUp);
   const stopPoll = startOwnPoll(() => passStopRequests());
@@ -101,7 +107,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     kinds: [...writeKinds, correctScheduleOperation],
     node,
     clock,
-    onTime: (now) => schedule.track(now),
+    onTime: (now, askedAt) => schedule.track(now, askedAt),
     onEvents(events) {
       tail.addOwn(events);
       if (events === null || events.length > 0) hints.send("events");
@@ -129,8 +135,9 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     },
     lastEventNumber: tail.lastEventNumber,
     catchUp: tail.catchUp,
-    onEvents(listener) {
+    onEvents(listener, needsAllEvents = () => true) {
       publish = listener;
+      needsAll = needsAllEvents;
     },
     ...tasks,
     ...createCallbackWrites(writer, outbox),

@@ -58,6 +58,34 @@ test("several claims of one batch start different tasks; more claims than tasks 
   expect(claims.filter((id) => id !== undefined).toSorted()).toEqual(["a", "b", "c", "d", "e"]);
 });
 
+test("equal claims of one batch start the oldest tasks of this node, and bind those of other nodes", async () => {
+  const { database, store, other } = await openWrites();
+  await accept(other, { taskId: "elsewhere", agentId: "away" });
+  await queue(store, ["new-1"]);
+  await database.query("UPDATE place SET node = 'n2'");
+  await queue(store, ["bound-1", "bound-2"], { agentId: "away" });
+  await database.query("UPDATE task SET node = NULL WHERE id LIKE 'bound%'");
+  await queue(store, ["new-2", "new-3"], { agentId: "here" });
+  const claims = await Promise.all(Array.from({ length: 5 }, () => claim(store)));
+  expect(claims.filter((id) => id !== undefined).toSorted()).toEqual(["new-1", "new-2", "new-3"]);
+  expect(await database.query("SELECT id, node FROM task WHERE state = 'queued' ORDER BY id")).toEqual([
+    { id: "bound-1", node: "n2" },
+    { id: "bound-2", node: "n2" },
+  ]);
+  expect(store.faults).toEqual([]);
+});
+
+test("equal claims that have bound tasks of another node each start another task", async () => {
+  const { database, store, other } = await openWrites();
+  await accept(other, { taskId: "elsewhere", agentId: "away" });
+  await queue(store, ["bound-1", "bound-2", "bound-3"], { agentId: "away" });
+  await queue(store, ["new-1", "new-2", "new-3"]);
+  await database.query("UPDATE task SET node = NULL WHERE state = 'queued'");
+  const claims = await Promise.all(Array.from({ length: 3 }, () => claim(store)));
+  expect(claims.toSorted()).toEqual(["new-1", "new-2", "new-3"]);
+  expect(store.published.filter(({ type }) => type === "execution.started")).toHaveLength(3);
+});
+
 test("two nodes start each of many tasks once, and fill their slots", async () => {
   const { database, store, other } = await openWrites();
   await Promise.all(Array.from({ length: 200 }, (_, index) => accept(store, { taskId: `t${index}`, agentId: `a${index}` }, false)));
@@ -172,7 +200,7 @@ async function readBuffers({ urlAt, port }: TestDatabase, { text }: Statement): 
   await connection.query(planAsWritten);
   await connection.query(`PREPARE claim AS ${text}`);
   const { rows } = await connection.query(
-    "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE claim ('command', 'default', ARRAY['agent1'], 'n1', 1, '{}', 1)",
+    "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE claim ('command', 'default', ARRAY['agent1'], 'n1', 1, '{}', 1, 1)",
   );
   const [plan] = (rows[0]?.["QUERY PLAN"] ?? []) as unknown as { Plan: Record<string, number> }[];
   return Number(plan?.Plan["Shared Hit Blocks"]) + Number(plan?.Plan["Shared Read Blocks"]);

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createEventTail, type LogPage } from "../../../src/store/postgres/event-tail.ts";
+import { createEventTail, type LogPage, type LogRange } from "../../../src/store/postgres/event-tail.ts";
 import type { StoredEvent } from "../../../src/store/records.ts";
 
 const toEvent = (number: number): StoredEvent => ({
   number,
   task: { seq: 1, tenant: "default", taskId: "task", parentTaskId: null, agentId: "agent", provider: "command" },
-  type: "execution.progress",
+  type: number % 3 === 0 ? "execution.completed" : "execution.progress",
   at: 0,
   data: "{}",
 });
@@ -17,22 +17,33 @@ function openLog({ pageSize = 500 } = {}) {
   let committed: number[] = [];
   let last = 0;
   const published: number[] = [];
-  const reads: { after: number; through: number; release(error?: Error): void }[] = [];
+  /** Lengths of the published arrays. */
+  const parts: number[] = [];
+  const reads: { ranges: readonly LogRange[]; release(error?: Error): void }[] = [];
+  const node = { needsAll: true };
   const tail = createEventTail({
     start: 0,
-    read(after, through) {
-      const inRange = committed.filter((number) => number > after && number <= through);
+    read(ranges, needsAll) {
+      const isInRange = (number: number) => ranges.some(({ after, through }) => number > after && number <= through);
+      const inRange = committed.filter((number) => isInRange(number) && (needsAll || number % 3 === 0));
       const page: LogPage = { events: inRange.slice(0, pageSize).map(toEvent), isCut: inRange.length >= pageSize, last };
       return new Promise((resolve, reject) => {
-        reads.push({ after, through, release: (error) => (error === undefined ? resolve(page) : reject(error)) });
+        reads.push({ ranges, release: (error) => (error === undefined ? resolve(page) : reject(error)) });
       });
     },
-    publish: (events) => published.push(...events.map(({ number }) => number)),
+    needsAll: () => node.needsAll,
+    publish(events) {
+      parts.push(events.length);
+      published.push(...events.map(({ number }) => number));
+    },
+    onMissing: () => void tail.catchUp().catch(() => {}),
   });
   return {
     tail,
     published,
+    parts,
     reads,
+    node,
     /** Another node, or this one, commits events; returns them. */
     commit(count: number): StoredEvent[] {
       const numbers = Array.from({ length: count }, (_, index) => last + index + 1);
@@ -82,13 +93,47 @@ test("after a rewind, a read that was under way publishes nothing, and later eve
   expect([published, await caughtUp]).toEqual([[1, 2, 3, 3], 3]);
 });
 
-test("own events wait for earlier events of another node, of which only those are read", async () => {
+test("own events wait for earlier events of another node, and are not read", async () => {
   const { tail, published, reads, commit, settle } = openLog();
+  void tail.catchUp();
   commit(2);
   tail.addOwn(commit(1));
-  expect([published, reads]).toMatchObject([[], [{ after: 0, through: 2 }]]);
+  commit(1);
+  tail.addOwn(commit(2));
+  expect(published).toEqual([]);
+  reads.shift()?.release();
+  await nextTurn();
+  const [{ ranges } = { ranges: [] }] = reads;
+  expect(ranges).toEqual([
+    { after: 0, through: 2 },
+    { after: 3, through: 4 },
+    { after: 6, through: Number.MAX_SAFE_INTEGER },
+  ]);
   await settle();
-  expect(published).toEqual([1, 2, 3]);
+  expect(published).toEqual([1, 2, 3, 4, 5, 6]);
+});
+
+test("without readers, only essential events of other nodes are published, and all of this node", async () => {
+  const { tail, published, node, commit, settle } = openLog();
+  node.needsAll = false;
+  commit(4);
+  tail.addOwn(commit(1));
+  await settle();
+  expect([published, tail.lastEventNumber()]).toEqual([[3, 5], 5]);
+  commit(3);
+  const caughtUp = tail.catchUp();
+  await settle();
+  expect([published, await caughtUp]).toEqual([[3, 5, 6], 8]);
+});
+
+test("a reader that begins during a read of essential events gets all events after its position", async () => {
+  const { tail, published, node, commit, settle } = openLog();
+  node.needsAll = false;
+  commit(2);
+  const caughtUp = tail.catchUp();
+  node.needsAll = true;
+  await settle();
+  expect([published, await caughtUp]).toEqual([[1, 2], 2]);
 });
 
 test("events of other nodes are published by a catch-up, which resolves with the last number", async () => {
@@ -124,6 +169,14 @@ test("own events with unknown numbers are read", async () => {
   tail.addOwn(null);
   await settle();
   expect(published).toEqual([1, 2]);
+});
+
+test("a read and the own commits that waited for it are published as one array, so that no client gets several at once", async () => {
+  const { tail, parts, commit, settle } = openLog();
+  commit(1);
+  for (let count = 0; count < 5; count += 1) tail.addOwn(commit(300));
+  await settle();
+  expect(parts).toEqual([1501]);
 });
 
 test("deleted events leave a gap that the tail passes", async () => {

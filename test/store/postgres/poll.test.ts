@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { startPoll } from "../../../src/store/postgres/poll.ts";
 
 test("any number of hints during a check cause one more check after it", async () => {
@@ -19,4 +19,29 @@ test("any number of hints during a check cause one more check after it", async (
   expect(checks).toHaveLength(2);
   poll.now();
   expect(checks).toHaveLength(3);
+});
+
+test("hints within the least interval share one check at its end", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  let checks = 0;
+  const poll = startPoll({
+    async check() {
+      checks += 1;
+    },
+    hintsArrive: () => true,
+    leastMs: 10,
+  });
+  onTestFinished(poll.close);
+  poll.now();
+  expect(checks).toBe(1);
+  for (let ms = 1; ms < 10; ms += 1) {
+    await vi.advanceTimersByTimeAsync(1);
+    poll.now();
+  }
+  expect(checks).toBe(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(checks).toBe(2);
+  await vi.advanceTimersByTimeAsync(900);
+  expect(checks).toBe(2);
 });

@@ -157,11 +157,15 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     await events.readEvents(middle, { tenant, taskId: "1", agentId: "agent-1", provider: "odd", types: ["execution.progress"] });
     await events.readTaskEvents(middle, 0, 50, { callbacks: true });
     await events.readTaskEvents(middle, 0, 50, { callbacks: false });
-    await readLog(reader, middle, Number.MAX_SAFE_INTEGER);
     await longTexts.readGapped(1, { json: "{}", gaps: [] });
     check({ sorts: false });
 
     // Lists that sort a few rows.
+    const ranges = [
+      { after: middle, through: middle + 10 },
+      { after: middle + 20, through: Number.MAX_SAFE_INTEGER },
+    ];
+    await readLog(reader, ranges, true);
     await callbacks.listDueCallbackQueues();
     await callbacks.listDueCallbacks({ tenant, origin: "http://3" }, 10, new Set([3]));
     await callbacks.nextCallbackInMs();
@@ -196,6 +200,10 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     await createResumeTokenReads(reader).isResumeTokenKnown({ tenant, provider: "odd", agentId: "agent-1", token: "1" });
     await createTicketReads(reader).isTicketKnown("1");
     check({ sorts: false, rows: 20 });
+
+    // The essential events among all that were stored since the last read.
+    await readLog(reader, ranges, false);
+    check({ sorts: true, rows: tasks });
 
     // Counts.
     await read.countQueuedTasks();
