@@ -1,5 +1,5 @@
-import type { EventType, ExecutionResult } from "#contract";
-import type { FinalState, StopRequest, Task, TaskIdentity, TaskRequest, TaskState, TenantQuota } from "../task.ts";
+import type { EventType, ExecutionResult, TaskErrorCode } from "#contract";
+import type { FinalState, ListedTask, StopRequest, Task, TaskIdentity, TaskRequest, TaskState, TaskSummary, TenantQuota } from "../task.ts";
 import type { Gap, GappedJson } from "./gapped-json.ts";
 
 /** A task about to be stored. */
@@ -113,6 +113,7 @@ export interface StoredTask {
   task: Task;
   /** Reads a long result as JSON text, in parts; null when there is none. */
   readResult: (() => AsyncIterable<string>) | null;
+  summary: TaskSummary;
 }
 
 /** The result of one attempt. A `pending` callback needs `nextInMs`. */
@@ -215,6 +216,27 @@ export interface TaskFilter {
   provider?: string | undefined;
   agentId?: string | undefined;
   parentTaskId?: string | undefined;
+}
+
+/** Selects tasks by further conditions, for which there is no list. */
+export interface TaskSearch extends TaskFilter {
+  errorCode?: TaskErrorCode | undefined;
+  /** The state of their callback. */
+  callback?: CallbackState | undefined;
+  /** In ms since the epoch. */
+  createdAfter?: number | undefined;
+  createdBefore?: number | undefined;
+  idPrefix?: string | undefined;
+  /** A task, with all tasks below it. Null: tasks without a parent. */
+  root?: string | null | undefined;
+  /** A text that their title contains. The case of ASCII letters does not matter. */
+  title?: string | undefined;
+}
+
+/** A page of a search. It continues with the tasks before `next`; null at the end. */
+export interface TaskPage {
+  tasks: ListedTask[];
+  next: number | null;
 }
 
 /** An agent that has stored tasks. `updatedAt` is in ms since the epoch. */

@@ -110,7 +110,10 @@ const keys = {
   ServiceInfo: { name: true, version: true, description: true, links: true } satisfies Keys<ServiceInfo>,
 };
 const health: Keys<Adapter["health"]> = { status: true, connection: true, version: true, detail: true, preflight: true, checkedAt: true };
-const filter: Keys<TaskFilter> = { state: true, provider: true, agentId: true, parentTaskId: true };
+const filter: Keys<TaskFilter> = {
+  ...{ state: true, provider: true, agentId: true, parentTaskId: true, errorCode: true, callback: true },
+  ...{ createdAfter: true, createdBefore: true, idPrefix: true, root: true, q: true },
+};
 const callback: Keys<Omit<CallbackBody, keyof ExecutionResult>> = {
   taskId: true,
   agentId: true,
