@@ -245,6 +245,10 @@ export interface ListedAgent {
   /** Number of its tasks that are kept. */
   tasks: number;
   updatedAt: number;
+  /** The adapter of its newest task. */
+  provider: string;
+  /** Id of the node on which it lives; null if it lives on none. Always null on SQLite. */
+  node: string | null;
 }
 
 /** Which events a reader gets; undefined means any. */

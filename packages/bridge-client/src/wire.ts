@@ -255,6 +255,19 @@ export interface Workspace {
   updatedAt: string;
 }
 
+/** An agent that has tasks. */
+export interface TaskAgent {
+  agentId: string;
+  /** The adapter of its newest task. */
+  provider: string;
+  /** Number of its stored tasks. */
+  tasks: number;
+  /** When its newest task was created, started or ended. */
+  lastActivityAt: string;
+  /** Name of the node on which it lives; null with SQLite, and if it lives on no node yet. */
+  node: string | null;
+}
+
 /** Condition for writing or deleting a file. If it is not met, the call rejects with `stale_write`. */
 export interface FileCondition {
   /** ETag that the file must have. */

@@ -70,10 +70,7 @@ export function createTaskListReads(reader: Reader, { findFamily }: Pick<Store, 
   } satisfies Partial<Store>;
 }
 
-function numberParameters(sql: string): string {
-  let number = 0;
-  return sql.replaceAll("?", () => `$${(number += 1)}`);
-}
+const numberParameters = (sql: string): string => sql.split("?").reduce((before, after, index) => `${before}$${index}${after}`);
 
 function conditionsOf({ tenant, state, provider, agentId, parentTaskId }: TaskFilter): Conditions {
   const columns = { parent_id: parentTaskId, agent_id: agentId, provider };
