@@ -6,6 +6,8 @@ const migrationsDirectory = new URL("../migrations/", import.meta.url);
 /** Tasks of one transaction. An interrupt is handled between two transactions. */
 const SLICE_TASKS = 20_000;
 const EVENTS_PER_TASK = 3;
+/** The first version of the schema with summaries of tasks. */
+const SUMMARIES = 10;
 /** The first tasks, the oldest ones, belong to an agent and a provider that no later task has. */
 const RARE_TASKS = 25;
 /** In each thousand tasks, this one is the parent of the tasks up to `LAST_CHILD`. */
@@ -33,7 +35,7 @@ export async function fillDatabase(file: string, tasks: number, { schema }: { sc
     database.pragma("synchronous = OFF");
     database.pragma("cache_size = -1000000");
     for (let first = 1; first <= tasks; first += SLICE_TASKS) {
-      fillSlice(database, first, Math.min(tasks, first + SLICE_TASKS - 1));
+      fillSlice(database, first, Math.min(tasks, first + SLICE_TASKS - 1), schema);
       await new Promise((resolve) => setImmediate(resolve));
     }
     database.prepare("UPDATE counter SET value = ? WHERE name = 'event'").run(tasks * EVENTS_PER_TASK);
@@ -49,7 +51,7 @@ function createSchema(database: Database, version: number): void {
   database.pragma(`user_version = ${version}`);
 }
 
-const fillSlice = (database: Database, first: number, last: number): void =>
+const fillSlice = (database: Database, first: number, last: number, schema = Number.POSITIVE_INFINITY): void =>
   database.transaction(() => {
     const range = `WITH RECURSIVE n (i) AS (VALUES (${first}) UNION ALL SELECT i + 1 FROM n WHERE i < ${last})`;
     // `pick` spreads the filters over all tasks, independently of each other.
@@ -82,4 +84,9 @@ const fillSlice = (database: Database, first: number, last: number): void =>
           CASE WHEN i % 2 = 0 THEN 'approved' ELSE 'rejected' END, i, i, i, 'operator' FROM n WHERE i % 10 < 2;
       INSERT INTO resume_token (tenant, provider, agent_id, token, used_at)
         ${range} SELECT 'default', 'filled-1', 'agent-1', lower(hex(randomblob(8))), CAST(unixepoch('subsec') * 1000 AS INTEGER) FROM n WHERE i % 5 = 0;`);
+    if (schema >= SUMMARIES)
+      database.exec(`
+        INSERT INTO task_summary (task, title, model, cost_usd, error_code)
+          SELECT seq, 'Look into it ' || seq, 'model-' || (seq % 3), 0.01, CASE state WHEN 'failed' THEN 'timeout' WHEN 'cancelled' THEN 'cancelled' END
+          FROM task WHERE seq BETWEEN ${first} AND ${last};`);
   })();

@@ -179,6 +179,17 @@ function createOperations(): Record<string, Operation> {
     { state: "failed", agentId: rareAgentId },
     { state: "failed", provider: rareProvider },
     { state: "failed", agentId: "absent" },
+    // Searches, which examine a limited number of tasks.
+    { errorCode: "timeout" },
+    { errorCode: "budget_exceeded" },
+    { callback: "dead" },
+    { q: "it 12" },
+    { q: "absent" },
+    { root: "*" },
+    { root: parentTaskId },
+    { idPrefix: "parent-" },
+    { createdBefore: "2020-01-01T00:00:00Z" },
+    { createdAfter: "2020-01-01T00:00:00Z", errorCode: "timeout", agentId: rareAgentId },
   ];
   const list = (resource: string, filter: Record<string, string>): [string, Operation] => {
     const query = new URLSearchParams({ ...filter, limit: String(PAGE) });

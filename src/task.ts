@@ -4,6 +4,7 @@ import type {
   ExecutionResult,
   McpServerSpec,
   NormalizedTool,
+  NormalizedUsage,
   OutputStrategy,
   Profile,
   ReasoningLevel,
@@ -124,8 +125,20 @@ export interface TaskProgress extends TaskIdentity, Pick<Task, "state" | "node" 
   ran?: { from: number; to: number | null };
 }
 
+/** What a list shows of the request and the result of a task. Null: unknown. */
+export interface TaskSummary {
+  /** The first line of the message, shortened. */
+  title: string | null;
+  /** The model that ran the task; before the end, the requested one. */
+  model: string | null;
+  costUsd: number | null;
+  usage: NormalizedUsage | null;
+  errorCode: TaskErrorCode | null;
+}
+
 /** A task in a list: without the fields that may be long. */
 export interface ListedTask extends TaskProgress {
+  summary: TaskSummary;
   metadata: Record<string, unknown> | null;
 }
 

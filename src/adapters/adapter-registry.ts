@@ -39,6 +39,8 @@ export interface AdapterHost {
 const CHECK_INTERVAL_MS = 5 * 60_000;
 /** Minimum time after a check before a failed task triggers another one, so that a burst of failures triggers one check. */
 const SUSPECT_PAUSE_MS = 15_000;
+/** Minimum time after a check before a client triggers another one. */
+const RECENT_CHECK_MS = 2_000;
 /**
  * Time limit to list the models of a runtime. Some programs need seconds, and longer on a busy machine; the callers can wait for minutes.
  */
@@ -146,6 +148,15 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
     suspect(provider: string): void {
       const entry = entries.get(provider);
       if (Date.now() - (entry?.health.checkedAt ?? 0) >= SUSPECT_PAUSE_MS) void entry?.checks?.check();
+    },
+    /**
+     * Checks an adapter now, and resolves with its health; undefined if it is not configured. Joins a check that is running, and repeats no
+     * check that has ended just now, so that callers cannot keep a runtime busy. An adapter that could not be loaded is not checked.
+     */
+    async checkNow(provider: string): Promise<RegisteredAdapter | undefined> {
+      const entry = entries.get(provider);
+      if (Date.now() - (entry?.health.checkedAt ?? 0) >= RECENT_CHECK_MS) await entry?.checks?.check();
+      return entry;
     },
     /** Estimates the seconds until the next check of an adapter has ended; null if none is planned. */
     estimateSecondsToNextCheck: (provider: string): number | null => entries.get(provider)?.checks?.estimateSecondsToNext() ?? null,

@@ -10,6 +10,7 @@ import { createReceiveDispatch } from "../dispatch/receive-dispatch.ts";
 import { BridgeError } from "../errors.ts";
 import { gatewayRoutes } from "../http/gateway/gateway.ts";
 import { adapterRoutes } from "../http/routes/adapters.ts";
+import { agentRoutes } from "../http/routes/agents.ts";
 import { approvalRoutes } from "../http/routes/approvals.ts";
 import { callbackRoutes } from "../http/routes/callbacks.ts";
 import { dispatchRoutes } from "../http/routes/dispatch.ts";
@@ -29,6 +30,7 @@ import { eventRoutes } from "../http/streams/events.ts";
 import { taskEventRoutes } from "../http/streams/task-events.ts";
 import { createClientMemory } from "../http/wire/client-memory.ts";
 import type { Metrics } from "../metrics.ts";
+import { createAgentList } from "../queries/agent-list.ts";
 import { createPhaseReader } from "../queries/phase-reader.ts";
 import { createTaskReader } from "../queries/task-reader.ts";
 import { createDescribedDispatchSchema } from "../requests/dispatch-schema.ts";
@@ -104,6 +106,7 @@ export async function createEndpoints(
   await server.register(dispatchRoutes, { bodySchema, receiveDispatch, dispatcher, tasks });
   await server.register(taskRoutes, { dispatcher, tasks });
   await server.register(taskRequestRoutes, { bodySchema, tasks });
+  await server.register(agentRoutes, { agents: createAgentList(store, dispatcher) });
   await server.register(workspaceRoutes, {
     workspaces: workspaceList,
     files: createWorkspaceFiles({ workspaces }),

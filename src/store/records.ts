@@ -1,5 +1,5 @@
-import type { EventType, ExecutionResult } from "#contract";
-import type { FinalState, StopRequest, Task, TaskIdentity, TaskRequest, TaskState, TenantQuota } from "../task.ts";
+import type { EventType, ExecutionResult, TaskErrorCode } from "#contract";
+import type { FinalState, ListedTask, StopRequest, Task, TaskIdentity, TaskRequest, TaskState, TaskSummary, TenantQuota } from "../task.ts";
 import type { Gap, GappedJson } from "./gapped-json.ts";
 
 /** A task about to be stored. */
@@ -113,6 +113,7 @@ export interface StoredTask {
   task: Task;
   /** Reads a long result as JSON text, in parts; null when there is none. */
   readResult: (() => AsyncIterable<string>) | null;
+  summary: TaskSummary;
 }
 
 /** The result of one attempt. A `pending` callback needs `nextInMs`. */
@@ -217,12 +218,37 @@ export interface TaskFilter {
   parentTaskId?: string | undefined;
 }
 
+/** Selects tasks by further conditions, for which there is no list. */
+export interface TaskSearch extends TaskFilter {
+  errorCode?: TaskErrorCode | undefined;
+  /** The state of their callback. */
+  callback?: CallbackState | undefined;
+  /** In ms since the epoch. */
+  createdAfter?: number | undefined;
+  createdBefore?: number | undefined;
+  idPrefix?: string | undefined;
+  /** A task, with all tasks below it. Null: tasks without a parent. */
+  root?: string | null | undefined;
+  /** A text that their title contains. The case of ASCII letters does not matter. */
+  title?: string | undefined;
+}
+
+/** A page of a search. It continues with the tasks before `next`; null at the end. */
+export interface TaskPage {
+  tasks: ListedTask[];
+  next: number | null;
+}
+
 /** An agent that has stored tasks. `updatedAt` is in ms since the epoch. */
 export interface ListedAgent {
   agentId: string;
   /** Number of its tasks that are kept. */
   tasks: number;
   updatedAt: number;
+  /** The adapter of its newest task. */
+  provider: string;
+  /** Id of the node on which it lives; null if it lives on none. Always null on SQLite. */
+  node: string | null;
 }
 
 /** Which events a reader gets; undefined means any. */

@@ -26,6 +26,8 @@ import type {
   StoredEvent,
   StoredTask,
   TaskFilter,
+  TaskPage,
+  TaskSearch,
 } from "./records.ts";
 
 /** Tasks and their results. */
@@ -44,6 +46,8 @@ export interface TaskStore {
   findTaskProgress(tenant: string, taskId: string): Promise<TaskProgress | null>;
   /** Requests and results are not read. Returns fewer tasks than `limit` if their metadata is long; only an empty list is the last page. */
   listTasks(filter: TaskFilter, page: Page): Promise<ListedTask[]>;
+  /** Examines a limited number of tasks, so that a page may be empty before the end of the list. */
+  searchTasks(search: TaskSearch, page: Page): Promise<TaskPage>;
   /** Agents that have stored tasks, sorted by their newest task, newest first. `updatedAt` is the time when that task started or ended. */
   listAgents(tenant: string, limit: number): Promise<ListedAgent[]>;
   /** Like `listAgents`, but sorted by name: at most `limit` agents after the name `after`. */

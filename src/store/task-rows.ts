@@ -2,15 +2,13 @@ import type { ExecutionResult } from "#contract";
 import type { ListedTask, StopCode, StopRequest, Task, TaskIdentity, TaskProgress, TaskState } from "../task.ts";
 import { decodeGaps, type GappedJson } from "./gapped-json.ts";
 import type { NewEvent, NewTask, QueuedCount } from "./records.ts";
+import { toTaskSummary } from "./task-summary.ts";
 
 /** A row as any engine returns it. Integers are numbers. */
 export type StoredRow = Readonly<Record<string, unknown>>;
 
 /** The columns of `toTaskProgress`. */
 export const progressColumns = "seq, tenant, id, parent_id, agent_id, provider, state, created_at, started_at, finished_at";
-
-/** The columns of `toListedTask`. */
-export const listedColumns = `${progressColumns}, metadata`;
 
 /** The identity columns of a task row, as every join selects them. */
 export const toTaskIdentity = (row: StoredRow): TaskIdentity => ({
@@ -37,15 +35,19 @@ export const toTaskProgress = (row: StoredRow): TaskProgress => ({
 /** A task row as lists return it. */
 export const toListedTask = (row: StoredRow): ListedTask => ({
   ...toTaskProgress(row),
-  metadata: row["metadata"] === null ? null : (JSON.parse(String(row["metadata"])) as Record<string, unknown>),
+  summary: toTaskSummary(row),
+  metadata: toMetadata(row),
 });
+
+const toMetadata = ({ metadata }: StoredRow): Record<string, unknown> | null =>
+  metadata === null ? null : (JSON.parse(String(metadata)) as Record<string, unknown>);
 
 /** A whole row of `task`, without a long result, which callers read separately. */
 export function toTask(row: StoredRow): Task {
-  const { metadata, ...listed } = toListedTask(row);
+  const metadata = toMetadata(row);
   const isResultShort = row["result"] !== null && row["result_gaps"] === null;
   return {
-    ...listed,
+    ...toTaskProgress(row),
     parentSeq: row["parent_seq"] as number | null,
     request: { ...(JSON.parse(String(row["request"])) as Task["request"]), ...(metadata !== null && { metadata }) },
     fingerprint: String(row["fingerprint"]),

@@ -73,7 +73,9 @@ export function createWorkspaceList({
   };
 }
 
-const toWorkspace = (agent: Omit<Workspace, "id" | "kind">): Workspace => ({ id: agent.agentId, kind: "agent", ...agent });
+const toWorkspace = ({ agentId, tasks, updatedAt }: Omit<Workspace, "id" | "kind">): Workspace => ({
+  ...{ id: agentId, kind: "agent", agentId, tasks, updatedAt },
+});
 
 /** Lists the directories whose name is a valid agent id, including links to directories. */
 async function listDirectories(parent: string): Promise<Pick<Workspace, "agentId" | "tasks" | "updatedAt">[]> {

@@ -41,6 +41,26 @@ test.each([
   expect(registryOf({ provider: "memory", adapter }).describe("memory")).toMatchObject({ timeoutMultiplier });
 });
 
+test("a check on request joins a running one, and is not repeated within two seconds", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const adapter = createInMemoryAdapter();
+  const checkHealth = vi.fn<ExecutionAdapter["checkHealth"]>(() => adapter.checkHealth());
+  const registry = registryOf(
+    { provider: "memory", adapter: { ...adapter, checkHealth } },
+    { provider: "broken", adapter: null, reason: "It is not installed." },
+  );
+  onTestFinished(() => registry.close());
+  await registry.start(host);
+  expect(await registry.checkNow("memory")).toMatchObject({ health: { status: "healthy" } });
+  expect(checkHealth).toHaveBeenCalledTimes(1);
+  vi.advanceTimersByTime(2_000);
+  await Promise.all([registry.checkNow("memory"), registry.checkNow("memory")]);
+  expect(checkHealth).toHaveBeenCalledTimes(2);
+  expect(await registry.checkNow("broken")).toMatchObject({ health: { status: "offline", detail: "It is not installed." } });
+  expect(await registry.checkNow("absent")).toBeUndefined();
+});
+
 test("an offline adapter is checked again with exponential backoff, and the registry reports the time of the next check", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());

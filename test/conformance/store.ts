@@ -629,6 +629,127 @@ export function storeConformance(subject: StoreSubject): void {
       expect((await store.findTask("default", listed?.taskId ?? ""))?.request.metadata).toEqual({ ticket: 7 });
     });
 
+    describe("summaries", () => {
+      const request = { ...newTask().request, message: "\n  Find the \0 bug \n in main.ts", model: "requested" };
+      const summaryOf = async (store: Store) => (await store.listTasks({ tenant: "default" }, { before: null, limit: 1 }))[0]?.summary;
+      const unknown = { costUsd: null, usage: null, errorCode: null };
+
+      test("contain title and requested model before the end, and usage, cost and the actual model after it", async () => {
+        const { store } = await open();
+        const task = await started(store, { request });
+        const before = { title: "Find the \ufffd bug", model: "requested", ...unknown };
+        expect(await summaryOf(store)).toEqual(before);
+        expect((await store.findStoredTask("default", "task-1"))?.summary).toEqual(before);
+        const usage = { inputTokens: 5, outputTokens: 3, cacheReadTokens: 2 };
+        const result: ExecutionResult = { status: "ok", durationMs: 5, connection: "in-process", model: "actual", usage, costUsd: 0.125 };
+        await store.finishTaskIfRunning(task, newFinish({ result }));
+        const after = { title: before.title, model: "actual", usage, costUsd: 0.125, errorCode: null };
+        expect(await summaryOf(store)).toEqual(after);
+        expect((await store.findStoredTask("default", "task-1"))?.summary).toEqual(after);
+      });
+
+      test("keep the requested model and contain the error code of a task that fails, also in the queue", async () => {
+        const { store } = await open();
+        const { task } = await store.insertTaskIfAbsent(newTask({ request }));
+        const result: ExecutionResult = {
+          status: "error",
+          durationMs: 0,
+          connection: "in-process",
+          errorCode: "cancelled",
+          error: "Canceled.",
+        };
+        await store.finishTaskIfQueued(task, newFinish({ state: "cancelled", result }));
+        expect(await summaryOf(store)).toEqual({ title: "Find the \ufffd bug", model: "requested", ...unknown, errorCode: "cancelled" });
+      });
+    });
+
+    describe("a search for tasks", () => {
+      /** Stores a tree of tasks and a few others, one each second. */
+      async function fill() {
+        let now = 1_000_000;
+        const { store } = await open(() => now);
+        const add = async (taskId: string, message: string, fields: Partial<NewTask> = {}, finish?: Parameters<typeof newFinish>) => {
+          now += 1_000;
+          const task = await started(store, { taskId, request: { ...newTask().request, message }, ...fields });
+          if (finish !== undefined) await store.finishTaskIfRunning(task, newFinish(...finish));
+          return task;
+        };
+        const failed = (errorCode: "timeout" | "cancelled"): Parameters<typeof newFinish> => [
+          {
+            state: errorCode === "cancelled" ? "cancelled" : "failed",
+            result: { status: "error", durationMs: 1, connection: "cli", errorCode, error: "No." },
+          },
+        ];
+        const root = await add("root", "Fix 100% of it");
+        const child = await add("root-child", "Review a_b", { parent: root });
+        await add("root-leaf", "Look", { parent: child });
+        await add("late", "fix more", {}, failed("timeout"));
+        await add("stopped", "Stop", {}, failed("cancelled"));
+        await add("posted", "Post", {}, [{}, "http://a.test/x"]);
+        await add("root-foreign", "Fix", { tenant: "other" });
+        const find = async (search: object, limit = 10, before: number | null = null) => {
+          const { tasks, next } = await store.searchTasks({ tenant: "default", ...search }, { before, limit });
+          return { ids: tasks.map(({ taskId }) => taskId), next };
+        };
+        return { store, find };
+      }
+
+      test.each<[string, object, string[]]>([
+        ["no condition", {}, ["posted", "stopped", "late", "root-leaf", "root-child", "root"]],
+        ["errorCode", { errorCode: "timeout" }, ["late"]],
+        ["errorCode cancelled", { errorCode: "cancelled" }, ["stopped"]],
+        ["errorCode and another state", { errorCode: "timeout", state: "completed" }, []],
+        ["callback", { callback: "pending" }, ["posted"]],
+        ["another state of the callback", { callback: "dead" }, []],
+        ["createdAfter", { createdAfter: 1_005_000 }, ["posted", "stopped"]],
+        ["createdBefore", { createdBefore: 1_002_000 }, ["root"]],
+        ["a range of times", { createdAfter: 1_002_000, createdBefore: 1_004_000 }, ["root-leaf", "root-child"]],
+        ["idPrefix", { idPrefix: "root-" }, ["root-leaf", "root-child"]],
+        ["idPrefix of a whole id", { idPrefix: "late" }, ["late"]],
+        ["root", { root: "root" }, ["root-leaf", "root-child", "root"]],
+        ["the root of a part", { root: "root-child" }, ["root-leaf", "root-child"]],
+        ["an unknown root", { root: "root-foreign" }, []],
+        ["tasks without a parent", { root: null }, ["posted", "stopped", "late", "root"]],
+        ["title", { title: "FIX" }, ["late", "root"]],
+        ["title with wildcards", { title: "0% o" }, ["root"]],
+        ["title with a wildcard that is no wildcard", { title: "a%b" }, []],
+        ["title with an underscore", { title: "a_b" }, ["root-child"]],
+        ["several conditions", { title: "fix", root: null, createdAfter: 1_003_000, provider: "command", agentId: "agent" }, ["late"]],
+        ["state running", { title: "look", state: "running" }, ["root-leaf"]],
+        ["parentTaskId", { title: "look", parentTaskId: "root-child" }, ["root-leaf"]],
+      ])("finds exactly the tasks that match: %s", async (_, search, ids) => {
+        const { find } = await fill();
+        expect(await find(search)).toEqual({ ids, next: null });
+        const paged: string[] = [];
+        for (let before: number | null = null; ; ) {
+          const page = await find(search, 2, before);
+          paged.push(...page.ids);
+          if (page.next === null) break;
+          before = page.next;
+        }
+        expect(paged).toEqual(ids);
+      });
+
+      test("examines a limited number of tasks per page, and continues after them", async () => {
+        const { store } = await open();
+        await store.insertTaskIfAbsent(newTask({ taskId: "first", request: { ...newTask().request, message: "needle" } }));
+        await Promise.all(Array.from({ length: 2_000 }, (_, index) => store.insertTaskIfAbsent(newTask({ taskId: `t${index}` }))));
+        const first = await store.searchTasks({ tenant: "default", title: "needle" }, { before: null, limit: 5 });
+        expect(first).toEqual({ tasks: [], next: expect.any(Number) });
+        const second = await store.searchTasks({ tenant: "default", title: "needle" }, { before: first.next, limit: 5 });
+        expect(second).toMatchObject({ tasks: [{ taskId: "first" }], next: null });
+        // More tasks have the prefix than are sorted at once.
+        expect((await store.searchTasks({ tenant: "default", idPrefix: "t" }, { before: null, limit: 1 })).tasks).toHaveLength(1);
+      });
+
+      test("finds no deleted task", async () => {
+        const { store, find } = await fill();
+        await store.deleteTaskIfEnded("default", "late");
+        expect(await find({ title: "more" })).toEqual({ ids: [], next: null });
+        expect(await find({ idPrefix: "la" })).toEqual({ ids: [], next: null });
+      });
+    });
+
     describe("deletion", () => {
       const ended = async (store: Store, fields: Partial<NewTask> = {}, callbackUrl?: string): Promise<Task> =>
         (await store.finishTaskIfRunning(await started(store, fields), newFinish({}, callbackUrl))) as Task;

@@ -66,6 +66,11 @@ test.each([
   "/api/v2/tasks",
   "/api/v2/tasks?agentId=shared",
   "/api/v2/tasks?state=running",
+  "/api/v2/tasks?callback=dead",
+  "/api/v2/tasks?root=*",
+  "/api/v2/tasks?q=hello",
+  "/api/v2/tasks?createdAfter=2020-01-01T00:00:00Z",
+  "/api/v2/agents",
   "/api/v2/callbacks",
   "/api/v2/callbacks?state=dead",
   "/api/v2/workspaces",
@@ -77,7 +82,8 @@ test("parentTaskId and a cursor of another tenant's list return nothing of that 
   const cursor = (await bridge.call("GET", "/api/v2/tasks?limit=1")).body.meta.nextCursor;
   expect(cursor).toEqual(expect.any(String));
   expect((await asBeta("GET", `/api/v2/tasks?cursor=${cursor}`)).body.data).toEqual([]);
-  expect((await asBeta("GET", `/api/v2/tasks?parentTaskId=${done}`)).body.data).toEqual([]);
+  for (const filter of [`parentTaskId=${done}`, `root=${done}`, `idPrefix=${done.slice(0, 8)}`])
+    expect((await asBeta("GET", `/api/v2/tasks?${filter}`)).body.data).toEqual([]);
 });
 
 test("two tenants' workspaces of the same name have separate files and lists", async () => {

@@ -13,6 +13,7 @@ import type {
   Scope,
   ServiceInfo,
   Task,
+  TaskAgent,
   TaskFile,
   TaskFilter,
   TaskRequest,
@@ -76,6 +77,10 @@ export interface BridgeClient {
   /** Returns the name, tenant, scopes and expiry of the token. */
   getIdentity(options?: CallOptions): Promise<Identity>;
   listAdapters(options?: CallOptions): AsyncGenerator<Adapter, void>;
+  /** Checks the health of an adapter now. Needs the scope `manage`. */
+  checkAdapter(provider: string, options?: CallOptions): Promise<Adapter>;
+  /** Lists the agents of the tenant that have tasks, sorted by name. */
+  listAgents(options?: CallOptions): AsyncGenerator<TaskAgent, void>;
   /** Returns name, version and links of this Bridge. */
   getServiceInfo(options?: CallOptions): Promise<ServiceInfo>;
   readonly workspaces: {
@@ -105,6 +110,9 @@ export interface BridgeClient {
     decide(approvalId: string, decision: "approve" | "reject", reason?: string, options?: CallOptions): Promise<Approval>;
   };
 }
+
+/** Maximum time of the check of an adapter. */
+const CHECK_MS = 30_000;
 
 /** Creates a client. Sends nothing before the first call. Throws a TypeError for an invalid URL. */
 export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
@@ -158,6 +166,9 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     createTicket: ({ scopes } = {}, { signal } = {}) => send("/api/v2/events/ticket", { method: "POST", body: { scopes }, signal }),
     getIdentity: ({ signal } = {}) => send("/api/v2/me", { signal }),
     listAdapters: (options = {}) => list("/api/v2/adapters", {}, options),
+    checkAdapter: (provider, { signal } = {}) =>
+      send(`/api/v2/adapters/${encodeURIComponent(provider)}/check`, { method: "POST", waitMs: CHECK_MS, signal }),
+    listAgents: (options = {}) => list("/api/v2/agents", {}, options),
 
     getServiceInfo: ({ signal } = {}) => send("/", { headers: { accept: "application/json" }, signal }),
 

@@ -138,6 +138,15 @@ export interface ListedTask {
   queuedBecause: "slot" | "session" | "quota" | "node" | "tag" | null;
   /** Name of the node that runs or ran the task, or of the only one that may start it; null with SQLite. */
   node: string | null;
+  /** The first line of the message, at most 120 characters. */
+  title: string | null;
+  /** The model that ran the task; until the task ends, the requested one. */
+  model: string | null;
+  /** Null if it is unknown. */
+  usage: NormalizedUsage | null;
+  /** Null if it is unknown. */
+  costUsd: number | null;
+  errorCode: TaskErrorCode | null;
   createdAt: string;
   startedAt: string | null;
   finishedAt: string | null;
@@ -175,6 +184,17 @@ export interface TaskFilter {
   provider?: string | undefined;
   agentId?: string | undefined;
   parentTaskId?: string | undefined;
+  errorCode?: TaskErrorCode | undefined;
+  /** The state of their callback. */
+  callback?: "pending" | "delivered" | "dead" | undefined;
+  /** ISO 8601 with a time zone. */
+  createdAfter?: string | undefined;
+  createdBefore?: string | undefined;
+  idPrefix?: string | undefined;
+  /** A task with all tasks below it; `*` for tasks without a parent. */
+  root?: string | undefined;
+  /** A text that their title contains, whatever the case of its ASCII letters. */
+  q?: string | undefined;
 }
 
 /** A tool call that waits or waited for approval. */
@@ -233,6 +253,19 @@ export interface Workspace {
   /** Number of stored tasks of the agent. */
   tasks: number;
   updatedAt: string;
+}
+
+/** An agent that has tasks. */
+export interface TaskAgent {
+  agentId: string;
+  /** The adapter of its newest task. */
+  provider: string;
+  /** Number of its stored tasks. */
+  tasks: number;
+  /** When its newest task was created, started or ended. */
+  lastActivityAt: string;
+  /** Name of the node on which it lives; null with SQLite, and if it lives on no node yet. */
+  node: string | null;
 }
 
 /** Condition for writing or deleting a file. If it is not met, the call rejects with `stale_write`. */

@@ -4,8 +4,10 @@ import type { AdapterInput, GatewayCapabilities } from "#contract";
 import type { AdapterRegistry, RegisteredAdapter } from "../../adapters/adapter-registry.ts";
 import type { AvailableAdapters, ForeignAdapter } from "../../adapters/available-adapters.ts";
 import type { Dispatcher, Load } from "../../dispatch/dispatcher.ts";
+import { BridgeError } from "../../errors.ts";
 import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
-import { problemResponses } from "../wire/problem.ts";
+import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
+import { emptyBody, noQuery } from "../wire/request-schemas.ts";
 import { connectionSchema } from "../wire/result-schema.ts";
 import { timestamp, toIsoOrNull } from "../wire/timestamps.ts";
 
@@ -55,8 +57,12 @@ const createAdapterSchema = (inputs: readonly AdapterInput[]) =>
     })
     .meta({ id: "Adapter", description: "An adapter with its health, capabilities and load." });
 
-/** `GET /api/v2/adapters`. */
+const adapterParams = z.object({ provider: z.string().describe("Name of the adapter.") });
+
+/** `GET /api/v2/adapters` and `POST /api/v2/adapters/{provider}/check`. */
 export const adapterRoutes: FastifyPluginAsyncZodOpenApi<AdapterRouteOptions> = async (app, { inputs, registry, adapters, dispatcher }) => {
+  const adapterSchema = createAdapterSchema(inputs);
+
   app.get(
     "/api/v2/adapters",
     {
@@ -69,7 +75,7 @@ export const adapterRoutes: FastifyPluginAsyncZodOpenApi<AdapterRouteOptions> = 
           "All adapters in their configured order, with health, capabilities and load, and then those that only other nodes have, sorted by name. Their `running` and `maxConcurrent` are sums over their nodes.",
         querystring: z.strictObject(pageQuery),
         response: {
-          200: { description: "A page of adapters.", content: { "application/json": { schema: pageSchema(createAdapterSchema(inputs)) } } },
+          200: { description: "A page of adapters.", content: { "application/json": { schema: pageSchema(adapterSchema) } } },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
         },
       },
@@ -90,6 +96,37 @@ export const adapterRoutes: FastifyPluginAsyncZodOpenApi<AdapterRouteOptions> = 
         },
         ({ position }) => position,
       );
+    },
+  );
+
+  app.post(
+    "/api/v2/adapters/:provider/check",
+    {
+      config: { scope: "manage" },
+      schema: {
+        operationId: "checkAdapter",
+        tags: ["adapters"],
+        summary: "Check an adapter",
+        description:
+          "Runs the health check of the adapter on this node now, and returns the adapter with its new health. `preflight` lists the steps of the check, with the remedy of each that failed. Concurrent requests share one check, which takes at most 30 seconds, and a check that ended in the last 2 seconds is not repeated. An adapter that could not be loaded is checked only by a restart of Bridge.",
+        params: adapterParams,
+        querystring: noQuery,
+        body: emptyBody,
+        response: {
+          200: { description: "The adapter with its health.", content: { "application/json": { schema: adapterSchema } } },
+          ...problemResponses(...bodyErrorCodes, "unauthenticated", "scope_missing", "not_found", "too_many_requests"),
+        },
+      },
+    },
+    async ({ params: { provider } }) => {
+      const entry = await registry.checkNow(provider);
+      const nodes = adapters.listNodesWith(provider);
+      if (entry === undefined) {
+        const remedy =
+          nodes.length === 0 ? "GET /api/v2/adapters lists the adapters." : `Send the request to a node that has it: ${nodes.join(", ")}.`;
+        throw new BridgeError("not_found", `This node has no adapter ${provider}. ${remedy}`);
+      }
+      return { ...describeAdapter(entry, dispatcher.load(provider)), nodes };
     },
   );
 };

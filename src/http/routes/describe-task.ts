@@ -1,11 +1,12 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
+import { normalizedUsageSchema } from "#contract";
 import { queuedReasons } from "../../dispatch/queued-reason.ts";
 import type { TaskSnapshot } from "../../queries/task-reader.ts";
 import { type ListedTask, taskStates } from "../../task.ts";
 import { extensibleEnum } from "../wire/extensible-enum.ts";
-import { resultSchema } from "../wire/result-schema.ts";
+import { errorCodeSchema, resultSchema } from "../wire/result-schema.ts";
 import { timestamp, toIso, toIsoOrNull } from "../wire/timestamps.ts";
 import { callbackStateSchema } from "./describe-callback.ts";
 
@@ -53,6 +54,14 @@ const listedTask = {
     .describe(
       "Name of the node that runs or ran the task, or of the only one that may start it. Null with SQLite, and if it was forgotten.",
     ),
+  title: z
+    .string()
+    .nullable()
+    .describe("The first line of the message, at most 120 characters. Null without a message, and for tasks of earlier versions."),
+  model: z.string().nullable().describe("The model that ran the task; until the task ends, the requested one. Null if it is unknown."),
+  usage: normalizedUsageSchema.nullable().describe("Null if it is unknown."),
+  costUsd: z.number().nullable().describe("Null if it is unknown."),
+  errorCode: errorCodeSchema.nullable().describe("Why the task failed."),
   createdAt: timestamp,
   startedAt: timestamp.nullable(),
   finishedAt: timestamp.nullable(),
@@ -77,6 +86,11 @@ export const taskSchema = z.strictObject({ ...listedTask, result: resultSchema.n
       waitingOn: null,
       queuedBecause: null,
       node: null,
+      title: "Count BRIDGE in *.md",
+      model: null,
+      usage: null,
+      costUsd: null,
+      errorCode: null,
       createdAt: "2026-11-22T09:30:00.000Z",
       startedAt: "2026-11-22T09:30:00.004Z",
       finishedAt: "2026-11-22T09:30:00.816Z",
@@ -90,7 +104,7 @@ export const taskSchema = z.strictObject({ ...listedTask, result: resultSchema.n
 
 /** Converts a task to its form in lists. */
 export function describeListedTask(
-  { task, callback, lastProgressAt, isApprovalPending, queuedBecause, node }: TaskSnapshot<ListedTask>,
+  { task, summary, callback, lastProgressAt, isApprovalPending, queuedBecause, node }: TaskSnapshot<ListedTask>,
   now: number,
 ): z.infer<typeof listedTaskSchema> {
   return {
@@ -102,6 +116,11 @@ export function describeListedTask(
     waitingOn: findWaitingReason({ task, lastProgressAt, isApprovalPending, queuedBecause }, now),
     queuedBecause,
     node,
+    title: summary.title,
+    model: summary.model,
+    usage: summary.usage,
+    costUsd: summary.costUsd,
+    errorCode: summary.errorCode,
     createdAt: toIso(task.createdAt),
     startedAt: toIsoOrNull(task.startedAt),
     finishedAt: toIsoOrNull(task.finishedAt),
@@ -131,12 +150,12 @@ async function* encodeTask({ result: _, ...described }: z.infer<typeof taskSchem
 /** Converts a task to its form in the API. */
 export function describeTask(snapshot: TaskSnapshot, now: number): z.infer<typeof taskSchema> {
   const { task } = snapshot;
-  const listed = { ...snapshot, task: { ...task, metadata: task.request.metadata ?? null } };
+  const listed = { ...snapshot, task: { ...task, summary: snapshot.summary, metadata: task.request.metadata ?? null } };
   return { ...describeListedTask(listed, now), result: task.result };
 }
 
 function findWaitingReason(
-  { task, lastProgressAt, isApprovalPending, queuedBecause }: Omit<TaskSnapshot<ListedTask>, "callback" | "node">,
+  { task, lastProgressAt, isApprovalPending, queuedBecause }: Omit<TaskSnapshot<ListedTask>, "callback" | "node" | "summary">,
   now: number,
 ): z.infer<typeof listedTask.waitingOn> {
   if (task.state === "queued") return queuedBecause === "quota" ? "quota" : "queue";

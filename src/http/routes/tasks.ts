@@ -1,13 +1,15 @@
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
+import { taskErrorCodeSchema } from "#contract";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import { BridgeError } from "../../errors.ts";
 import type { TaskReader } from "../../queries/task-reader.ts";
-import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
+import { encodeCursor, pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
 import { PREFER_DESCRIPTION } from "../wire/prefer-header.ts";
 import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
 import { emptyBody, noQuery, taskParams } from "../wire/request-schemas.ts";
 import { headersOf } from "../wire/response-headers.ts";
+import { callbackStateSchema } from "./describe-callback.ts";
 import { describeListedTask, listedTaskSchema, sendTask, taskSchema, taskStateSchema } from "./describe-task.ts";
 import { waitIfPreferred } from "./wait-if-preferred.ts";
 
@@ -17,8 +19,39 @@ export interface TaskRouteOptions {
   tasks: TaskReader;
 }
 
+/** The form of a time in a query. */
+const timeInput = { override: { type: "string", format: "date-time" } } as const;
+const time = z.iso
+  .datetime({ offset: true, error: "must be an ISO 8601 time with a time zone, such as 2026-11-22T09:30:00Z" })
+  .transform((text) => Date.parse(text));
+
+/** Conditions that have no index in the order of the list. */
+const searchQuery = {
+  errorCode: taskErrorCodeSchema.optional().describe("Only tasks that ended with this error code."),
+  callback: callbackStateSchema.optional().describe("Only tasks with a callback in this state."),
+  createdAfter: time.optional().describe("Only tasks that were created at this time or later.").meta(timeInput),
+  createdBefore: time.optional().describe("Only tasks that were created before this time.").meta(timeInput),
+  idPrefix: z
+    .string()
+    .regex(/^[A-Za-z0-9_:-]{1,128}$/, "must be the beginning of a taskId: 1 to 128 of A-Z a-z 0-9 _ : -")
+    .optional()
+    .describe("Only tasks whose id begins with this text."),
+  root: z
+    .string()
+    .regex(/^([A-Za-z0-9_:-]{1,128}|\*)$/, "must be a taskId, or * for tasks without a parent")
+    .optional()
+    .describe("Only this task, its child tasks and their child tasks. `*`: only tasks without a parent."),
+  q: z
+    .string()
+    .min(1, "must have 1 to 200 characters")
+    .max(200, "must have 1 to 200 characters")
+    .optional()
+    .describe("Only tasks whose `title` contains this text, whatever the case of its ASCII letters."),
+};
+
 const listQuery = z.strictObject({
   ...pageQuery,
+  ...searchQuery,
   state: taskStateSchema.optional().describe("Only tasks in this state."),
   provider: z.string().optional().describe("Only tasks of this adapter."),
   agentId: z.string().optional().describe("Only tasks of this agent."),
@@ -48,7 +81,7 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
         tags: ["tasks"],
         summary: "List tasks",
         description:
-          "Tasks of your tenant, newest first, without their results. A page can have fewer than `limit` tasks; `nextCursor` is null on the last page.",
+          "Tasks of your tenant, newest first, without their results. A page can have fewer than `limit` tasks; `nextCursor` is null on the last page. With `errorCode`, `callback`, `createdAfter`, `createdBefore`, `idPrefix`, `root` or `q`, a page examines at most 2,000 tasks, so that it can be empty before the last page.",
         querystring: listQuery,
         response: {
           200: {
@@ -153,13 +186,22 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
   );
 };
 
-async function listTasks(tasks: TaskReader, tenant: string, { limit, cursor, ...filter }: z.output<typeof listQuery>) {
+async function listTasks(tasks: TaskReader, tenant: string, query: z.output<typeof listQuery>) {
+  const { limit, cursor, errorCode, callback, createdAfter, createdBefore, idPrefix, root, q, ...filter } = query;
+  const search = { errorCode, callback, createdAfter, createdBefore, idPrefix, root: root === "*" ? null : root, title: q };
+  const now = Date.now();
+  if (Object.values(search).some((value) => value !== undefined)) {
+    const { found, next } = await tasks.search({ ...filter, ...search, tenant }, { before: cursor ?? null, limit });
+    return {
+      data: found.map((snapshot) => describeListedTask(snapshot, now)),
+      meta: { nextCursor: next === null ? null : encodeCursor(next) },
+    };
+  }
   const readPage = (before: number | null, size: number) => tasks.list({ ...filter, tenant }, { before, limit: size });
   const found = await readPage(cursor ?? null, limit);
   const last = found.at(-1);
   // A page with large metadata is cut short, so a page shorter than `limit` need not be the last.
   const hasMore = last !== undefined && (await readPage(last.task.seq, 1)).length > 0;
-  const now = Date.now();
   return toPage(
     found,
     hasMore,

@@ -3,6 +3,7 @@ import type { Task } from "../../task.ts";
 import { toColumnText } from "../column-text.ts";
 import type { InsertOptions, NewTask } from "../records.ts";
 import { toInsertedTask, toRequestColumns, toStartEvent, toTask } from "../task-rows.ts";
+import { toNewSummary } from "../task-summary.ts";
 import type { Row, Value } from "./connection.ts";
 import type { OperationKind, Outcome, Transaction } from "./operation-kind.ts";
 import { isSessionBusy, lockAgent } from "./place-sql.ts";
@@ -111,6 +112,8 @@ const columns = [
   "fingerprint",
   "traceparent",
   "resume_token",
+  "title",
+  "model",
 ] as const;
 const numbers: ReadonlySet<string> = new Set(["parent_seq"]);
 const names = columns.join(", ");
@@ -148,6 +151,7 @@ function toColumns(inputs: readonly Accept[], starting: ReadonlySet<Accept>): Va
       agent_id: task.agentId,
       provider: task.provider,
       ...toRequestColumns(task),
+      ...toNewSummary(task),
       fingerprint: task.fingerprint,
       traceparent: task.traceparent,
       resume_token: resumeToken === undefined ? null : toColumnText(resumeToken),

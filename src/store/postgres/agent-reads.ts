@@ -12,10 +12,16 @@ export function createAgentReads(reader: Reader) {
   } satisfies Partial<Store>;
 }
 
-const toAgent = (row: Row): ListedAgent => ({ agentId: String(row["id"]), tasks: Number(row["tasks"]), updatedAt: Number(row["at"]) });
+const toAgent = (row: Row): ListedAgent => ({
+  agentId: String(row["id"]),
+  tasks: Number(row["tasks"]),
+  updatedAt: Number(row["at"]),
+  provider: String(row["provider"]),
+  node: row["node"] as string | null,
+});
 
 /** The columns of `toAgent`, of an agent `a` and its newest task `t`. The count reads an index, and no rows of tasks. */
-const columns = `a.id, coalesce(t.finished_at, t.started_at, t.created_at) AS at,
+const columns = `a.id, t.provider, (SELECT p.node FROM place p WHERE p.tenant = $1 AND p.agent_id = a.id) AS node, coalesce(t.finished_at, t.started_at, t.created_at) AS at,
   (SELECT count(*) FROM task c WHERE c.tenant = $1 AND c.agent_id = a.id) AS tasks`;
 
 /** Jumps from agent to agent along the index, and reads only the newest task of each. */

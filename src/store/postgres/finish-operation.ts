@@ -4,6 +4,7 @@ import { toColumnText } from "../column-text.ts";
 import { encodeGaps } from "../gapped-json.ts";
 import type { DueCallback, Finish, NewCallback } from "../records.ts";
 import { toStartEvent } from "../task-rows.ts";
+import { toEndedSummary } from "../task-summary.ts";
 import { rejectApprovals } from "./approval-rejections.ts";
 import { takeOrigins } from "./callback-origins.ts";
 import { toColumns } from "./columns.ts";
@@ -84,7 +85,7 @@ async function write(ends: readonly AllowedEnd[], transaction: Transaction): Pro
       ends.map(({ task, finish }) => ({ task: task.seq, reason: finish.result.error ?? "The task has ended." })),
       transaction,
     ),
-    transaction.query(updateTasks, [...toColumns(["seq", "state", "result", "gaps"], ends.map(toTaskRow)), transaction.now, Date.now()]),
+    transaction.query(updateTasks, [...toColumns(endNames, ends.map(toTaskRow)), transaction.now, Date.now()]),
     transaction.query(deleteUnusedTexts, [withoutTexts.map(({ task }) => task.seq)]),
     callbacks.length > 0 ? transaction.query(insertCallbacks, [...toColumns(callbackNames, callbacks), transaction.now]) : null,
     tokens.length > 0 ? transaction.query(upsertTokens, [...toColumns(tokenNames, tokens), transaction.now]) : null,
@@ -92,10 +93,13 @@ async function write(ends: readonly AllowedEnd[], transaction: Transaction): Pro
   return { rejections, owners };
 }
 
+const endNames = ["seq", "state", "result", "gaps", "model", "cost_usd", "usage", "error_code"] as const;
 const updateTasks = {
   name: "finish_tasks",
-  text: `UPDATE task t SET state = given.state, finished_at = $5, ran_to = $6, result = given.result, result_gaps = given.gaps
-    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) AS given (seq, state, result, gaps) WHERE t.seq = given.seq`,
+  text: `UPDATE task t SET state = given.state, finished_at = $9, ran_to = $10, result = given.result, result_gaps = given.gaps,
+      model = coalesce(given.model, t.model), cost_usd = given.cost_usd, usage = given.usage, error_code = given.error_code
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::double precision[], $7::text[], $8::text[])
+      AS given (${endNames.join(", ")}) WHERE t.seq = given.seq`,
 };
 
 const toTaskRow = ({ task, finish, resultJson }: AllowedEnd) => ({
@@ -103,6 +107,7 @@ const toTaskRow = ({ task, finish, resultJson }: AllowedEnd) => ({
   state: finish.state,
   result: resultJson,
   gaps: encodeGaps(finish.storedResult?.gaps ?? []),
+  ...toEndedSummary(finish.result),
 });
 
 /** After a crash between storing a text and the end of its task, no result refers to the text. */

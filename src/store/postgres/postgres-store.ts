@@ -129,6 +129,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   const passStopRequests = () => readStopRequests(reader, (...stop) => onStop(...stop));
 
   const cluster = createPostgresCluster({ url, node, connect: () => connect({ url }), reader, onChange: () => hints.send("nodes") });
+  const deletions = createDeletionReads(reader);
   const store: Store = {
     get epoch() {
       return log.current();
@@ -146,14 +147,14 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       onStop = listener;
     },
     ...createTaskReads(reader, { node: node.id, ...longTexts }),
-    ...createTaskListReads(reader),
+    ...createTaskListReads(reader, deletions),
     ...createAgentReads(reader),
     ...createEventReads(reader, tail.lastEventNumber),
     ...createCallbackReads(reader, { readGapped, correctSchedule: schedule.correct, writer, ...outbox }),
     ...createApprovalReads(reader),
     ...createApprovalWrites(writer),
     ...createResumeTokenReads(reader),
-    ...createDeletionReads(reader),
+    ...deletions,
     ...createDeletionWrites(writer),
     ...createTicketWrites(writer, createTicketReads(reader)),
     ...createRetentionWrites(writer),

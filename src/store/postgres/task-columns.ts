@@ -1,4 +1,5 @@
 import { progressColumns as sharedColumns } from "../task-rows.ts";
+import { summaryColumns } from "../task-summary.ts";
 
 /** The columns of `toTaskProgress`, which include the node. */
 const progressColumns = `${sharedColumns}, node`;
@@ -7,7 +8,7 @@ const progressColumns = `${sharedColumns}, node`;
 export const timedColumns = `${progressColumns}, ran_from, ran_to`;
 
 /** The columns of `toListedTask`, which include the node. */
-export const listedColumns = `${progressColumns}, metadata`;
+export const listedColumns = `${progressColumns}, metadata, ${summaryColumns}`;
 
 /** The columns of `toTask`. A statement names its columns: after a migration adds one, a prepared `SELECT *` fails. */
 export const taskColumns = `${listedColumns}, parent_seq, request, fingerprint, traceparent, restarts, result, result_gaps`;

@@ -2,6 +2,7 @@ import { isFinal, type TaskState } from "../../task.ts";
 import type { Page, TaskFilter } from "../records.ts";
 import type { Store } from "../store.ts";
 import { toListedTask } from "../task-rows.ts";
+import { createTaskSearch } from "../task-search.ts";
 import type { Row, Statement } from "./connection.ts";
 import { cutPage, isFull } from "./cut-pages.ts";
 import type { Reader } from "./reader-pool.ts";
@@ -23,7 +24,7 @@ interface Conditions {
 }
 
 /** Lists tasks. */
-export function createTaskListReads(reader: Reader) {
+export function createTaskListReads(reader: Reader, { findFamily }: Pick<Store, "findFamily">) {
   async function readNewest(conditions: Conditions, { before, limit }: Page): Promise<readonly Row[]> {
     const examined = conditions.sql.length === 1 ? limit : EXAMINED_PER_TASK * limit;
     return reader.all(selectNewest(conditions), ...conditions.parameters, before ?? Number.MAX_SAFE_INTEGER, limit, examined);
@@ -57,8 +58,19 @@ export function createTaskListReads(reader: Reader) {
       const others = found.length === 0 ? [] : await reader.all(selectFound, filter.tenant, found);
       return [...tasks, ...others.map(toListedTask)];
     },
+    ...createTaskSearch({
+      all: (sql, values) => reader.all(toStatement(numberParameters(sql)), ...values),
+      readTasks: async (tenant, seqs) => (await reader.all(selectFound, tenant, seqs)).map(toListedTask),
+      findFamily,
+      // The offset keeps PostgreSQL from reading the index of a condition instead of the candidates.
+      from: "(SELECT number, task.* FROM candidate JOIN task ON seq = number ORDER BY number DESC OFFSET 0) AS t",
+      like: "ILIKE",
+      numbers: "unnest(?::bigint[]) AS member (number)",
+    }),
   } satisfies Partial<Store>;
 }
+
+const numberParameters = (sql: string): string => sql.split("?").reduce((before, after, index) => `${before}$${index}${after}`);
 
 function conditionsOf({ tenant, state, provider, agentId, parentTaskId }: TaskFilter): Conditions {
   const columns = { parent_id: parentTaskId, agent_id: agentId, provider };

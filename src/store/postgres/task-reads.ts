@@ -2,6 +2,7 @@ import type { ExecutionResult } from "#contract";
 import { HELD_WHILE_READ_BYTES, type LongTexts } from "../long-texts.ts";
 import type { Store } from "../store.ts";
 import { isSessionInUse, toQueuedCount, toStopRequest, toStoredResult, toTask, toTaskProgress } from "../task-rows.ts";
+import { toTaskSummary } from "../task-summary.ts";
 import { tagsOfNode } from "./place-sql.ts";
 import type { Reader } from "./reader-pool.ts";
 import { taskColumns, timedColumns } from "./task-columns.ts";
@@ -29,7 +30,11 @@ export function createTaskReads(reader: Reader, { node, readGapped, parseGapped 
       const row = await findRow(tenant, taskId);
       if (row === undefined) return null;
       const task = toTask(row);
-      return { task, readResult: row["result_gaps"] === null ? null : () => readGapped(task.seq, toStoredResult(row)) };
+      return {
+        task,
+        summary: toTaskSummary(row),
+        readResult: row["result_gaps"] === null ? null : () => readGapped(task.seq, toStoredResult(row)),
+      };
     },
     async resultBytes(tenant, taskId) {
       const row = await reader.get(selectResultBytes, tenant, taskId);

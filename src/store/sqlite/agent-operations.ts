@@ -42,7 +42,13 @@ export function createAgentOperations(driver: SqliteDriver) {
     const agents: ListedAgent[] = [];
     for (const row of rows) {
       const agentId = String(row["id"]);
-      agents.push({ agentId, tasks: await countTasks(agentId), updatedAt: Number(row["at"]) });
+      agents.push({
+        agentId,
+        tasks: await countTasks(agentId),
+        updatedAt: Number(row["at"]),
+        provider: String(row["provider"]),
+        node: null,
+      });
     }
     return agents;
   }
@@ -58,7 +64,7 @@ export function createAgentOperations(driver: SqliteDriver) {
          newest AS MATERIALIZED (
            SELECT id, (SELECT max(seq) FROM task WHERE tenant = ? AND agent_id = agent.id) AS seq FROM agent WHERE id IS NOT NULL
            ORDER BY seq DESC LIMIT ?)
-         SELECT n.id, coalesce(t.finished_at, t.started_at, t.created_at) AS at
+         SELECT n.id, t.provider, coalesce(t.finished_at, t.started_at, t.created_at) AS at
          FROM newest n CROSS JOIN task t ON t.seq = n.seq ORDER BY n.seq DESC`,
         tenant,
         tenant,
@@ -75,7 +81,7 @@ export function createAgentOperations(driver: SqliteDriver) {
            UNION ALL
            SELECT (SELECT min(agent_id) FROM task WHERE tenant = ? AND agent_id > agent.id), number + 1
            FROM agent WHERE agent.id IS NOT NULL AND number < ?)
-         SELECT a.id, coalesce(t.finished_at, t.started_at, t.created_at) AS at
+         SELECT a.id, t.provider, coalesce(t.finished_at, t.started_at, t.created_at) AS at
          FROM agent a CROSS JOIN task t ON t.seq = (SELECT max(seq) FROM task n WHERE n.tenant = ? AND n.agent_id = a.id)
          WHERE a.id IS NOT NULL ORDER BY a.id`,
         tenant,

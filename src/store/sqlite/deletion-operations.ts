@@ -24,7 +24,8 @@ export function createDeletionOperations(driver: SqliteDriver, { agents }: Depen
     );
 
   function detach(seq: number): void {
-    for (const table of ["callback_dedup", "callback", "approval", "stop_request"]) driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
+    for (const table of ["callback_dedup", "callback", "approval", "stop_request", "task_summary"])
+      driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
     driver.run(
       `UPDATE task SET tenant = ?, id = CAST(seq AS TEXT), parent_seq = NULL, parent_id = NULL, agent_id = '', provider = '', metadata = NULL,
          request = '{}', fingerprint = '', traceparent = NULL, resume_token = NULL, result = '{}', result_gaps = NULL WHERE seq = ?`,

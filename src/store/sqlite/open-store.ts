@@ -43,7 +43,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     ...events.operations,
     ...approvals.operations,
     ...createTaskOperations(driver, { events, approvals, callbacks, longTexts, clock }),
-    ...createTaskListOperations(driver),
+    ...createTaskListOperations(driver, deletions.operations),
     ...createStopOperations(driver),
     keepLongTexts: longTexts.keepLongTexts,
     ...agents.operations,

@@ -2,7 +2,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { isFinal, type ListedTask } from "../../task.ts";
 import type { Page, TaskFilter } from "../records.ts";
 import type { Store } from "../store.ts";
-import { listedColumns, toListedTask } from "../task-rows.ts";
+import { progressColumns, toListedTask } from "../task-rows.ts";
+import { createTaskSearch } from "../task-search.ts";
+import { summaryColumns } from "../task-summary.ts";
 import { createLengthLimit } from "./read-length.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 
@@ -10,6 +12,9 @@ import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 const MAX_HOPS = 1000;
 /** Maximum tasks that `readNewest` compares with a filter, per task of the requested page. */
 const EXAMINED_PER_TASK = 10;
+
+/** The columns of `toListedTask`. */
+const listedColumns = `${progressColumns}, metadata, ${summaryColumns}`;
 
 /** A condition on tasks, with its parameters. */
 interface Condition {
@@ -20,14 +25,16 @@ interface Condition {
 type Conditions = readonly [Condition, ...Condition[]];
 
 /** The operations that list tasks. */
-export function createTaskListOperations(driver: SqliteDriver) {
+export function createTaskListOperations(driver: SqliteDriver, { findFamily }: Pick<Store, "findFamily">) {
+  const selectListed = `SELECT ${listedColumns} FROM task LEFT JOIN task_summary s ON s.task = seq WHERE seq = ? AND tenant = ?`;
+
   /** Reads the index of one condition, and compares its newest tasks with the other conditions. */
   function readNewest([first, ...others]: Conditions, { before, limit }: Page, enough: (row: Row) => boolean): void {
     const examined = others.length === 0 ? limit : EXAMINED_PER_TASK * limit;
     driver.allUntil(
       enough,
       `SELECT ${listedColumns} FROM (SELECT seq AS listed FROM task WHERE ${first.sql} AND seq < ? ORDER BY seq DESC LIMIT ?)
-         CROSS JOIN task ON seq = listed ${others.map(({ sql }) => `AND ${sql}`).join(" ")} ORDER BY listed DESC`,
+         CROSS JOIN task ON seq = listed LEFT JOIN task_summary s ON s.task = seq WHERE true ${others.map(({ sql }) => `AND ${sql}`).join(" ")} ORDER BY listed DESC`,
       ...first.parameters,
       before ?? Number.MAX_SAFE_INTEGER,
       examined,
@@ -79,11 +86,29 @@ export function createTaskListOperations(driver: SqliteDriver) {
       if (isFull || conditions.length === 1) return tasks;
       const rest = { before: tasks.at(-1)?.seq ?? page.before, limit: page.limit - tasks.length };
       for (const seq of await findMatches(conditions, rest)) {
-        const row = driver.get(`SELECT ${listedColumns} FROM task WHERE seq = ? AND tenant = ?`, seq, filter.tenant);
+        const row = driver.get(selectListed, seq, filter.tenant);
         if (row !== undefined && add(row)) break;
       }
       return tasks;
     },
+    ...createTaskSearch({
+      all: async (sql, values) => driver.all(sql, ...values.map((value) => (typeof value === "object" ? JSON.stringify(value) : value))),
+      async readTasks(tenant, seqs) {
+        const isLongEnough = createLengthLimit("metadata");
+        const tasks: ListedTask[] = [];
+        for (const seq of seqs) {
+          const row = driver.get(selectListed, seq, tenant);
+          if (row === undefined) continue;
+          tasks.push(toListedTask(row));
+          if (isLongEnough(row)) break;
+        }
+        return tasks;
+      },
+      findFamily,
+      from: "candidate CROSS JOIN task t ON t.seq = candidate.number LEFT JOIN task_summary s ON s.task = t.seq",
+      like: "LIKE",
+      numbers: "(SELECT value AS number FROM json_each(?)) AS member",
+    }),
   } satisfies Partial<Store>;
 }
 

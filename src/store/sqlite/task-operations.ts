@@ -18,6 +18,7 @@ import {
   toTask,
   toTaskProgress,
 } from "../task-rows.ts";
+import { summaryColumns, toEndedSummary, toNewSummary, toTaskSummary } from "../task-summary.ts";
 import type { createApprovalOperations } from "./approval-operations.ts";
 import type { createCallbackOperations } from "./callback-operations.ts";
 import { claimSql } from "./claim-sql.ts";
@@ -48,11 +49,22 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
 
   const appendStart = (task: Task, at: number): void => events.append(task, toStartEvent(task), at);
 
+  function keepSummary(seq: number, result: ExecutionResult): void {
+    const { model, cost_usd, usage, error_code } = toEndedSummary(result);
+    driver.run(
+      `INSERT INTO task_summary (task, model, cost_usd, usage, error_code) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (task) DO UPDATE SET model = coalesce(excluded.model, model), cost_usd = excluded.cost_usd, usage = excluded.usage,
+         error_code = excluded.error_code`,
+      ...[seq, model, cost_usd, usage, error_code],
+    );
+  }
+
   function finishIf(state: "queued" | "running", task: Task, finish: Finish): EndedTask | null {
     const now = clock();
     const { json, gaps } = finish.storedResult ?? { json: JSON.stringify(finish.result), gaps: [] };
     const update = "UPDATE task SET state = ?, finished_at = ?, result = ?, result_gaps = ? WHERE seq = ? AND state = ? AND restarts = ?";
     if (driver.run(update, finish.state, now, json, encodeGaps(gaps), task.seq, state, task.restarts) === 0) return null;
+    keepSummary(task.seq, finish.result);
     if (state === "queued" && task.restarts === 0) appendStart(task, now);
     approvals.rejectAll(task, finish.result.error ?? "The task has ended.", now);
     events.append(task, finish.event, now);
@@ -98,6 +110,8 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
             starts ? "running" : "queued",
             starts ? now : null,
           );
+          const { title, model } = toNewSummary(task);
+          driver.run("INSERT INTO task_summary (task, title, model) VALUES (?, ?, ?)", inserted?.["seq"] ?? null, title, model);
           const start = starts ? ({ state: "running", startedAt: now } as const) : ({ state: "queued", startedAt: null } as const);
           const stored = toInsertedTask(task, { seq: Number(inserted?.["seq"]), node: null, createdAt: now, ...start });
           if (starts) appendStart(stored, now);
@@ -117,7 +131,8 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
       const row = findRow(tenant, taskId);
       if (row === undefined) return null;
       const task = toTask(row);
-      return { task, readResult: row["result_gaps"] === null ? null : () => longTexts.readGapped(task.seq, toStoredResult(row)) };
+      const summary = toTaskSummary(driver.get(`SELECT ${summaryColumns} FROM task_summary WHERE task = ?`, task.seq) ?? {});
+      return { task, summary, readResult: row["result_gaps"] === null ? null : () => longTexts.readGapped(task.seq, toStoredResult(row)) };
     },
     async resultBytes(tenant, taskId) {
       const columns = "octet_length(result) AS bytes, result_gaps IS NOT NULL AS long";

@@ -53,6 +53,21 @@ test("the list is paginated in the configured order", async () => {
   expect((await bridge.call("GET", "/api/v2/adapters?limit=3")).body.meta).toEqual({ nextCursor: null });
 });
 
+test("a check returns the adapter with its health; requests at the same time share one check, and an ended one is not repeated at once", async () => {
+  const check = (provider: string) => bridge.call("POST", `/api/v2/adapters/${provider}/check`, { token: "manager" });
+  await askUntil(adapters, (answer) => answer.body.data[0].health.checkedAt !== null);
+  const answers = await Promise.all(Array.from({ length: 5 }, () => check("memory")));
+  for (const { status, body } of answers) {
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ provider: "memory", health: { status: "healthy" }, nodes: [expect.any(String)] });
+  }
+  expect(new Set(answers.map(({ body }) => body.health.checkedAt)).size).toBe(1);
+  expect((await check("absent")).body.health).toMatchObject({ status: "offline", detail: "It is not installed." });
+  const unknown = await check("unknown");
+  expectProblem(unknown, "not_found");
+  expect(unknown.body.detail).toBe("This node has no adapter unknown. GET /api/v2/adapters lists the adapters.");
+});
+
 test.each(["provider=memory", "limit=0", "limit=201", "cursor=x"])("the list rejects ?%s", async (query) => {
   const refused = await bridge.call("GET", `/api/v2/adapters?${query}`);
   expectProblem(refused, "invalid_request");

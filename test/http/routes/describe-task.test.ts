@@ -9,6 +9,7 @@ const base = storedTask({ provider: "memory", state: "queued", createdAt: now - 
 const running: Task = { ...base, state: "running", startedAt: now - 90_000 };
 const snapshot = (task: Task, lastProgressAt: number | null): TaskSnapshot => ({
   task,
+  summary: { title: "Look.", model: "small", costUsd: 0.5, usage: null, errorCode: null },
   lastProgressAt,
   callback: null,
   isApprovalPending: false,
@@ -62,7 +63,7 @@ test("a task matches its schema and contains neither its request nor its owner",
     lastError: "http_500",
     updatedAt: now,
   } as const;
-  const described = describeTask({ task, callback, lastProgressAt: now, isApprovalPending: false, queuedBecause: null, node: "n1" }, now);
+  const described = describeTask({ ...snapshot(task, now), callback, node: "n1" }, now);
   expect(taskSchema.parse(described)).toEqual({
     taskId: "t1",
     parentTaskId: "p1",
@@ -72,6 +73,11 @@ test("a task matches its schema and contains neither its request nor its owner",
     waitingOn: null,
     queuedBecause: null,
     node: "n1",
+    title: "Look.",
+    model: "small",
+    costUsd: 0.5,
+    usage: null,
+    errorCode: null,
     createdAt: "2026-01-02T03:02:25.678Z",
     startedAt: "2026-01-02T03:02:35.678Z",
     finishedAt: "2026-01-02T03:04:05.678Z",

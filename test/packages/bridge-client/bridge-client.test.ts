@@ -134,6 +134,14 @@ test("getTaskRequest returns the request of a task", async () => {
   expect(await client.getTaskRequest(taskId)).toMatchObject({ request: { ...task, taskId, metadata: { order: 7 } }, masked: [] });
 });
 
+test("listAgents returns the agents that have tasks, and checkAdapter checks the health of an adapter", async () => {
+  await client.run({ ...task, agentId: "listed-agent" });
+  const agents = await collect(client.listAgents());
+  expect(agents.find(({ agentId }) => agentId === "listed-agent")).toMatchObject({ provider: "memory", tasks: 1 });
+  expect(await client.checkAdapter("memory")).toMatchObject({ provider: "memory", health: { status: "healthy" } });
+  await expect(client.checkAdapter("unknown")).rejects.toMatchObject({ code: "not_found" });
+});
+
 test("getIdentity returns the tenant and the scopes of the token", async () => {
   expect(await client.getIdentity()).toMatchObject({ tenant: "alpha", scopes: expect.arrayContaining(["read"]), expiresAt: null });
 });

@@ -17,6 +17,7 @@ import type {
   NormalizedUsage,
   ServiceInfo,
   Task,
+  TaskAgent,
   TaskErrorCode,
   TaskFile,
   TaskFilter,
@@ -105,12 +106,16 @@ const keys = {
     ...{ bridgeInput: true, responderInput: true },
   } satisfies Keys<TaskRequest["request"]>,
   TaskRequest: { request: true, masked: true } satisfies Keys<TaskRequest>,
+  TaskAgent: { agentId: true, provider: true, tasks: true, lastActivityAt: true, node: true } satisfies Keys<TaskAgent>,
   TaskFile: { path: true, bytes: true, modifiedAt: true } satisfies Keys<TaskFile>,
   Workspace: { id: true, kind: true, agentId: true, tasks: true, updatedAt: true } satisfies Keys<Workspace>,
   ServiceInfo: { name: true, version: true, description: true, links: true } satisfies Keys<ServiceInfo>,
 };
 const health: Keys<Adapter["health"]> = { status: true, connection: true, version: true, detail: true, preflight: true, checkedAt: true };
-const filter: Keys<TaskFilter> = { state: true, provider: true, agentId: true, parentTaskId: true };
+const filter: Keys<TaskFilter> = {
+  ...{ state: true, provider: true, agentId: true, parentTaskId: true, errorCode: true, callback: true },
+  ...{ createdAfter: true, createdBefore: true, idPrefix: true, root: true, q: true },
+};
 const callback: Keys<Omit<CallbackBody, keyof ExecutionResult>> = {
   taskId: true,
   agentId: true,

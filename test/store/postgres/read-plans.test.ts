@@ -127,7 +127,7 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
       writer: { write: async () => new Set() as never },
     });
     const approvals = createApprovalReads(reader);
-    const lists = createTaskListReads(reader);
+    const lists = createTaskListReads(reader, createDeletionReads(reader));
     const read = createTaskReads(reader, { node: "n1", ...longTexts });
     const middle = Math.floor(tasks / 2);
 
@@ -149,6 +149,20 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
       await lists.listTasks({ tenant, ...filter }, { before: middle, limit: 50 });
       await lists.listTasks({ tenant: "absent", ...filter }, PAGE);
     }
+    const searches = [
+      { errorCode: "timeout" as const },
+      { callback: "dead" as const },
+      { createdAfter: middle, createdBefore: middle + 10 },
+      { root: null },
+      { title: "needle" },
+      { title: "needle", agentId: "agent-1", state: "running" as const },
+    ];
+    for (const search of searches) await lists.searchTasks({ tenant, ...search }, { before: middle, limit: 50 });
+    check({ sorts: false, rows: 2_000 });
+    await lists.searchTasks({ tenant, idPrefix: "1" }, PAGE);
+    await lists.searchTasks({ tenant, idPrefix: "77" }, PAGE);
+    await lists.searchTasks({ tenant, root: String(tasks) }, PAGE);
+    check({ sorts: true, rows: 2_000 });
     await approvals.listApprovals(tenant, undefined, PAGE);
     await approvals.listApprovals(tenant, "approved", PAGE);
     await callbacks.listCallbacks(tenant, undefined, { before: middle, limit: 50 });

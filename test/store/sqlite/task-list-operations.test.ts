@@ -38,7 +38,7 @@ async function openWith(places: readonly Place[]) {
       return rows;
     },
   };
-  return { ...createTaskListOperations(counted), reads };
+  return { ...createTaskListOperations(counted, { findFamily: async () => [] }), reads };
 }
 
 const place = (fields: Partial<Place>): Place => ({ agentId: "a", provider: "p", state: "completed", parentTaskId: null, ...fields });

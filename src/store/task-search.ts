@@ -1,0 +1,144 @@
+import { isFinal } from "../task.ts";
+import { toColumnText } from "./column-text.ts";
+import type { Page, TaskPage, TaskSearch } from "./records.ts";
+import type { Store } from "./store.ts";
+
+/** Maximum tasks that one page of a search examines, in about 10 ms. */
+const MAX_EXAMINED = 2000;
+/** Maximum tasks with a prefix of ids that are sorted in memory. With more, the search examines the newest tasks. */
+const MAX_WITH_PREFIX = 1000;
+/** By how much the times of tasks can differ from the order of their numbers, because the clocks of nodes differ. */
+const TOLERATED_SKEW_MS = 60_000;
+
+type Value = string | number | readonly number[];
+type Row = Readonly<Record<string, unknown>>;
+
+/** A part of a statement with `?` for each of its values. */
+interface Term {
+  sql: string;
+  values: readonly Value[];
+}
+
+/** The reads of an engine, and the SQL in which engines differ. */
+export interface SearchEngine extends Pick<Store, "findFamily"> {
+  all(sql: string, values: readonly Value[]): Promise<readonly Row[]>;
+  /** Lists these tasks, newest first. Returns fewer if their metadata is long. */
+  readTasks(tenant: string, seqs: readonly number[]): Promise<TaskPage["tasks"]>;
+  /** The tasks of `candidate`: the columns of the task `t`, `title`, `error_code`, and `number`, which is in the order of the list. */
+  from: string;
+  /** Tests whether a text contains another one, whatever the case of its ASCII letters. */
+  like: string;
+  /** The table `member` of numbers, whose parameter is an array. */
+  numbers: string;
+}
+
+/**
+ * Creates the search for tasks by conditions that have no index in the order of the list. Each page examines a limited number of tasks, so
+ * it may be empty before the end: continue from `next`.
+ */
+export function createTaskSearch({ all, readTasks, findFamily, from, like, numbers }: SearchEngine): Pick<Store, "searchTasks"> {
+  /** The only tasks that can match, if they are few and known without a search. */
+  async function findMembers({ tenant, root, idPrefix }: TaskSearch): Promise<readonly number[] | null> {
+    if (typeof root === "string") return findFamily(tenant, root);
+    if (idPrefix === undefined) return null;
+    const withPrefix = hasPrefix(idPrefix);
+    const rows = await all(`SELECT t.seq FROM task t WHERE t.tenant = ? AND ${withPrefix.sql} LIMIT ?`, [
+      ...[tenant, ...withPrefix.values],
+      MAX_WITH_PREFIX + 1,
+    ]);
+    return rows.length > MAX_WITH_PREFIX ? null : rows.map(({ seq }) => Number(seq));
+  }
+
+  /** Finds the number of the first task since a time. Tasks are numbered in the order of their times, so this looks up about 20 of them. */
+  async function findFirstSince(time: number): Promise<number> {
+    const [newest] = await all("SELECT max(seq) AS seq FROM task", []);
+    let [low, high] = [1, Number(newest?.["seq"] ?? 0) + 1];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const [row] = await all("SELECT seq, created_at FROM task WHERE seq >= ? ORDER BY seq LIMIT 1", [middle]);
+      if (row === undefined || Number(row["created_at"]) >= time) high = middle;
+      else low = Number(row["seq"]) + 1;
+    }
+    return low;
+  }
+
+  async function selectCandidates(search: TaskSearch, { before }: Page): Promise<Term> {
+    const { createdAfter, createdBefore } = search;
+    const lowest = createdAfter === undefined ? 0 : await findFirstSince(createdAfter - TOLERATED_SKEW_MS);
+    const end = createdBefore === undefined ? Number.MAX_SAFE_INTEGER : await findFirstSince(createdBefore + TOLERATED_SKEW_MS);
+    const range = [lowest, Math.min(before ?? Number.MAX_SAFE_INTEGER, end), MAX_EXAMINED];
+    const members = await findMembers(search);
+    const { table, number, condition } =
+      members === null ? chooseIndex(search) : { ...ofMembers(numbers), condition: { sql: "", values: [members] } };
+    const where = [condition.sql, `${number} >= ?`, `${number} < ?`].filter((sql) => sql !== "").join(" AND ");
+    return {
+      sql: `SELECT ${number} AS number FROM ${table} WHERE ${where} ORDER BY ${number} DESC LIMIT ?`,
+      values: [...condition.values, ...range],
+    };
+  }
+
+  return {
+    async searchTasks(search, page) {
+      const candidates = await selectCandidates(search, page);
+      const candidate = `WITH candidate (number) AS (${candidates.sql})`;
+      const terms = conditionsOf(search, like);
+      const rows = await all(
+        `${candidate} SELECT t.seq FROM ${from} WHERE ${terms.map(({ sql }) => sql).join(" AND ")} ORDER BY number DESC LIMIT ?`,
+        [...candidates.values, ...terms.flatMap(({ values }) => values), page.limit],
+      );
+      const found = rows.map(({ seq }) => Number(seq));
+      const tasks = found.length === 0 ? [] : await readTasks(search.tenant, found);
+      const isCut = tasks.length < found.length && tasks.length > 0;
+      if (isCut || found.length === page.limit) return { tasks, next: tasks.at(-1)?.seq ?? found.at(-1) ?? null };
+      const [examined] = await all(`${candidate} SELECT count(*) AS count, min(number) AS last FROM candidate`, candidates.values);
+      return { tasks, next: Number(examined?.["count"]) < MAX_EXAMINED ? null : Number(examined?.["last"]) };
+    },
+  };
+}
+
+const ofMembers = (numbers: string) => ({ table: numbers, number: "member.number" });
+
+/** The index that is read: the one whose tasks are probably the fewest. */
+function chooseIndex({ tenant, callback, parentTaskId, agentId, provider, state, errorCode }: TaskSearch) {
+  if (callback !== undefined)
+    return { table: "callback", number: "task", condition: { sql: `tenant = ? AND state = '${callback}'`, values: [tenant] } };
+  const ofTasks = (sql: string, ...values: string[]) => ({
+    ...{ table: "task", number: "seq" },
+    condition: { sql: `tenant = ?${sql}`, values: [tenant, ...values] },
+  });
+  if (parentTaskId !== undefined) return ofTasks(" AND parent_id = ?", parentTaskId);
+  if (agentId !== undefined) return ofTasks(" AND agent_id = ?", agentId);
+  const ended = state ?? (errorCode === undefined ? undefined : errorCode === "cancelled" ? "cancelled" : "failed");
+  // Written as a literal, because a partial index serves no parameter. The state is from a closed list.
+  if (ended !== undefined && isFinal(ended)) return ofTasks(` AND state = '${ended}' AND finished_at IS NOT NULL`);
+  return provider === undefined ? ofTasks("") : ofTasks(" AND provider = ?", provider);
+}
+
+/** The conditions on a task `t`. */
+function conditionsOf(search: TaskSearch, like: string): Term[] {
+  const equal = (column: string, value: string | undefined): Term[] =>
+    value === undefined ? [] : [{ sql: `${column} = ?`, values: [value] }];
+  const { createdAfter, createdBefore, callback, idPrefix, root, title } = search;
+  return [
+    ...equal("t.tenant", search.tenant),
+    ...equal("t.state", search.state),
+    ...equal("t.provider", search.provider),
+    ...equal("t.agent_id", search.agentId),
+    ...equal("t.parent_id", search.parentTaskId),
+    ...equal("error_code", search.errorCode),
+    ...(createdAfter === undefined ? [] : [{ sql: "t.created_at >= ?", values: [createdAfter] }]),
+    ...(createdBefore === undefined ? [] : [{ sql: "t.created_at < ?", values: [createdBefore] }]),
+    ...(callback === undefined ? [] : [{ sql: `(SELECT c.state FROM callback c WHERE c.task = t.seq) = ?`, values: [callback] }]),
+    ...(idPrefix === undefined ? [] : [hasPrefix(idPrefix)]),
+    ...(root === null ? [{ sql: "t.parent_seq IS NULL", values: [] }] : []),
+    ...(title === undefined
+      ? []
+      : [{ sql: `title ${like} ? ESCAPE '\\'`, values: [`%${toColumnText(title).replaceAll(/[\\%_]/g, "\\$&")}%`] }]),
+  ];
+}
+
+/** Ids contain only ASCII, so the next text after all texts with the prefix ends with the next character. */
+const hasPrefix = (prefix: string): Term => ({
+  sql: "t.id >= ? AND t.id < ?",
+  values: [prefix, `${prefix.slice(0, -1)}${String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)}`],
+});

@@ -1,0 +1,43 @@
+import type { ExecutionResult } from "#contract";
+import type { TaskSummary } from "../task.ts";
+import { toColumnText } from "./column-text.ts";
+import type { NewTask } from "./records.ts";
+
+/** Maximum characters of a title. */
+const MAX_TITLE = 120;
+/** UTF-16 units of a message in which its first line is searched. */
+const SEARCHED_UNITS = 4 * MAX_TITLE;
+
+/** The columns of `toTaskSummary`. */
+export const summaryColumns = "title, model, cost_usd, usage, error_code";
+
+/** Returns the title of a task: the first line of its message that is not blank, shortened; null if there is none. */
+export function titleOf(message: string): string | null {
+  const [line = ""] = /\S[^\r\n]*/.exec(message.slice(0, SEARCHED_UNITS)) ?? [];
+  const characters = Array.from(line.trimEnd());
+  if (characters.length === 0) return null;
+  return characters.length <= MAX_TITLE ? characters.join("") : `${characters.slice(0, MAX_TITLE - 1).join("")}…`;
+}
+
+/** The columns of the summary of a new task. */
+export function toNewSummary({ request: { message, model } }: Pick<NewTask, "request">): { title: string | null; model: string | null } {
+  const title = titleOf(message);
+  return { title: title === null ? null : toColumnText(title), model: model === undefined ? null : toColumnText(model) };
+}
+
+/** The columns of the summary that the end of a task sets. A null `model` keeps the requested model. */
+export const toEndedSummary = ({ model, costUsd, usage, errorCode }: ExecutionResult) => ({
+  model: model === undefined ? null : toColumnText(model),
+  cost_usd: costUsd ?? null,
+  usage: usage === undefined ? null : JSON.stringify(usage),
+  error_code: errorCode ?? null,
+});
+
+/** The summary in a row. */
+export const toTaskSummary = (row: Readonly<Record<string, unknown>>): TaskSummary => ({
+  title: (row["title"] ?? null) as string | null,
+  model: (row["model"] ?? null) as string | null,
+  costUsd: (row["cost_usd"] ?? null) as number | null,
+  usage: typeof row["usage"] === "string" ? (JSON.parse(row["usage"]) as TaskSummary["usage"]) : null,
+  errorCode: (row["error_code"] ?? null) as TaskSummary["errorCode"],
+});

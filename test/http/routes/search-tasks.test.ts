@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
+
+let bridge: Bridge;
+const waited = { headers: { prefer: "wait=20" } };
+beforeAll(async () => {
+  bridge = await startBridge();
+  await bridge.dispatch({ taskId: "seen-1", message: "look", model: "large" }, waited);
+  await bridge.dispatch({ taskId: "seen-2", message: "Hello,\nyou.", model: "large" }, waited);
+  await bridge.dispatch({ taskId: "failed-1", message: "fail" }, waited);
+});
+afterAll(() => bridge.close());
+
+const list = async (query: string) => (await bridge.call("GET", `/api/v2/tasks?${query}`)).body;
+const ids = async (query: string) => (await list(query)).data.map(({ taskId }: { taskId: string }) => taskId);
+
+test("tasks have a title, a model, usage, cost and an error code, in lists and alone", async () => {
+  const usage = { inputTokens: 5, outputTokens: 3, thinkingTokens: 1, cacheReadTokens: 2, cacheWriteTokens: 0 };
+  const unknown = { usage: null, costUsd: null };
+  const expected = [
+    { taskId: "failed-1", title: "fail", model: null, ...unknown, errorCode: "model_error" },
+    { taskId: "seen-2", title: "Hello,", model: "large", ...unknown, errorCode: null },
+    { taskId: "seen-1", title: "look", model: "small", usage, costUsd: 0.25, errorCode: null },
+  ];
+  expect((await list("")).data).toMatchObject(expected);
+  for (const task of expected) expect((await bridge.call("GET", `/api/v2/tasks/${task.taskId}`)).body).toMatchObject(task);
+});
+
+test.each([
+  ["errorCode=model_error", ["failed-1"]],
+  ["idPrefix=seen-", ["seen-2", "seen-1"]],
+  ["q=HELLO", ["seen-2"]],
+  ["q=%00", []],
+  ["root=*", ["failed-1", "seen-2", "seen-1"]],
+  ["root=seen-1", ["seen-1"]],
+  ["callback=dead", []],
+  ["createdAfter=2020-01-01T00:00:00%2B01:00&state=completed", ["seen-2", "seen-1"]],
+  ["createdBefore=2020-01-01T00:00:00Z", []],
+])("a list contains the tasks that match %s", async (query, expected) => {
+  expect(await ids(query)).toEqual(expected);
+});
+
+test("a search continues at its cursor", async () => {
+  const first = await list("root=*&limit=2");
+  expect(first.data).toHaveLength(2);
+  const second = await list(`root=*&limit=2&cursor=${first.meta.nextCursor}`);
+  expect(second.data.map(({ taskId }: { taskId: string }) => taskId)).toEqual(["seen-1"]);
+  expect(second.meta).toEqual({ nextCursor: null });
+});
+
+test.each([
+  ["errorCode=none", "errorCode", "timeout"],
+  ["callback=lost", "callback", "dead"],
+  ["createdAfter=yesterday", "createdAfter", "2026-11-22T09:30:00Z"],
+  ["createdBefore=2026-11-22T09:30:00", "createdBefore", "time zone"],
+  ["idPrefix=a/b", "idPrefix", "A-Z"],
+  ["root=a b", "root", "taskId"],
+  [`q=${"x".repeat(201)}`, "q", "200"],
+])("an invalid filter is rejected with its name and the remedy: %s", async (query, path, remedy) => {
+  const refused = await bridge.call("GET", `/api/v2/tasks?${query}`);
+  expectProblem(refused, "invalid_request");
+  expect(refused.body.errors).toEqual([{ path, message: expect.stringContaining(remedy) }]);
+});
