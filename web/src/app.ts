@@ -3,6 +3,8 @@ import { keyed } from "lit/directives/keyed.js";
 import { BridgeElement, type PageElement } from "./element.ts";
 import "./pages/overview.ts";
 import "./pages/sign-in.ts";
+import "./pages/task.ts";
+import "./pages/tasks.ts";
 import { createTabSignals } from "./parts/tab-signals.ts";
 import { currentRoute, findClickedPage, linkTo, navigate, type PageName } from "./router.ts";
 import { type ConsoleContext, createSession } from "./session.ts";
@@ -19,7 +21,10 @@ const titles: Readonly<Record<PageName, string>> = {
 };
 
 /** Links at the top of every page. */
-const navigation: readonly { page: PageName; path: string }[] = [{ page: "overview", path: "" }];
+const navigation: readonly { page: PageName; path: string }[] = [
+  { page: "overview", path: "" },
+  { page: "tasks", path: "tasks" },
+];
 
 /** The console: the sign-in, or the navigation and one page. */
 class App extends BridgeElement {
@@ -143,6 +148,10 @@ class App extends BridgeElement {
     switch (route.page) {
       case "overview":
         return html`<bridge-overview data-page .context=${context} .route=${route}></bridge-overview>`;
+      case "tasks":
+        return html`<bridge-tasks data-page .context=${context} .route=${route}></bridge-tasks>`;
+      case "task":
+        return html`<bridge-task data-page .context=${context} .route=${route}></bridge-task>`;
       default:
         return html`<h1>Not found</h1>
           <p>The console has no such page. <a href=${linkTo("")}>Overview</a></p>`;

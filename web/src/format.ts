@@ -76,3 +76,14 @@ export function showHidden(text: string): string {
 
 /** Characters of the categories control, format, and line and paragraph separator. Line breaks and tabs stay as they are. */
 const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** Formats a value as indented JSON. A string stays a string. */
+export function formatValue(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+}
+
+/** Returns the beginning of a text in one line. */
+export function firstLine(text: string, maxLength = 120): string {
+  const line = text.slice(0, 4 * maxLength).replaceAll(/\s+/g, " ").trim();
+  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
+}

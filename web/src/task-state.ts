@@ -25,4 +25,19 @@ export function findActivity(task: Pick<ListedTask, "state" | "waitingOn" | "sta
   return task.waitingOn === "runtime" || (lastSign > 0 && now - lastSign > SILENCE_MS) ? "silent" : "running";
 }
 
+const queueReasons: Readonly<Record<string, string>> = {
+  slot: "waits for a free slot of the adapter",
+  session: "waits for the end of the task that uses its resume token",
+  quota: "waits, because the tenant or the agent has its maximum of running tasks",
+  node: "waits for a running node that has the adapter, or for the node of the agent",
+  tag: "waits for a running node with the tags of the request",
+};
+
+/** Explains why a task is queued; empty if it is not. */
+export const explainQueue = (task: Pick<ListedTask, "queuedBecause">): string =>
+  task.queuedBecause === null ? "" : (queueReasons[task.queuedBecause] ?? `waits: ${task.queuedBecause}`);
+
+/** Returns whether a task has ended. */
+export const hasEnded = ({ state }: Pick<ListedTask, "state">): boolean => state !== "queued" && state !== "running";
+
 const toMs = (iso: string | null): number => (iso === null ? 0 : Date.parse(iso));

@@ -2,7 +2,7 @@ import type { ReactiveControllerHost } from "lit";
 import { ApiError } from "../api.ts";
 
 /** Lists load again after this time, because the event stream does not contain everything, such as a new queued task. */
-const SNAPSHOT_MS = 5_000;
+export const SNAPSHOT_MS = 5_000;
 
 /** What an element loads repeatedly. */
 export interface Poll<T> {
@@ -18,7 +18,7 @@ export interface Poll<T> {
 export function poll<T>(
   host: ReactiveControllerHost,
   load: (signal: AbortSignal) => Promise<T>,
-  { intervalMs = SNAPSHOT_MS, onValue }: { intervalMs?: number; onValue?: (value: T) => void } = {},
+  { intervalMs = () => SNAPSHOT_MS, onValue }: { intervalMs?: () => number; onValue?: (value: T) => void } = {},
 ): Poll<T> {
   const state: { value: T | undefined; error: ApiError | null } = { value: undefined, error: null };
   let connection: AbortController | null = null;
@@ -49,7 +49,7 @@ export function poll<T>(
       isLoading = false;
       if (!signal.aborted) {
         host.requestUpdate();
-        schedule(isStale ? 0 : intervalMs);
+        schedule(isStale ? 0 : intervalMs());
       }
     }
   }

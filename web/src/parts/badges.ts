@@ -9,8 +9,14 @@ export function activityBadge(activity: Activity): TemplateResult {
 }
 
 /** Shows a state by a sign, a word and a color. */
-const badge = (kind: string, sign: string, label: string): TemplateResult =>
+export const badge = (kind: string, sign: string, label: string): TemplateResult =>
   html`<span class="badge ${kind}"><span aria-hidden="true">${sign}</span> ${label}</span>`;
+
+const callbackSigns = { pending: "…", delivered: "✓", dead: "✕" } as const;
+
+/** Shows the state of a callback; nothing if the task has none. */
+export const callbackBadge = (callback: { state: keyof typeof callbackSigns } | null): TemplateResult | typeof nothing =>
+  callback === null ? nothing : badge(`callback-${callback.state}`, callbackSigns[callback.state], callback.state);
 
 const healthSigns = { healthy: "✓", degraded: "!", offline: "✕" } as const;
 
