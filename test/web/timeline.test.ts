@@ -20,7 +20,16 @@ const complete = (toolCallId: string, isError = false): [string, object] => [
 ];
 
 test("a turn begins when the model is called again: after all tool calls of the last turn have ended", () => {
-  const { turns } = timelineOf(text("I "), text("look."), invoke("1"), invoke("2"), complete("2"), complete("1"), text("Now "), invoke("3"));
+  const { turns } = timelineOf(
+    text("I "),
+    text("look."),
+    invoke("1"),
+    invoke("2"),
+    complete("2"),
+    complete("1"),
+    text("Now "),
+    invoke("3"),
+  );
   expect(turns.map(({ entries }) => entries.map((entry) => (entry.kind === "text" ? entry.text : entry.kind)))).toEqual([
     ["I look.", "tool", "tool"],
     ["Now ", "tool"],
@@ -34,7 +43,13 @@ test("a turn begins when the model is called again: after all tool calls of the 
 test("a tool call is paired with its result by id, and an open call has none", () => {
   const { turns } = timelineOf(invoke("1", { path: "a" }), invoke("2"), complete("1", true));
   expect(turns[0]?.entries).toMatchObject([
-    { toolCallId: "1", input: { path: "a" }, invokedAt: "1970-01-01T00:00:00.000Z", completedAt: "1970-01-01T00:00:02.000Z", isError: true },
+    {
+      toolCallId: "1",
+      input: { path: "a" },
+      invokedAt: "1970-01-01T00:00:00.000Z",
+      completedAt: "1970-01-01T00:00:02.000Z",
+      isError: true,
+    },
     { toolCallId: "2", completedAt: null },
   ]);
 });

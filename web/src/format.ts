@@ -84,6 +84,9 @@ export function formatValue(value: unknown): string {
 
 /** Returns the beginning of a text in one line. */
 export function firstLine(text: string, maxLength = 120): string {
-  const line = text.slice(0, 4 * maxLength).replaceAll(/\s+/g, " ").trim();
+  const line = text
+    .slice(0, 4 * maxLength)
+    .replaceAll(/\s+/g, " ")
+    .trim();
   return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
 }

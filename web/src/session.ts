@@ -64,7 +64,7 @@ export function createSession(onChange: () => void) {
     const api = createApi(token, onUnauthenticated);
     while (attempt === current) {
       try {
-        const identity = await findIdentity(api);
+        const identity = await api.call<Identity>("/api/v2/me");
         if (attempt === current) start({ identity, api, token }, onUnauthenticated);
         return;
       } catch (error) {
@@ -102,15 +102,4 @@ export function createSession(onChange: () => void) {
     },
     signOut: () => end(null),
   };
-}
-
-/** All buttons are shown if Bridge cannot report the scopes of a token; it rejects what the token may not do. */
-async function findIdentity(api: Api): Promise<Identity> {
-  try {
-    return await api.call<Identity>("/api/v2/me");
-  } catch (error) {
-    if (!(error instanceof ApiError && error.status === 404)) throw error;
-    await api.list("/api/v2/adapters", { limit: 1 });
-    return { name: "", tenant: "", scopes: ["dispatch", "read", "approve", "manage"] };
-  }
 }

@@ -18,7 +18,8 @@ export interface ToolCall {
 
 interface Approval {
   approvalId: string;
-  expiresAt: string;
+  /** Null if the call waits without a time limit. */
+  expiresAt: string | null;
   /** Null while the call waits. */
   decision: "approve" | "reject" | null;
   by: string | null;
@@ -93,7 +94,7 @@ export function createTimeline() {
     const known = calls.get(toolCallId);
     if (known !== undefined) return known;
     const call: ToolCall = {
-      ...{ kind: "tool", toolCallId, toolName, input, invokedAt: at, completedAt: null } as const,
+      ...({ kind: "tool", toolCallId, toolName, input, invokedAt: at, completedAt: null } as const),
       ...{ output: null, isError: false, isTruncated: false, approval: null },
     };
     currentTurn(at, { isModel: true }).entries.push(call);
@@ -129,9 +130,11 @@ export function createTimeline() {
       count += 1;
       switch (event.type) {
         case "assistant.text":
-          return addText(at, event.data.content);
+          addText(at, event.data.content);
+          return;
         case "assistant.text_discarded":
-          return discardText();
+          discardText();
+          return;
         case "tool.invoked": {
           const call = findCall(at, event.data);
           call.isTruncated ||= event.data.truncated === true;

@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { expect } from "vitest";
+import type { Browser, BrowserContextOptions } from "playwright-core";
 import { type BridgeProgram, startBridgeProgram } from "../../support/bridge-program.ts";
 import { findFreePort } from "../../support/find-free-port.ts";
 import { openChromium } from "../open-chromium.ts";
+import { type ConsolePage, openPage } from "./open-page.ts";
 
 /** Tokens of the tests: an operator, another tenant, and one that may only read. */
 const tokens = {
@@ -15,15 +15,6 @@ const tokens = {
   reader: { tenant: "alpha", scopes: ["read"] },
 } as const;
 type TokenName = keyof typeof tokens;
-
-/** A page of the console, with what must not happen on it. */
-export interface ConsolePage {
-  page: Page;
-  /** Console messages, uncaught errors and violations of the content security policy. */
-  complaints: string[];
-  /** Requests to any other host. */
-  foreign: string[];
-}
 
 /** A Bridge program with an agent, and a browser. */
 export interface ConsoleBench {
@@ -71,21 +62,8 @@ export async function startConsole(script: string, environment: Record<string, s
     bridge: await start(),
     url: `http://127.0.0.1:${settings.BRIDGE_PORT}`,
     ...{ dataDir, browser, writeTokens },
-    async open(target, { token = "operator", ...options } = {}) {
-      const context = await browser.newContext(options);
-      const page = await context.newPage();
-      const complaints: string[] = [];
-      const foreign: string[] = [];
-      page.on("console", (message) => complaints.push(`${message.type()}: ${message.text()}`));
-      page.on("pageerror", (error) => complaints.push(error.message));
-      page.on("request", (request) => {
-        const target = request.url();
-        if (!target.startsWith(`${bench.url}/`) && !target.startsWith("data:")) foreign.push(target);
-      });
-      if (token !== null) await context.addInitScript(`sessionStorage.setItem("bridge.token", "secret-${token}")`);
-      await page.goto(`${bench.url}/ui/${target}`);
-      return { page, complaints, foreign };
-    },
+    open: (target, { token = "operator", ...options } = {}) =>
+      openPage(browser, `${bench.url}/ui/${target}`, { ...options, token: token === null ? null : `secret-${token}` }),
     call: (method, target, body) =>
       fetch(bench.url + target, {
         method,
@@ -101,28 +79,4 @@ export async function startConsole(script: string, environment: Record<string, s
   };
   const keeping = cleanup.move();
   return bench;
-}
-
-/** Expects that a page requested nothing from other hosts and that its console is empty. */
-export function expectQuiet({ complaints, foreign }: ConsolePage): void {
-  expect(foreign).toEqual([]);
-  expect(complaints).toEqual([]);
-}
-
-/** Runs axe-core in the page, and returns the rules of WCAG 2.2 AA that the page violates. */
-export async function findAccessibilityViolations(page: Page): Promise<string[]> {
-  const source = await readFile(path.resolve(import.meta.dirname, "../../../node_modules/axe-core/axe.min.js"), "utf8");
-  // The policy of the page forbids scripts of others, also those of the test, except over the debugging protocol.
-  const devtools = await page.context().newCDPSession(page);
-  const run = `${source}; axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }).then(({ violations }) =>
-    violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).slice(0, 3).join(" | ")))`;
-  const { result, exceptionDetails } = await devtools.send("Runtime.evaluate", {
-    expression: run,
-    awaitPromise: true,
-    returnByValue: true,
-    allowUnsafeEvalBlockedByCSP: true,
-  });
-  await devtools.detach();
-  if (exceptionDetails !== undefined) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
-  return result.value as string[];
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type ConsoleBench, expectQuiet, findAccessibilityViolations, startConsole } from "./open-console.ts";
+import { type ConsoleBench, startConsole } from "./open-console.ts";
+import { expectQuiet, findAccessibilityViolations } from "./open-page.ts";
 
 let bench: ConsoleBench;
 beforeAll(async () => {

@@ -89,7 +89,14 @@ function patchRow(row: Row, { type, timestamp, errorCode }: FeedEvent): Row {
       return isOpen ? { ...row, state: "completed", finishedAt: timestamp, waitingOn: null, queuedBecause: null } : row;
     case "execution.failed":
       return isOpen
-        ? { ...row, state: errorCode === "cancelled" ? "cancelled" : "failed", errorCode, finishedAt: timestamp, waitingOn: null, queuedBecause: null }
+        ? {
+            ...row,
+            state: errorCode === "cancelled" ? "cancelled" : "failed",
+            errorCode,
+            finishedAt: timestamp,
+            waitingOn: null,
+            queuedBecause: null,
+          }
         : row;
     case "tool.approval_requested":
       return row.state === "running" ? { ...row, waitingOn: "approval", lastProgressAt: timestamp } : row;

@@ -72,9 +72,7 @@ class TaskPage extends PageElement {
     const task = await api.call<Task>(path, { signal });
     const children = await api.list<ListedTask>("/api/v2/tasks", { parentTaskId: task.taskId, limit: MAX_CHILDREN }, { signal });
     // Bridge lists the files of a task that has ended, or that has a workspace; without one there are none.
-    const files = hasEnded(task)
-      ? await api.list<TaskFile>(`${path}/files`, { limit: MAX_FILES }, { signal }).catch(() => null)
-      : null;
+    const files = hasEnded(task) ? await api.list<TaskFile>(`${path}/files`, { limit: MAX_FILES }, { signal }).catch(() => null) : null;
     this.#request ??= await api.call<Record<string, unknown>>(`${path}/request`, { signal }).catch(() => null);
     return { task, children: children.data.toReversed(), files: files?.data ?? [], request: this.#request };
   }
@@ -135,7 +133,8 @@ class TaskPage extends PageElement {
   protected override render(): TemplateResult {
     const { value, error } = this.#view;
     if (error?.status === 404) return this.#renderMissing();
-    if (value === undefined) return html`<h1>${this.route.id}</h1>${error === null ? html`<p role="status">Loading …</p>` : errorNote(error)}`;
+    if (value === undefined)
+      return html`<h1>${this.route.id}</h1>${error === null ? html`<p role="status">Loading …</p>` : errorNote(error)}`;
     const { task } = value;
     const now = Date.now();
     return html`
@@ -232,7 +231,10 @@ class TaskPage extends PageElement {
       ["Created", html`${formatTime(task.createdAt, now)} (${age(task.createdAt, now)} ago)`],
       ["Duration", task.startedAt === null ? null : formatDuration(end - Date.parse(task.startedAt))],
       ["Cost", result === null ? null : formatCost(result.costUsd)],
-      ["Tokens", result === null ? null : usage === undefined ? "?" : `${formatCount(usage.inputTokens)} in, ${formatCount(usage.outputTokens)} out`],
+      [
+        "Tokens",
+        result === null ? null : usage === undefined ? "?" : `${formatCount(usage.inputTokens)} in, ${formatCount(usage.outputTokens)} out`,
+      ],
       ["Node", task.node],
       ["Parent", task.parentTaskId === null ? null : html`<a href=${taskLink(task.parentTaskId)}>${task.parentTaskId}</a>`],
       [

@@ -3,7 +3,7 @@ import { repeat } from "lit/directives/repeat.js";
 import { BridgeElement } from "../element.ts";
 import { firstLine, formatDuration, formatTime, formatValue, showHidden } from "../format.ts";
 import type { ConsoleContext } from "../session.ts";
-import type { Entry, Timeline, ToolCall, Turn } from "../timeline.ts";
+import type { Entry, Timeline, ToolCall } from "../timeline.ts";
 import { badge } from "./badges.ts";
 import "./decision.ts";
 import { longText } from "./long-text.ts";
@@ -28,13 +28,13 @@ export function renderTurns(options: TurnOptions): TemplateResult {
       ({ number }) => number,
       (turn) => html`<li>
         <h3>Turn ${turn.number} <span class="hint">${formatTime(turn.startedAt, now)}</span></h3>
-        ${turn.entries.map((entry) => renderEntry(entry, turn, options))}
+        ${turn.entries.map((entry) => renderEntry(entry, options))}
       </li>`,
     )}
   </ol>`;
 }
 
-function renderEntry(entry: Entry, _turn: Turn, { context, isRunning, now }: TurnOptions): TemplateResult {
+function renderEntry(entry: Entry, { context, isRunning, now }: TurnOptions): TemplateResult {
   switch (entry.kind) {
     case "text":
       return entry.isDiscarded
@@ -72,7 +72,8 @@ function renderCall(call: ToolCall, { context, isRunning, now }: Pick<TurnOption
 }
 
 /** Shows how long a tool call still waits before Bridge rejects it. */
-export function countdown(expiresAt: string, now: number): TemplateResult {
+function countdown(expiresAt: string | null, now: number): TemplateResult {
+  if (expiresAt === null) return html`<span class="countdown">waits without a time limit</span>`;
   const leftMs = Date.parse(expiresAt) - now;
   return leftMs <= 0
     ? html`<span class="countdown">expired</span>`
