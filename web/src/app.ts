@@ -1,6 +1,10 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 import { BridgeElement, type PageElement } from "./element.ts";
+import "./pages/adapters.ts";
+import "./pages/approvals.ts";
+import "./pages/callbacks.ts";
+import "./pages/new.ts";
 import "./pages/overview.ts";
 import "./pages/sign-in.ts";
 import "./pages/task.ts";
@@ -24,6 +28,10 @@ const titles: Readonly<Record<PageName, string>> = {
 const navigation: readonly { page: PageName; path: string }[] = [
   { page: "overview", path: "" },
   { page: "tasks", path: "tasks" },
+  { page: "approvals", path: "approvals" },
+  { page: "callbacks", path: "callbacks" },
+  { page: "adapters", path: "adapters" },
+  { page: "new", path: "new" },
 ];
 
 /** The console: the sign-in, or the navigation and one page. */
@@ -148,6 +156,14 @@ class App extends BridgeElement {
     switch (route.page) {
       case "overview":
         return html`<bridge-overview data-page .context=${context} .route=${route}></bridge-overview>`;
+      case "new":
+        return html`<bridge-new data-page .context=${context} .route=${route}></bridge-new>`;
+      case "approvals":
+        return html`<bridge-approvals data-page .context=${context} .route=${route}></bridge-approvals>`;
+      case "callbacks":
+        return html`<bridge-callbacks data-page .context=${context} .route=${route}></bridge-callbacks>`;
+      case "adapters":
+        return html`<bridge-adapters data-page .context=${context} .route=${route}></bridge-adapters>`;
       case "tasks":
         return html`<bridge-tasks data-page .context=${context} .route=${route}></bridge-tasks>`;
       case "task":

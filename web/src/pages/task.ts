@@ -23,8 +23,7 @@ interface TaskView {
   task: Task;
   children: ListedTask[];
   files: TaskFile[];
-  /** Null if Bridge cannot return the request. */
-  request: Record<string, unknown> | null;
+  request: Record<string, unknown>;
 }
 
 /** One task: its request, its timeline, its result and what belongs to it. */
@@ -39,7 +38,7 @@ class TaskPage extends PageElement {
   #shownTurns = SHOWN_TURNS;
   #ticker: ReturnType<typeof setInterval> | undefined;
   #unsubscribe: () => void = () => {};
-  #request: Record<string, unknown> | null | undefined;
+  #request: Record<string, unknown> | undefined;
   #view = poll(this, (signal) => this.#load(signal), {
     intervalMs: () => (this.#isSettled() ? ENDED_INTERVAL_MS : SNAPSHOT_MS),
   });
@@ -73,7 +72,7 @@ class TaskPage extends PageElement {
     const children = await api.list<ListedTask>("/api/v2/tasks", { parentTaskId: task.taskId, limit: MAX_CHILDREN }, { signal });
     // Bridge lists the files of a task that has ended, or that has a workspace; without one there are none.
     const files = hasEnded(task) ? await api.list<TaskFile>(`${path}/files`, { limit: MAX_FILES }, { signal }).catch(() => null) : null;
-    this.#request ??= await api.call<Record<string, unknown>>(`${path}/request`, { signal }).catch(() => null);
+    this.#request ??= (await api.call<{ request: Record<string, unknown> }>(`${path}/request`, { signal })).request;
     return { task, children: children.data.toReversed(), files: files?.data ?? [], request: this.#request };
   }
 
@@ -296,8 +295,7 @@ class TaskPage extends PageElement {
   }
 }
 
-function renderRequest(request: Record<string, unknown> | null): TemplateResult | typeof nothing {
-  if (request === null) return nothing;
+function renderRequest(request: Record<string, unknown>): TemplateResult {
   const { message, ...fields } = request;
   return html`<section aria-labelledby="request">
     <h2 id="request">Request</h2>

@@ -29,6 +29,9 @@ export function createTabSignals() {
 /** Returns whether the person allowed notifications. */
 const canNotify = (): boolean => "Notification" in globalThis && Notification.permission === "granted";
 
+/** Returns whether the person can still be asked. Browsers offer notifications only to pages in a secure context. */
+export const canAskToNotify = (): boolean => "Notification" in globalThis && isSecureContext && Notification.permission === "default";
+
 function notify(added: readonly { toolName: string; agentId: string }[]): void {
   const [first] = added;
   const body = added.length === 1 ? `${first?.agentId} wants to call ${first?.toolName}.` : `${added.length} tool calls wait.`;

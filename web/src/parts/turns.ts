@@ -6,6 +6,7 @@ import type { ConsoleContext } from "../session.ts";
 import type { Entry, Timeline, ToolCall } from "../timeline.ts";
 import { badge } from "./badges.ts";
 import "./decision.ts";
+import { inputView } from "./input-view.ts";
 import { longText } from "./long-text.ts";
 
 /** What the turns are rendered with. */
@@ -63,7 +64,7 @@ function renderCall(call: ToolCall, { context, isRunning, now }: Pick<TurnOption
       waits
         ? html`<div class="waiting">
             <p>${badge("approval", "!", "needs approval")} ${countdown(approval.expiresAt, now)}</p>
-            ${longText(formatValue(call.input))}
+            ${inputView(call.input)}
             <bridge-decision .approvalId=${approval.approvalId} .context=${context}></bridge-decision>
           </div>`
         : nothing
@@ -72,7 +73,7 @@ function renderCall(call: ToolCall, { context, isRunning, now }: Pick<TurnOption
 }
 
 /** Shows how long a tool call still waits before Bridge rejects it. */
-function countdown(expiresAt: string | null, now: number): TemplateResult {
+export function countdown(expiresAt: string | null, now: number): TemplateResult {
   if (expiresAt === null) return html`<span class="countdown">waits without a time limit</span>`;
   const leftMs = Date.parse(expiresAt) - now;
   return leftMs <= 0
@@ -115,7 +116,7 @@ class Call extends BridgeElement {
     return html`
       ${isTruncated ? html`<p class="note warning">Bridge cut this call, because it is longer than an event may be.</p>` : nothing}
       <h4>Input</h4>
-      ${longText(formatValue(input))}
+      ${inputView(input)}
       ${completedAt === null ? nothing : html`<h4>Output</h4>${longText(formatValue(output))}`}
     `;
   }
