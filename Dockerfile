@@ -19,6 +19,7 @@ COPY package.json LICENSE ./
 COPY migrations ./migrations
 COPY src ./src
 COPY adapters ./adapters
+COPY web/dist ./web/dist
 COPY examples/agents ./examples/agents
 
 RUN mkdir /data && chown 10001:10001 /data

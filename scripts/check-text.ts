@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 
 /** Code and pages that ship, as paths from the root of the repository, without generated files. */
 const SHIPPED = [
-  /^(src|adapters|packages\/[^/]+\/src|scripts|examples)\/.+\.(ts|js)$/,
+  /^(src|adapters|packages\/[^/]+\/src|web\/src|scripts|examples)\/.+\.(ts|js)$/,
   /^(docs|examples|deploy)\/.+\.md$/,
   /^packages\/[^/]+\/README\.md$/,
   /^(README|CONTRIBUTING|SECURITY|AGENTS)\.md$/,

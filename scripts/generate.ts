@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { listAllSettings } from "../src/app/load-config.ts";
+import { buildConsole } from "./build-console.ts";
 import { renderMetricsTable } from "./render-metrics.ts";
 import { renderOpenapi } from "./render-openapi.ts";
 import { renderRoutes } from "./render-routes.ts";
@@ -24,11 +25,14 @@ const pages: Record<string, Record<string, (openapi: string) => string>> = {
   "docs/websocket.md": { "open-bridge": () => renderCodeBlock("examples/browser/open-bridge.js") },
 };
 
+/** The built console. */
+const CONSOLE = "web/dist";
+
 const allSettings = listAllSettings();
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 const files = await generate();
 if (values.check) process.exitCode = reportStale(files);
-else for (const [name, text] of files) writeFileSync(path.join(repository, name), text);
+else writeFiles(files);
 
 /** Returns the expected text of every generated file, by its name. */
 async function generate(): Promise<Map<string, string>> {
@@ -36,6 +40,7 @@ async function generate(): Promise<Map<string, string>> {
   const generated = new Map([
     [".env.example", renderEnvironmentExample(allSettings)],
     ["openapi.yaml", openapi],
+    ...[...(await buildConsole())].map(([name, text]) => [`${CONSOLE}/${name}`, text] as const),
   ]);
   for (const [name, sections] of Object.entries(pages)) {
     const page = read(name);
@@ -48,11 +53,31 @@ async function generate(): Promise<Map<string, string>> {
   return generated;
 }
 
+function writeFiles(files: ReadonlyMap<string, string>): void {
+  for (const [name, text] of files) {
+    const file = path.join(repository, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+  for (const name of listOldAssets(files)) rmSync(path.join(repository, name));
+}
+
 function reportStale(files: ReadonlyMap<string, string>): number {
   const stale = [...files].filter(([name, text]) => read(name) !== text).map(([name]) => name);
+  stale.push(...listOldAssets(files));
   if (stale.length === 0) return 0;
   console.error(`Out of date: ${stale.join(", ")}. Run: npm run generate`);
   return 1;
+}
+
+/** Lists the files of earlier builds of the console, whose names contain the hash of their content. */
+function listOldAssets(files: ReadonlyMap<string, string>): string[] {
+  const directory = path.join(repository, CONSOLE);
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(repository, path.join(entry.parentPath, entry.name)).split(path.sep).join("/"))
+    .filter((name) => !files.has(name));
 }
 
 function read(name: string): string | null {

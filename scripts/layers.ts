@@ -41,6 +41,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   queries: ["store", "events", "dispatch"],
   "http/wire": ["events"],
   "http/openapi": ["requests", "http/wire"],
+  "http/console": [],
   "http/forwarding": ["store"],
   "http/server": ["config", "requests", "access", "http/wire", "http/openapi"],
   "http/streams": ["metrics.ts", "timers", "requests", "access", "events", "http/wire"],
@@ -75,7 +76,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   "start.js": ["main.ts"],
 };
 
-const repository = "^(src|adapters|packages|scripts|bench|examples|test)/";
+const repository = "^(src|adapters|packages|web|scripts|bench|examples|test)/";
 const production = "^(src|adapters|packages)/";
 
 /** The layers of the code as rules: imports point down, adapters see only the contract and shared parts, `app/` alone sees everything. */
@@ -152,6 +153,20 @@ export const layers: IForbiddenRuleType[] = [
     to: { path: repository, pathNot: "^packages/" },
   },
   {
+    name: "console-uses-the-client",
+    comment: "The console runs in a browser: it uses the API as every client does.",
+    severity: "error",
+    from: { path: "^web/" },
+    to: { path: repository, pathNot: ["^web/", "^packages/bridge-client/"] },
+  },
+  {
+    name: "only-tests-import-the-console",
+    comment: "Bridge serves the built console and imports none of its source.",
+    severity: "error",
+    from: { path: repository, pathNot: ["^web/", "^test/"] },
+    to: { path: "^web/" },
+  },
+  {
     name: "packages-by-package-name",
     comment: "Import a package through its public entry, as its users do.",
     severity: "error",
@@ -167,7 +182,7 @@ export const layers: IForbiddenRuleType[] = [
     name: "others-by-package-name",
     comment: "Import a package through its public entry, as its users do.",
     severity: "error",
-    from: { path: "^(src|adapters|scripts|bench|examples)/" },
+    from: { path: "^(src|adapters|web|scripts|bench|examples)/" },
     to: { path: "^packages/", dependencyTypes: ["local", "localmodule"], dependencyTypesNot: ["aliased-workspace"] },
   },
   {

@@ -8,6 +8,7 @@ import { createCallbacks } from "../callbacks/callbacks.ts";
 import type { Config } from "../config/config.ts";
 import { createReceiveDispatch } from "../dispatch/receive-dispatch.ts";
 import { BridgeError } from "../errors.ts";
+import { consoleRoutes } from "../http/console/console.ts";
 import { gatewayRoutes } from "../http/gateway/gateway.ts";
 import { adapterRoutes } from "../http/routes/adapters.ts";
 import { agentRoutes } from "../http/routes/agents.ts";
@@ -121,6 +122,7 @@ export async function createEndpoints(
   await server.register(nodeRoutes, { nodes, logger });
   await server.register(gatewayRoutes, { registry, dispatcher, logger, forward: forwarding.runtimes });
   await server.register(serviceInfoRoutes, { version });
+  await server.register(consoleRoutes);
   await server.register(healthRoutes, { dispatcher, adapters, checkWritable: membership?.checkInTouch ?? store.checkWritable });
   await server.register(metricsRoutes, { metrics, registry, dispatcher, isPublic: config.metricsPublic });
 

@@ -1,17 +1,12 @@
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { execa } from "execa";
-import { chromium, type Page } from "playwright-core";
-
-/** Usual paths of Chromium. CHROMIUM_PATH names another one. */
-const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-/** Prevents requests of the browser itself, because tests must not need other hosts. */
-const browserOptions = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+import type { Page } from "playwright-core";
+import { openChromium } from "./open-chromium.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 
@@ -24,9 +19,6 @@ export interface Browser {
 
 /** Builds the client as it is published, serves it with the page, and opens the page in Chromium. */
 export async function startBrowser(): Promise<Browser> {
-  const executablePath = process.env["CHROMIUM_PATH"] ?? places.find((place) => existsSync(place));
-  if (executablePath === undefined)
-    throw new Error("There is no Chromium: install it (Debian: apt-get install chromium), or name one in CHROMIUM_PATH.");
   await using cleanup = new AsyncDisposableStack();
   const built = await mkdtemp(path.join(tmpdir(), "bridge-browser-"));
   cleanup.defer(() => rm(built, { recursive: true, force: true }));
@@ -39,7 +31,7 @@ export async function startBrowser(): Promise<Browser> {
   });
   cleanup.defer(() => void server.close());
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const browser = cleanup.adopt(await chromium.launch({ executablePath, args: browserOptions }), (opened) => opened.close());
+  const browser = cleanup.adopt(await openChromium(), (opened) => opened.close());
   const page = await browser.newPage();
   await page.goto(`${origin}/page.html`);
   await page.waitForSelector("html[data-ready]", { state: "attached" });

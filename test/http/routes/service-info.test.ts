@@ -22,7 +22,13 @@ test.each([undefined, "*/*", "application/json", "application/json, text/html;q=
       name: "Bridge",
       version: packageJson.version,
       description: expect.any(String),
-      links: expect.objectContaining({ docs: "/docs", openapi: "/openapi.json", openapiYaml: "/openapi.yaml", health: "/health" }),
+      links: expect.objectContaining({
+        console: "/ui/",
+        docs: "/docs",
+        openapi: "/openapi.json",
+        openapiYaml: "/openapi.yaml",
+        health: "/health",
+      }),
     });
   },
 );
@@ -37,14 +43,10 @@ test("every link of the root is an existing route", async () => {
 });
 
 test.each(["text/html", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "application/xhtml+xml, TEXT/HTML ;q=0.5"])(
-  "a browser gets a page with links to the documentation and without scripts: Accept %s",
+  "a browser is redirected to the console: Accept %s",
   async (accept) => {
     const { status, headers, text } = await open("/", { accept });
-    expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
-    expect(headers.get("content-security-policy")).toContain("default-src 'none'");
-    expect(text).toContain('href="/docs"');
-    expect(text).not.toMatch(/<script|http:|https:/);
-    expect(text.length).toBeLessThan(2000);
+    expect([status, headers.get("location"), headers.get("vary"), text]).toEqual([302, "ui/", "accept", ""]);
   },
 );
 

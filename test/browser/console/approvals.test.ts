@@ -1,0 +1,108 @@
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
+import { openChromium } from "../open-chromium.ts";
+import { type ConsolePage, expectQuiet, findAccessibilityViolations, openPage, scrollsSideways } from "./open-page.ts";
+
+let browser: Browser;
+let bridge: Bridge;
+beforeAll(async () => {
+  browser = await openChromium();
+  bridge = await startBridge();
+});
+afterAll(async () => {
+  await browser?.close();
+  await bridge?.close();
+});
+
+const open = (path: string, options: BrowserContextOptions = {}, token = "secret-alpha"): Promise<ConsolePage> =>
+  openPage(browser, `${bridge.url}/ui/${path}`, { ...options, token });
+
+test("an approval that is asked appears at once: on the page, in the title, in the icon and in the navigation", async () => {
+  const opened = await open("approvals");
+  const { page } = opened;
+  await page.getByText("No tool call waits for a decision.").waitFor();
+  const icon = (): Promise<string | null> => page.locator("link[rel=icon]").getAttribute("href");
+  const calmIcon = await icon();
+  await bridge.dispatch({ taskId: "ask-now", message: "ask" });
+  const card = page.locator(".approval").filter({ hasText: "ask-now" });
+  await card.getByText("a.md").waitFor();
+  await card.getByText("rejected automatically in").waitFor();
+  await expect.poll(() => page.title()).toBe("(1) Approvals · Bridge");
+  expect(await icon()).not.toBe(calmIcon);
+  await page.getByRole("link", { name: "Approvals 1" }).waitFor();
+
+  await card.getByLabel("Reason").fill("Not today.");
+  await card.getByRole("button", { name: "Reject" }).click();
+  await card.getByText("by alpha: Not today.").waitFor();
+  await expect.poll(() => page.title()).toBe("Approvals · Bridge");
+  expectQuiet(opened);
+});
+
+test("an approval is decided by keyboard alone", async () => {
+  await bridge.dispatch({ taskId: "keyboard-1", message: "ask" });
+  const { page } = await open("approvals");
+  const card = page.locator(".approval").filter({ hasText: "keyboard-1" });
+  await card.waitFor();
+  await page.keyboard.press("a");
+  expect((await bridge.call("GET", "/api/v2/tasks/keyboard-1")).body.state).toBe("running");
+  await page.keyboard.press("j");
+  await page.keyboard.press("a");
+  await card.getByText("approved", { exact: true }).or(card.getByText("approved by alpha")).first().waitFor();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").getByText("approve or reject").waitFor();
+});
+
+test("a page that is late shows who decided", async () => {
+  await bridge.dispatch({ taskId: "late-1", message: "ask" });
+  const opened = await open("approvals");
+  const { page } = opened;
+  const card = page.locator(".approval").filter({ hasText: "late-1" });
+  await card.waitFor();
+  // The page can no longer load the list, so that its own decision comes second.
+  const isList = ({ pathname, search }: URL): boolean => pathname.endsWith("/approvals") && /state=pending|limit=100\b/.test(search);
+  await page.route(isList, (route) => route.abort());
+  const { body } = await bridge.call("GET", "/api/v2/approvals?state=pending");
+  const { approvalId } = body.data.find((approval: { taskId: string }) => approval.taskId === "late-1");
+  await bridge.call("POST", `/api/v2/approvals/${approvalId}`, { body: { decision: "reject", reason: "Too risky." } });
+  await card.getByRole("button", { name: "Approve" }).click();
+  await card.getByText("Already decided: rejected by alpha: Too risky.").waitFor();
+});
+
+test("a page that was open shows who decided elsewhere", async () => {
+  await bridge.dispatch({ taskId: "elsewhere-1", message: "ask" });
+  const { page } = await open("approvals");
+  const card = page.locator(".approval").filter({ hasText: "elsewhere-1" });
+  await card.waitFor();
+  const { body } = await bridge.call("GET", "/api/v2/approvals?state=pending");
+  const { approvalId } = body.data.find((approval: { taskId: string }) => approval.taskId === "elsewhere-1");
+  await bridge.call("POST", `/api/v2/approvals/${approvalId}`, { body: { decision: "reject", reason: "Too risky." } });
+  await card.getByText("by alpha: Too risky.").waitFor();
+});
+
+test("a token without the scope sees approvals, but no buttons", async () => {
+  await bridge.dispatch({ taskId: "reader-1", message: "ask" });
+  const { page } = await open("approvals", {}, "secret-reader");
+  const card = page.locator(".approval").filter({ hasText: "reader-1" });
+  await card.getByText("Your token cannot decide approvals.").waitFor();
+  expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
+  await bridge.call("POST", "/api/v2/tasks/reader-1/cancel");
+});
+
+test.each([
+  { colorScheme: "light", viewport: { width: 1280, height: 800 } },
+  { colorScheme: "dark", viewport: { width: 320, height: 640 } },
+] as const)("the approvals have no accessibility violations and fit: $colorScheme, $viewport.width px", async (options) => {
+  const taskId = `axe-${options.colorScheme}`;
+  await bridge.dispatch({ taskId, message: "ask" });
+  for (const token of ["secret-alpha", "secret-beta"]) {
+    const { page } = await open("approvals", options, token);
+    await page
+      .locator(token === "secret-alpha" ? `[data-approval]` : ".empty")
+      .first()
+      .waitFor();
+    expect(await findAccessibilityViolations(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+  }
+  await bridge.call("POST", `/api/v2/tasks/${taskId}/cancel`);
+});

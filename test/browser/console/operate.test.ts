@@ -1,0 +1,111 @@
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
+import { startReceiver } from "../../support/start-receiver.ts";
+import { openChromium } from "../open-chromium.ts";
+import { type ConsolePage, expectQuiet, findAccessibilityViolations, openPage, scrollsSideways } from "./open-page.ts";
+
+let browser: Browser;
+let bridge: Bridge;
+beforeAll(async () => {
+  browser = await openChromium();
+  bridge = await startBridge();
+});
+afterAll(async () => {
+  await browser?.close();
+  await bridge?.close();
+});
+
+const open = (path: string, options: BrowserContextOptions = {}): Promise<ConsolePage> =>
+  openPage(browser, `${bridge.url}/ui/${path}`, { ...options, token: "secret-alpha" });
+
+test("a dead callback is found from the overview and redelivered by keyboard alone", async () => {
+  let isBroken = true;
+  const receiver = await startReceiver((response) => response.writeHead(isBroken ? 500 : 204).end());
+  await bridge.dispatch({ taskId: "dead-1", message: "done", callbackUrl: receiver.origin });
+  const opened = await open("");
+  const { page } = opened;
+  await page.locator(".badge").filter({ hasText: "dead callback" }).waitFor();
+  await page.getByRole("link", { name: receiver.origin }).press("Enter");
+  const row = page.getByRole("listitem").filter({ hasText: "dead-1" });
+  await row.getByText("HTTP 500").waitFor();
+  isBroken = false;
+  await page.keyboard.press("j");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.getByText("Redelivery of 1 callback started.").waitFor();
+  await page.getByText("No callback is dead.").waitFor();
+  await page.getByRole("link", { name: "delivered" }).click();
+  await page.getByRole("listitem").filter({ hasText: "dead-1" }).getByText("2 attempts").waitFor();
+  await receiver.close();
+  expectQuiet(opened);
+});
+
+test("a task is dispatched with a form, by keyboard alone", async () => {
+  const opened = await open("new");
+  const { page } = opened;
+  await page.getByLabel("Adapter").waitFor();
+  await page.getByRole("option", { name: "memory" }).waitFor({ state: "attached" });
+  await page.keyboard.press("/");
+  await page.keyboard.type("memory");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("writer");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("Hello from the form.");
+  for (let tabs = 0; tabs < 12; tabs += 1) {
+    if ((await page.evaluate("document.activeElement.textContent.trim()")) === "Dispatch") break;
+    await page.keyboard.press("Tab");
+  }
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: /completed/ }).waitFor();
+  expect(await page.getByText("Hello from the form.").count()).toBeGreaterThan(1);
+  expectQuiet(opened);
+});
+
+test("an invalid field is reported at the field, and the form keeps its content", async () => {
+  const { page } = await open("new");
+  await page.getByRole("option", { name: "memory" }).waitFor({ state: "attached" });
+  await page.getByLabel("Adapter").selectOption("memory");
+  await page.getByLabel("Message").fill("Hello.");
+  await page.getByLabel("Time limit in seconds").fill("0");
+  await page.getByLabel("Agent").fill("no spaces allowed");
+  await page.getByRole("button", { name: "Dispatch" }).click();
+  await page.locator("#timeoutSeconds-error").waitFor();
+  await page.locator("#agentId-error").waitFor();
+  expect(await page.getByLabel("Agent").getAttribute("aria-invalid")).toBe("true");
+  expect(await page.getByLabel("Message").inputValue()).toBe("Hello.");
+});
+
+test("a task runs again with changes", async () => {
+  await bridge.dispatch({ taskId: "first-run", message: "first", metadata: { ticket: 7 } });
+  const { page } = await open("tasks/first-run");
+  await page.getByRole("link", { name: "Run again with changes" }).click();
+  await expect.poll(() => page.getByLabel("Message").inputValue()).toBe("first");
+  await page.getByLabel("Message").fill("second");
+  await page.getByRole("button", { name: "Dispatch" }).click();
+  await page.getByRole("heading", { name: /completed/ }).waitFor();
+  await page.getByText('"ticket": 7').first().waitFor();
+});
+
+test("an adapter that is offline shows why", async () => {
+  const { page } = await open("adapters");
+  const section = page.getByRole("region", { name: "absent" });
+  await section.getByText("offline").waitFor();
+  await section.getByText("It is not installed.").waitFor();
+});
+
+test.each([
+  { colorScheme: "light", viewport: { width: 1280, height: 800 } },
+  { colorScheme: "dark", viewport: { width: 320, height: 640 } },
+] as const)("the other pages have no accessibility violations and fit: $colorScheme, $viewport.width px", async (options) => {
+  const closed = await startReceiver((response) => response.writeHead(500).end());
+  await bridge.dispatch({ taskId: `dead-${options.colorScheme}`, message: "done", callbackUrl: closed.origin });
+  for (const path of ["", "callbacks", "callbacks?state=pending", "adapters", "new", "unknown"]) {
+    const { page } = await open(path, options);
+    await page.locator("main h1").waitFor();
+    await page.getByText("Loading …").waitFor({ state: "detached" });
+    expect(await findAccessibilityViolations(page), path).toEqual([]);
+    expect(await scrollsSideways(page), path).toBe(false);
+  }
+  await closed.close();
+});

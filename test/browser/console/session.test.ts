@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ConsoleBench, startConsole } from "./open-console.ts";
+import { expectQuiet, findAccessibilityViolations } from "./open-page.ts";
+
+let bench: ConsoleBench;
+beforeAll(async () => {
+  bench = await startConsole(`console.log("done")`);
+});
+afterAll(() => bench?.close());
+
+test("a person signs in with a token, which leaves the browser at the end", async () => {
+  const opened = await bench.open("", { token: null });
+  const { page } = opened;
+  await page.getByLabel("Token").fill("secret-operator");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await page.getByText("Nothing waits for a person.").waitFor();
+  await page.getByText("No tasks yet.").waitFor();
+  const stored = "JSON.stringify([sessionStorage.getItem('bridge.token'), localStorage.getItem('bridge.token')])";
+  expect(JSON.parse(await page.evaluate(stored))).toEqual(["secret-operator", null]);
+
+  await page.reload();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("Token").waitFor();
+  expect(JSON.parse(await page.evaluate(stored))).toEqual([null, null]);
+  expectQuiet(opened);
+});
+
+test("a remembered token survives the tab, until the person signs out", async () => {
+  const opened = await bench.open("", { token: null });
+  await opened.page.getByLabel("Token").fill("secret-operator");
+  await opened.page.getByLabel("Remember in this browser").check();
+  await opened.page.getByRole("button", { name: "Sign in" }).click();
+  await opened.page.getByRole("heading", { name: "Overview" }).waitFor();
+  const second = await opened.page.context().newPage();
+  await second.goto(`${bench.url}/ui/`);
+  await second.getByRole("heading", { name: "Overview" }).waitFor();
+  await second.getByRole("button", { name: "Sign out" }).click();
+  const third = await opened.page.context().newPage();
+  await third.goto(`${bench.url}/ui/`);
+  await third.getByLabel("Token").waitFor();
+});
+
+test("an unknown token is rejected on the same page", async () => {
+  const { page } = await bench.open("", { token: null });
+  await page.getByLabel("Token").fill("wrong");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("alert").getByText("no longer accepts this token").waitFor();
+});
+
+test("a withdrawn token shows the sign-in, because the event stream ends", async () => {
+  const { page } = await bench.open("", { token: "reader" });
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await bench.writeTokens(["operator", "stranger"]);
+  await page.getByRole("alert").getByText("no longer accepts this token").waitFor();
+  await page.getByLabel("Token").waitFor();
+  await bench.writeTokens(["operator", "stranger", "reader"]);
+});
+
+test("the console comes back by itself after Bridge was killed and started again", async () => {
+  const { page } = await bench.open("");
+  await page.getByText("live", { exact: true }).waitFor();
+  bench.bridge.signal("SIGKILL");
+  await bench.bridge.exited;
+  await page.getByText("reconnecting …").waitFor();
+  await bench.restart();
+  await page.getByText("live", { exact: true }).waitFor();
+});
+
+test.each(["light", "dark"] as const)(
+  "the sign-in and the overview have no accessibility violations in the %s theme",
+  async (colorScheme) => {
+    const { page } = await bench.open("", { token: null, colorScheme });
+    await page.getByLabel("Token").waitFor();
+    expect(await findAccessibilityViolations(page)).toEqual([]);
+    await page.getByLabel("Token").fill("secret-operator");
+    await page.keyboard.press("Enter");
+    await page.getByText("Nothing waits for a person.").waitFor();
+    expect(await findAccessibilityViolations(page)).toEqual([]);
+  },
+);

@@ -1,0 +1,160 @@
+import type { Browser, BrowserContextOptions } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
+import { openChromium } from "../open-chromium.ts";
+import { type ConsolePage, expectQuiet, findAccessibilityViolations, openPage, scrollsSideways } from "./open-page.ts";
+
+let browser: Browser;
+let bridge: Bridge;
+beforeAll(async () => {
+  browser = await openChromium();
+  bridge = await startBridge();
+});
+afterAll(async () => {
+  await browser?.close();
+  await bridge?.close();
+});
+
+const open = (path: string, options: BrowserContextOptions = {}): Promise<ConsolePage> =>
+  openPage(browser, `${bridge.url}/ui/${path}`, { ...options, token: "secret-alpha" });
+
+test("the list shows tasks as they start and end, without a reload", async () => {
+  const opened = await open("tasks?agentId=live-list");
+  const { page } = opened;
+  await page.getByText("No task matches.").waitFor();
+  await bridge.dispatch({ taskId: "live-1", agentId: "live-list", message: "wait" });
+  const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: "live-1" }) });
+  await row.getByText("running").waitFor();
+
+  await row.getByRole("checkbox").check();
+  await page.getByRole("button", { name: "Cancel 1 task" }).click();
+  await page.getByRole("button", { name: "Yes, cancel" }).click();
+  await row.getByText("canceled").waitFor();
+  expectQuiet(opened);
+});
+
+test("filters are applied, stay in the URL, and can be cleared", async () => {
+  await bridge.dispatch({ taskId: "filter-ok", agentId: "filter", message: "fine" });
+  await bridge.dispatch({ taskId: "filter-bad", agentId: "filter", message: "fail" });
+  const { page } = await open("tasks");
+  await page.getByRole("link", { name: "filter-ok" }).waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("filter");
+  await page.keyboard.press("Enter");
+  await page.getByLabel("State").selectOption("failed");
+  await page.getByRole("link", { name: "filter-bad" }).waitFor();
+  await page.getByRole("link", { name: "filter-ok" }).waitFor({ state: "detached" });
+  expect(new URL(page.url()).search).toBe("?agentId=filter&state=failed");
+  await page.reload();
+  await page.getByRole("link", { name: "filter-bad" }).waitFor();
+  expect(await page.getByRole("link", { name: "filter-ok" }).count()).toBe(0);
+  await page.getByLabel("Agent").fill("unknown-agent");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "Clear the filters" }).click();
+  await page.getByRole("link", { name: "filter-ok" }).waitFor();
+});
+
+test("the page of a task shows its turns, its tool calls and its result", async () => {
+  await bridge.dispatch({ taskId: "look-1", message: "look", metadata: { ticket: 7 } });
+  const opened = await open("tasks/look-1");
+  const { page } = opened;
+  await page.getByRole("heading", { name: /look-1.*completed/ }).waitFor();
+  await page.getByRole("heading", { name: "Turn 1" }).waitFor();
+  const call = page.locator("bridge-call").filter({ hasText: "list" });
+  await call.locator("summary").click();
+  await call.getByText('"a.md"').waitFor();
+  for (const text of ["$0.25", "5 in, 3 out", "small", '{ "ticket": 7 }']) await page.getByText(text).first().waitFor();
+  expect(await page.getByText("One file.").count()).toBe(2);
+  expect(await page.title()).toBe("look-1 · Bridge");
+  expectQuiet(opened);
+});
+
+test("a tool call that waits is approved on the page of its task", async () => {
+  await bridge.dispatch({ taskId: "ask-1", message: "ask" });
+  const { page } = await open("tasks/ask-1");
+  await page.getByRole("heading", { name: /ask-1.*needs approval/ }).waitFor();
+  await page.getByText("rejected automatically in").waitFor();
+  await page.getByLabel("Reason").fill("It is fine.");
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByRole("heading", { name: /ask-1.*completed/ }).waitFor();
+  await page.getByText("Approved by alpha: It is fine.").waitFor();
+});
+
+test("a failed task shows why, a queued one what it waits for, and an unknown one what may have happened", async () => {
+  await bridge.dispatch({ taskId: "fail-1", message: "fail" });
+  const failed = await open("tasks/fail-1");
+  await failed.page.getByText("model_error").waitFor();
+  await failed.page.getByText("It failed.").first().waitFor();
+
+  await bridge.dispatch({ taskId: "narrow-1", provider: "narrow", message: "wait" });
+  await bridge.dispatch({ taskId: "narrow-2", provider: "narrow", message: "wait" });
+  const queued = await open("tasks/narrow-2");
+  await queued.page.getByText("waits for a free slot of the adapter").waitFor();
+  await bridge.call("POST", "/api/v2/tasks/narrow-2/cancel");
+  await bridge.call("POST", "/api/v2/tasks/narrow-1/cancel");
+
+  const missing = await open("tasks/unknown-1");
+  await missing.page.getByText("There is no such task.").waitFor();
+});
+
+test("another tenant sees none of the tasks", async () => {
+  await bridge.dispatch({ taskId: "private-1", message: "private" });
+  const { page } = await openPage(browser, `${bridge.url}/ui/tasks`, { token: "secret-beta" });
+  await page.getByText("No tasks yet.").waitFor();
+  expect(await page.getByText("private-1").count()).toBe(0);
+});
+
+test("hostile output stays text, and hidden characters are visible", async () => {
+  const hostile = "<img src=x onerror=alert(1)><script>alert(2)</script> [x](javascript:alert(3)) \u001b[31mred \u202egpj.exe";
+  await bridge.dispatch({ taskId: "hostile-1", message: hostile });
+  const opened = await open("tasks/hostile-1");
+  const { page } = opened;
+  await page.getByText("<script>alert(2)</script> [x](javascript:alert(3)) ␛[31mred ⟨U+202E⟩gpj.exe").first().waitFor();
+  expect(await page.locator("main img, main script, main a[href^='javascript']").count()).toBe(0);
+  expectQuiet(opened);
+});
+
+test("a text of 5 MB in one line is shown in parts", async () => {
+  await bridge.dispatch({ taskId: "long-1", message: "x".repeat(900_000) });
+  const { page } = await open("tasks/long-1");
+  await page
+    .getByRole("button", { name: /Show more/ })
+    .first()
+    .waitFor();
+  const shown = Number(await page.evaluate("document.querySelector('main').textContent.length"));
+  expect(shown).toBeLessThan(100_000);
+  expect(await scrollsSideways(page)).toBe(false);
+});
+
+test("the keys j, k and x move through the list and select", async () => {
+  for (const number of [1, 2, 3]) await bridge.dispatch({ taskId: `keys-${number}`, agentId: "keys", message: "wait" });
+  const { page } = await open("tasks?agentId=keys");
+  await page.getByRole("link", { name: "keys-1" }).waitFor();
+  const focused = (): Promise<unknown> => page.evaluate("document.activeElement.textContent");
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await expect.poll(focused).toBe("keys-1");
+  await page.keyboard.press("k");
+  await expect.poll(focused).toBe("keys-2");
+  await page.keyboard.press("x");
+  await page.getByRole("button", { name: "Cancel 1 task" }).waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: /keys-2/ }).waitFor();
+  for (const number of [1, 2, 3]) await bridge.call("POST", `/api/v2/tasks/keys-${number}/cancel`);
+});
+
+test.each([
+  { colorScheme: "light", viewport: { width: 1280, height: 800 } },
+  { colorScheme: "dark", viewport: { width: 320, height: 640 } },
+] as const)("the list and a task have no accessibility violations and fit: $colorScheme, $viewport.width px", async (options) => {
+  const taskId = `axe-${options.colorScheme}`;
+  await bridge.dispatch({ taskId, agentId: "axe", message: "ask" });
+  for (const path of ["tasks?agentId=axe", "tasks?agentId=unknown", `tasks/${taskId}`, "tasks/look-1"]) {
+    const { page } = await open(path, options);
+    await page.locator("main h1").waitFor();
+    await page.getByText("Loading …").waitFor({ state: "detached" });
+    expect(await findAccessibilityViolations(page), path).toEqual([]);
+    expect(await scrollsSideways(page), path).toBe(false);
+  }
+});

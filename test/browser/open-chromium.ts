@@ -1,0 +1,15 @@
+import { existsSync } from "node:fs";
+import { type Browser, chromium } from "playwright-core";
+
+/** Usual paths of Chromium. CHROMIUM_PATH names another one. */
+const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/** Prevents requests of the browser itself, because tests must not need other hosts. */
+const browserOptions = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+/** Starts the installed Chromium without a window. */
+export async function openChromium(): Promise<Browser> {
+  const executablePath = process.env["CHROMIUM_PATH"] ?? places.find((place) => existsSync(place));
+  if (executablePath === undefined)
+    throw new Error("There is no Chromium: install it (Debian: apt-get install chromium), or name one in CHROMIUM_PATH.");
+  return chromium.launch({ executablePath, args: browserOptions });
+}

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { formatAge, formatBytes, formatCost, formatCount, formatDuration, showHidden } from "../../web/src/format.ts";
+
+test.each([
+  [0, "0 ms"],
+  [999, "999 ms"],
+  [1200, "1.2 s"],
+  [12_400, "12 s"],
+  [200_000, "3 min 20 s"],
+  [120_000, "2 min"],
+  [7_500_000, "2 h 5 min"],
+  [360_000_000, "4 d 4 h"],
+])("a duration of %i ms is shown as %s", (ms, text) => {
+  expect(formatDuration(ms)).toBe(text);
+});
+
+test("an age has one unit", () => {
+  const now = Date.parse("2026-11-23T12:00:00Z");
+  const at = (iso: string): string => formatAge(iso, now);
+  expect(at("2026-11-23T12:00:00.500Z")).toBe("now");
+  expect(at("2026-11-23T11:59:18Z")).toBe("42 s");
+  expect(at("2026-11-23T10:30:00Z")).toBe("1 h");
+  expect(at("2026-11-01T12:00:00Z")).toBe("22 d");
+  expect(formatAge(null, now)).toBe("");
+});
+
+test("an unknown cost or count is a question mark and never 0", () => {
+  expect([undefined, null, 0, 0.25, 12.345, 0.01234, 0.00000001].map(formatCost)).toEqual([
+    ...["?", "?", "$0.00", "$0.25", "$12.35", "$0.012", "<$0.0001"],
+  ]);
+  expect([undefined, 0, 9_999, 12_345, 4_000_000].map(formatCount)).toEqual(["?", "0", "9999", "12.3 k", "4 M"]);
+  expect([120, 4300, 3 * 1024 ** 2].map(formatBytes)).toEqual(["120 B", "4.2 KiB", "3 MiB"]);
+});
+
+test("characters that change how other text looks are visible", () => {
+  expect(showHidden("rm \u202egpj.exe")).toBe("rm ⟨U+202E⟩gpj.exe");
+  expect(showHidden("\u001b[31mred\u0007\u200b\ufeff")).toBe("␛[31mred␇⟨U+200B⟩⟨U+FEFF⟩");
+  expect(showHidden("line\nnext\tcell ü 漢 👍")).toBe("line\nnext\tcell ü 漢 👍");
+});

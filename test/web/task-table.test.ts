@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import type { FeedEvent } from "../../web/src/live/feed.ts";
+import { createTaskTable, type Row } from "../../web/src/live/task-table.ts";
+
+const row = (number: number, fields: Partial<Row> = {}): Row =>
+  ({
+    ...{ taskId: `t${number}`, state: "running", createdAt: `2026-11-23T00:00:0${number}.000Z`, waitingOn: null, callback: null },
+    ...fields,
+  }) as Row;
+const event = (taskId: string, type: FeedEvent["type"], errorCode: string | null = null): FeedEvent => ({
+  ...{ taskId, type, errorCode, agentId: "a", provider: "p", approvalId: null, timestamp: "2026-11-23T00:01:00.000Z" },
+});
+const states = (table: ReturnType<typeof createTaskTable>): string[] => table.list().map(({ taskId, state }) => `${taskId} ${state}`);
+
+test("a late snapshot never overwrites a newer event", () => {
+  const table = createTaskTable();
+  table.applyFirst(table.begin(), [row(2), row(1)], false);
+  const mark = table.begin();
+  table.patch([event("t1", "execution.completed")]);
+  table.applyFirst(mark, [row(2), row(1)], false);
+  expect(states(table)).toEqual(["t2 running", "t1 completed"]);
+});
+
+test("an event that is older than a snapshot changes nothing", () => {
+  const table = createTaskTable();
+  table.applyFirst(table.begin(), [row(1, { state: "failed" })], false);
+  table.patch([event("t1", "execution.started"), event("t1", "execution.completed"), event("t1", "tool.approval_requested")]);
+  expect(states(table)).toEqual(["t1 failed"]);
+});
+
+test("a canceled task is not a failed one", () => {
+  const table = createTaskTable();
+  table.applyFirst(table.begin(), [row(2), row(1)], false);
+  table.patch([event("t1", "execution.failed", "cancelled"), event("t2", "execution.failed", "timeout")]);
+  expect(states(table)).toEqual(["t2 failed", "t1 cancelled"]);
+});
+
+test("a snapshot of the first page adds new tasks, removes those that no longer match, and keeps older pages", () => {
+  const table = createTaskTable();
+  table.applyFirst(table.begin(), [row(4), row(3)], true);
+  table.append(table.begin(), [row(2), row(1)]);
+  table.applyFirst(table.begin(), [row(5), row(3)], true);
+  expect(states(table).map((text) => text.slice(0, 2))).toEqual(["t5", "t3", "t2", "t1"]);
+  table.applyFirst(table.begin(), [row(5)], false);
+  expect(table.length).toBe(1);
+});
+
+test("events of unknown tasks are reported, so that the list is loaded again", () => {
+  const table = createTaskTable();
+  expect(table.patch([event("t9", "execution.started")])).toBe(true);
+  table.applyFirst(table.begin(), [row(1)], false);
+  expect(table.patch([event("t1", "tool.approval_requested")])).toBe(false);
+  expect(table.list()[0]?.waitingOn).toBe("approval");
+});
+
+test("a failed request does not keep events forever", () => {
+  const table = createTaskTable();
+  table.abandon(table.begin());
+  table.applyFirst(table.begin(), [row(1)], false);
+  table.patch([event("t1", "execution.completed")]);
+  table.applyFirst(table.begin(), [row(1)], false);
+  // The request began after the event, so its response is newer.
+  expect(states(table)).toEqual(["t1 running"]);
+});

@@ -1,0 +1,211 @@
+import { html, nothing, type TemplateResult } from "lit";
+import { keyed } from "lit/directives/keyed.js";
+import { BridgeElement, type PageElement } from "./element.ts";
+import "./pages/adapters.ts";
+import "./pages/approvals.ts";
+import "./pages/callbacks.ts";
+import "./pages/new.ts";
+import "./pages/overview.ts";
+import "./pages/sign-in.ts";
+import "./pages/task.ts";
+import "./pages/tasks.ts";
+import { createTabSignals } from "./parts/tab-signals.ts";
+import { currentRoute, findClickedPage, linkTo, navigate, type PageName } from "./router.ts";
+import { type ConsoleContext, createSession } from "./session.ts";
+
+const titles: Readonly<Record<PageName, string>> = {
+  overview: "Overview",
+  tasks: "Tasks",
+  task: "Task",
+  new: "New task",
+  approvals: "Approvals",
+  callbacks: "Callbacks",
+  adapters: "Adapters",
+  missing: "Not found",
+};
+
+/** Links at the top of every page. */
+const navigation: readonly { page: PageName; path: string }[] = [
+  { page: "overview", path: "" },
+  { page: "tasks", path: "tasks" },
+  { page: "approvals", path: "approvals" },
+  { page: "callbacks", path: "callbacks" },
+  { page: "adapters", path: "adapters" },
+  { page: "new", path: "new" },
+];
+
+/** The console: the sign-in, or the navigation and one page. */
+class App extends BridgeElement {
+  #session = createSession(() => this.#onSession());
+  #signals = createTabSignals();
+  #route = currentRoute();
+  #unsubscribe: () => void = () => {};
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    // A browser restores the scroll position by itself, but the page is not rendered yet at that time.
+    addEventListener("popstate", () => this.#onRoute());
+    addEventListener("click", (event) => this.#onClick(event));
+    addEventListener("keydown", (event) => this.#onKey(event));
+    this.#session.resume();
+  }
+
+  #onSession(): void {
+    const { state } = this.#session;
+    this.#unsubscribe();
+    this.#signals.reset();
+    this.#unsubscribe = state.kind === "signed-in" ? state.context.attention.subscribe(() => this.#onAttention()) : () => {};
+    if (state.kind !== "signed-in") this.#signals.update("Sign in", []);
+    else this.#onAttention();
+    this.requestUpdate();
+  }
+
+  #onAttention(): void {
+    const { state } = this.#session;
+    if (state.kind !== "signed-in") return;
+    const title = this.#route.page === "task" ? this.#route.id : titles[this.#route.page];
+    this.#signals.update(title, state.context.attention.state.approvals);
+    this.requestUpdate();
+  }
+
+  #onRoute(): void {
+    const before = this.#route;
+    this.#route = currentRoute();
+    this.#onAttention();
+    if (before.page === this.#route.page && before.id === this.#route.id) return;
+    scrollTo(0, 0);
+    void this.updateComplete.then(() => this.querySelector<HTMLElement>("main")?.focus({ preventScroll: true }));
+  }
+
+  #onClick(event: MouseEvent): void {
+    const url = findClickedPage(event);
+    if (url === null || this.#session.state.kind !== "signed-in") return;
+    event.preventDefault();
+    navigate(url);
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
+    const help = this.querySelector<HTMLDialogElement>("dialog.help");
+    if (event.key === "?" && help !== null) {
+      event.preventDefault();
+      if (help.open) help.close();
+      else help.showModal();
+      return;
+    }
+    if (document.querySelector("dialog[open]") !== null) return;
+    if (this.querySelector<PageElement>("[data-page]")?.onKey(event.key) === true) event.preventDefault();
+  }
+
+  protected override render(): TemplateResult {
+    const { state } = this.#session;
+    switch (state.kind) {
+      case "signed-out":
+        return html`<bridge-sign-in
+          .reason=${state.reason}
+          .onSignIn=${(token: string, options: { remember: boolean }) => this.#session.signIn(token, options)}
+        ></bridge-sign-in>`;
+      case "checking":
+        return html`<main class="sign-in"><p role="status">Signing in …</p></main>`;
+      case "unreachable":
+        return html`<main class="sign-in">
+          <h1>Bridge</h1>
+          <p class="note error" role="alert">${state.detail}</p>
+          <p role="status">Trying again …</p>
+          <button @click=${() => this.#session.signOut()}>Sign out</button>
+        </main>`;
+      case "signed-in":
+        return this.#renderSignedIn(state.context);
+    }
+  }
+
+  #renderSignedIn(context: ConsoleContext): TemplateResult {
+    const { identity, attention } = context;
+    const { page, id } = this.#route;
+    return html`
+      <a class="skip" href="#main" @click=${(event: Event) => this.#skip(event)}>Skip to the content</a>
+      <header>
+        <a class="brand" href=${linkTo("")}>Bridge</a>
+        <nav aria-label="Pages">${navigation.map((link) => this.#renderLink(link, context))}</nav>
+        <span class="who">
+          ${
+            attention.state.error === null
+              ? html`<span class="connection" role="status">live</span>`
+              : html`<span class="connection lost" role="status">reconnecting …</span>`
+          }
+          <span title="Tenant ${identity.tenant}">${identity.name}</span>
+          <button @click=${() => this.#session.signOut()}>Sign out</button>
+        </span>
+      </header>
+      <main id="main" tabindex="-1">${keyed(`${page}/${id}`, this.#renderPage(context))}</main>
+      ${renderHelp()}
+    `;
+  }
+
+  #renderLink({ page, path }: (typeof navigation)[number], { attention }: ConsoleContext): TemplateResult {
+    const { approvals, deadCallbacks } = attention.state;
+    const count = page === "approvals" ? approvals.length : page === "callbacks" ? deadCallbacks.length : 0;
+    const current = this.#route.page === page || (this.#route.page === "task" && page === "tasks");
+    return html`<a href=${linkTo(path)} aria-current=${current ? "page" : nothing}
+      >${titles[page]}${count === 0 ? nothing : html` <span class="count">${count}</span>`}</a
+    >`;
+  }
+
+  #renderPage(context: ConsoleContext): TemplateResult {
+    const route = this.#route;
+    switch (route.page) {
+      case "overview":
+        return html`<bridge-overview data-page .context=${context} .route=${route}></bridge-overview>`;
+      case "new":
+        return html`<bridge-new data-page .context=${context} .route=${route}></bridge-new>`;
+      case "approvals":
+        return html`<bridge-approvals data-page .context=${context} .route=${route}></bridge-approvals>`;
+      case "callbacks":
+        return html`<bridge-callbacks data-page .context=${context} .route=${route}></bridge-callbacks>`;
+      case "adapters":
+        return html`<bridge-adapters data-page .context=${context} .route=${route}></bridge-adapters>`;
+      case "tasks":
+        return html`<bridge-tasks data-page .context=${context} .route=${route}></bridge-tasks>`;
+      case "task":
+        return html`<bridge-task data-page .context=${context} .route=${route}></bridge-task>`;
+      default:
+        return html`<h1>Not found</h1>
+          <p>The console has no such page. <a href=${linkTo("")}>Overview</a></p>`;
+    }
+  }
+
+  #skip(event: Event): void {
+    event.preventDefault();
+    this.querySelector<HTMLElement>("#main")?.focus();
+  }
+}
+
+function isTyping(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath();
+  return target instanceof HTMLElement && target.matches("input:not([type=checkbox]), textarea, select, [contenteditable]");
+}
+
+const shortcuts: readonly (readonly [string, string])[] = [
+  ["/", "search or filter"],
+  ["j, k", "next or previous row"],
+  ["Enter", "open the row"],
+  ["x", "select the row"],
+  ["a, r", "approve or reject"],
+  ["?", "this help"],
+];
+
+const renderHelp = (): TemplateResult => html`
+  <dialog class="help" aria-labelledby="help-title">
+    <h2 id="help-title">Keys</h2>
+    <dl>${shortcuts.map(([keys, meaning]) => html`<dt><kbd>${keys}</kbd></dt><dd>${meaning}</dd>`)}</dl>
+    <form method="dialog" @submit=${closeDialog}><button>Close</button></form>
+  </dialog>
+`;
+
+/** The policy of the page forbids forms to submit, also to dialogs. */
+function closeDialog(event: SubmitEvent): void {
+  event.preventDefault();
+  (event.target as HTMLElement).closest("dialog")?.close();
+}
+
+customElements.define("bridge-app", App);

@@ -1,0 +1,94 @@
+import type { FieldError } from "bridge-client";
+
+/** The fields of the form, as the person typed them. */
+export type FormValues = Record<string, string>;
+
+/** A field that is a text in the form, in the order of the form. */
+const TEXT_FIELDS = ["provider", "agentId", "message", "taskId", "model", "systemPrompt", "resumeToken", "callbackUrl"] as const;
+const CHOICE_FIELDS = ["profile", "approvals"] as const;
+/** Fields that are written as JSON. */
+const JSON_FIELDS = ["metadata", "bridgeInput", "responderInput"] as const;
+
+/** The body of a dispatch, or what is wrong with the fields. */
+export type BuiltDispatch = { body: Record<string, unknown>; errors: FieldError[] };
+
+/** Builds the body of a dispatch. Empty fields are omitted, so that Bridge applies its defaults. */
+export function buildDispatch(values: FormValues): BuiltDispatch {
+  const errors: FieldError[] = [];
+  const get = (name: string): string => values[name] ?? "";
+  const parse = (name: string): unknown => {
+    if (get(name).trim() === "") return undefined;
+    try {
+      return JSON.parse(get(name)) as unknown;
+    } catch (error) {
+      errors.push({ path: name, message: `must be JSON: ${(error as Error).message}` });
+      return undefined;
+    }
+  };
+  const others = parse("others") ?? {};
+  if (typeof others !== "object" || others === null || Array.isArray(others))
+    errors.push({ path: "others", message: "must be a JSON object" });
+  const body: Record<string, unknown> = {};
+  for (const name of TEXT_FIELDS) if (get(name).trim() !== "") body[name] = name === "message" ? get(name) : get(name).trim();
+  for (const name of CHOICE_FIELDS) if (get(name) !== "") body[name] = get(name);
+  if (get("timeoutSeconds").trim() !== "") body["timeoutSeconds"] = Number(get("timeoutSeconds"));
+  const output = buildOutput(get("output"), get("outputPath"), () => parse("outputSchema"));
+  if (output !== undefined) body["outputStrategy"] = output;
+  for (const name of JSON_FIELDS) {
+    const value = parse(name);
+    if (value !== undefined) body[name] = value;
+  }
+  return { body: { ...body, ...(others as object) }, errors };
+}
+
+function buildOutput(type: string, path: string, parseSchema: () => unknown): object | undefined {
+  if (type === "file") return { type, path: path.trim() };
+  if (type === "structured") return { type, schema: parseSchema() ?? {} };
+  return type === "" ? undefined : { type };
+}
+
+/** Converts a stored request to the fields of the form, without its id. Fields that the form lacks are kept as JSON. */
+export function toFormValues(request: Record<string, unknown>): FormValues {
+  const { taskId: _, outputStrategy, timeoutSeconds, ...rest } = request;
+  const values: FormValues = {};
+  const others: Record<string, unknown> = {};
+  const known: readonly string[] = [...TEXT_FIELDS, ...CHOICE_FIELDS];
+  for (const [name, value] of Object.entries(rest)) {
+    if (known.includes(name) && typeof value === "string") values[name] = value;
+    else if ((JSON_FIELDS as readonly string[]).includes(name)) values[name] = JSON.stringify(value, null, 2);
+    else others[name] = value;
+  }
+  if (timeoutSeconds !== undefined) values["timeoutSeconds"] = String(timeoutSeconds);
+  const { type = "", path = "", schema } = (outputStrategy ?? {}) as { type?: string; path?: string; schema?: unknown };
+  Object.assign(values, { output: type, outputPath: path, ...(schema !== undefined && { outputSchema: JSON.stringify(schema, null, 2) }) });
+  if (Object.keys(others).length > 0) values["others"] = JSON.stringify(others, null, 2);
+  return values;
+}
+
+/** Returns the field of the form that an error of Bridge belongs to; null if the form has no such field. */
+export function fieldOf(path: string): string | null {
+  const [first = "", second = ""] = path.split(".");
+  if (first === "outputStrategy") return second === "path" ? "outputPath" : second === "schema" ? "outputSchema" : "output";
+  const known: readonly string[] = [
+    ...TEXT_FIELDS,
+    ...CHOICE_FIELDS,
+    ...JSON_FIELDS,
+    "timeoutSeconds",
+    "outputPath",
+    "outputSchema",
+    "others",
+  ];
+  return known.includes(first) ? first : null;
+}
+
+/** Returns the command that sends the same dispatch from a terminal. */
+export const toCurl = (url: string, body: Record<string, unknown>): string =>
+  [
+    `curl ${quote(url)}`,
+    `-H "Authorization: Bearer $BRIDGE_TOKEN"`,
+    `-H "Content-Type: application/json"`,
+    `-d ${quote(JSON.stringify(body))}`,
+  ].join(" \\\n  ");
+
+/** Quotes a text for a POSIX shell. */
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,116 @@
+import type { Adapter, Approval } from "bridge-client";
+import { type Api, ApiError } from "../api.ts";
+import type { Feed } from "./feed.ts";
+
+/** A callback in a list. */
+export interface Callback {
+  taskId: string;
+  url: string;
+  state: "pending" | "delivered" | "dead";
+  attempts: number;
+  nextAttemptAt: string | null;
+  lastStatus: number | null;
+  lastError: string | null;
+  updatedAt: string;
+}
+
+/** What needs a person, and what Bridge's adapters do. */
+export interface AttentionState {
+  /** Approvals that wait, oldest first. */
+  approvals: Approval[];
+  deadCallbacks: Callback[];
+  /** There are more dead callbacks than those. */
+  hasMoreDead: boolean;
+  adapters: Adapter[];
+  /** Why the last request failed; null while Bridge responds. */
+  error: ApiError | null;
+  /** False until the first response. */
+  isLoaded: boolean;
+}
+
+export type Attention = ReturnType<typeof createAttention>;
+
+const INTERVAL_MS = 5_000;
+/** While the page is hidden, its title and notifications still need the approvals. */
+const HIDDEN_INTERVAL_MS = 20_000;
+/** Maximum pause between an event and the request that it causes. */
+const AFTER_EVENT_MS = 100;
+const MAX_ITEMS = 200;
+
+/** Watches what needs a person: waiting approvals, dead callbacks and offline adapters. It continues while the page is hidden. */
+export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "subscribe"> }) {
+  const listeners = new Set<() => void>();
+  const closing = new AbortController();
+  let state: AttentionState = { approvals: [], deadCallbacks: [], hasMoreDead: false, adapters: [], error: null, isLoaded: false };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isLoading = false;
+  let isStale = false;
+
+  async function load(): Promise<void> {
+    if (isLoading) {
+      isStale = true;
+      return;
+    }
+    isLoading = true;
+    isStale = false;
+    const { signal } = closing;
+    try {
+      const [approvals, dead, adapters] = await Promise.all([
+        api.list<Approval>("/api/v2/approvals", { state: "pending", limit: MAX_ITEMS }, { signal }),
+        api.list<Callback>("/api/v2/callbacks", { state: "dead", limit: MAX_ITEMS }, { signal }),
+        api.list<Adapter>("/api/v2/adapters", { limit: MAX_ITEMS }, { signal }),
+      ]);
+      state = {
+        approvals: approvals.data.toReversed(),
+        deadCallbacks: dead.data,
+        hasMoreDead: dead.meta.nextCursor !== null,
+        adapters: adapters.data,
+        error: null,
+        isLoaded: true,
+      };
+    } catch (error) {
+      if (signal.aborted) return;
+      state = { ...state, error: error instanceof ApiError ? error : new ApiError(0, "unexpected", String(error)) };
+    } finally {
+      isLoading = false;
+    }
+    if (signal.aborted) return;
+    for (const listener of listeners) listener();
+    schedule(isStale ? 0 : document.hidden ? HIDDEN_INTERVAL_MS : INTERVAL_MS);
+  }
+
+  function schedule(delayMs: number): void {
+    clearTimeout(timer);
+    timer = setTimeout(() => void load(), delayMs);
+  }
+
+  const unsubscribe = feed.subscribe((events) => {
+    const isRelevant = events?.some(({ type }) => type.startsWith("tool.approval") || type.startsWith("callback.")) ?? true;
+    if (isRelevant) schedule(AFTER_EVENT_MS);
+  });
+  const onVisibilityChange = (): void => {
+    if (!document.hidden) schedule(0);
+  };
+  document.addEventListener("visibilitychange", onVisibilityChange);
+  void load();
+
+  return {
+    get state(): AttentionState {
+      return state;
+    },
+    /** Calls the listener after each change until the returned function is called. */
+    subscribe(listener: () => void): () => void {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    /** Loads now, for example after a decision. */
+    refresh: () => schedule(0),
+    close(): void {
+      closing.abort();
+      clearTimeout(timer);
+      unsubscribe();
+      listeners.clear();
+      document.removeEventListener("visibilitychange", onVisibilityChange);
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import type { Adapter } from "bridge-client";
+import { html, nothing, type TemplateResult } from "lit";
+import { PageElement } from "../element.ts";
+import { showHidden } from "../format.ts";
+import { age, badge, errorNote, healthBadge } from "../parts/badges.ts";
+import { copyButton } from "../parts/copy-button.ts";
+import { linkTo } from "../router.ts";
+
+/** The adapters with their health, what to do about it, their capabilities and their load. */
+class Adapters extends PageElement {
+  #unsubscribe: () => void = () => {};
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#unsubscribe = this.context.attention.subscribe(() => this.requestUpdate());
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#unsubscribe();
+  }
+
+  protected override render(): TemplateResult {
+    const { adapters, error, isLoaded } = this.context.attention.state;
+    const now = Date.now();
+    return html`
+      <h1>Adapters</h1>
+      ${errorNote(error)} ${isLoaded ? nothing : html`<p role="status">Loading …</p>`}
+      ${adapters.map((adapter) => renderAdapter(adapter, now))}
+      <p class="hint">
+        <code>BRIDGE_ADAPTERS</code> lists the adapters. Bridge logs at its start which other installed programs it could run.
+      </p>
+    `;
+  }
+}
+
+function renderAdapter({ provider, health, capabilities, running, queued, maxConcurrent, nodes }: Adapter, now: number): TemplateResult {
+  const { outputStrategies = [], inputs = [], ...abilities } = (capabilities ?? {}) as Record<string, unknown>;
+  const able = Object.entries(abilities).filter(([, value]) => value === true);
+  return html`<section class="adapter" aria-label=${provider}>
+    <h2>${provider} ${healthBadge(health.status)}</h2>
+    <p class="detail">
+      ${[health.connection, health.version].filter((part) => part !== null).join(" · ")}
+      ${health.checkedAt === null ? "not checked yet" : html`checked ${age(health.checkedAt, now)} ago`}
+    </p>
+    ${health.detail === null ? nothing : html`<p class="note ${health.status === "healthy" ? "info" : "warning"}">${showHidden(health.detail)}</p>`}
+    <p>
+      <a href=${linkTo(`tasks?provider=${encodeURIComponent(provider)}&state=running`)}>${running} running</a> of ${maxConcurrent},
+      <a href=${linkTo(`tasks?provider=${encodeURIComponent(provider)}&state=queued`)}>${queued} queued</a>
+      ${nodes.length > 1 ? html`· nodes: ${nodes.join(", ")}` : nothing}
+    </p>
+    ${
+      health.preflight.length === 0
+        ? nothing
+        : html`<ul class="steps">
+            ${health.preflight.map(
+              ({ step, ok, detail }) => html`<li>
+                ${ok ? badge("completed", "✓", step) : badge("failed", "✕", step)} ${showHidden(detail)} ${ok ? nothing : renderCommands(detail)}
+              </li>`,
+            )}
+          </ul>`
+    }
+    ${
+      able.length === 0
+        ? nothing
+        : html`<p class="hint">
+            ${able.map(([name]) => name).join(", ")}; output: ${(outputStrategies as string[]).join(", ")}${
+              (inputs as string[]).length === 0 ? "" : `; input: ${(inputs as string[]).join(", ")}`
+            }
+          </p>`
+    }
+  </section>`;
+}
+
+/** Commands in a remedy are in backticks or quotes, such as: run \`claude login\`. */
+const renderCommands = (detail: string): TemplateResult[] =>
+  [...detail.matchAll(/`([^`]+)`/g)].map(([, command = ""]) => html`<code>${showHidden(command)}</code> ${copyButton(command)}`);
+
+customElements.define("bridge-adapters", Adapters);

@@ -1,0 +1,138 @@
+import type { Approval } from "bridge-client";
+import { html, nothing, type TemplateResult } from "lit";
+import { repeat } from "lit/directives/repeat.js";
+import { PageElement } from "../element.ts";
+import { firstLine, formatValue, showHidden } from "../format.ts";
+import { poll } from "../live/poll.ts";
+import { age, badge, errorNote } from "../parts/badges.ts";
+import type { Decision } from "../parts/decision.ts";
+import "../parts/decision.ts";
+import { inputView } from "../parts/input-view.ts";
+import { canAskToNotify } from "../parts/tab-signals.ts";
+import { countdown } from "../parts/turns.ts";
+import { taskLink } from "../router.ts";
+
+const MAX_DECIDED = 100;
+
+/** The tool calls that wait for a decision, oldest first, and those that were decided. */
+class Approvals extends PageElement {
+  /** Approvals that waited while the page was open. They stay in place when they are decided, so that nothing moves under the mouse. */
+  #cards = new Map<string, Approval>();
+  #cursor: string | null = null;
+  #ticker: ReturnType<typeof setInterval> | undefined;
+  #unsubscribe: (() => void)[] = [];
+  #latest = poll(this, async (signal) => {
+    const page = await this.context.api.list<Approval>("/api/v2/approvals", { limit: MAX_DECIDED }, { signal });
+    return page.data;
+  });
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    const { attention, feed } = this.context;
+    this.#keepCards();
+    this.#ticker = setInterval(() => this.requestUpdate(), 1000);
+    this.#unsubscribe = [
+      attention.subscribe(() => {
+        this.#keepCards();
+        this.requestUpdate();
+      }),
+      feed.subscribe((events) => {
+        if (events?.some(({ approvalId }) => approvalId !== null) ?? true) this.#latest.refresh();
+      }),
+    ];
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearInterval(this.#ticker);
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+  }
+
+  #keepCards(): void {
+    for (const approval of this.context.attention.state.approvals) this.#cards.set(approval.approvalId, approval);
+  }
+
+  override onKey(key: string): boolean {
+    const ids = [...this.#cards.keys()];
+    if ((key === "j" || key === "k") && ids.length > 0) {
+      const index = this.#cursor === null ? -1 : ids.indexOf(this.#cursor);
+      this.#cursor = ids[Math.min(ids.length - 1, Math.max(0, index + (key === "j" ? 1 : -1)))] ?? null;
+      this.requestUpdate();
+      void this.updateComplete.then(() => this.querySelector<HTMLElement>(".approval[aria-current]")?.focus());
+      return true;
+    }
+    if (key !== "a" && key !== "r") return false;
+    const decision = this.querySelector<Decision>(".approval[aria-current] bridge-decision");
+    if (decision !== null) void decision.decide(key === "a" ? "approve" : "reject");
+    return decision !== null;
+  }
+
+  protected override render(): TemplateResult {
+    const now = Date.now();
+    const { state } = this.context.attention;
+    const waiting = state.approvals.length;
+    const decided = (this.#latest.value ?? []).filter(({ approvalId, state }) => state !== "pending" && !this.#cards.has(approvalId));
+    return html`
+      <h1>Approvals <span class="hint">${waiting} waiting</span></h1>
+      ${errorNote(this.#latest.error)}
+      ${canAskToNotify() ? html`<p><button @click=${this.#askToNotify}>Notify me in this browser</button></p>` : nothing}
+      ${this.#cards.size === 0 && state.isLoaded ? html`<p class="empty">No tool call waits for a decision.</p>` : nothing}
+      <ol class="approvals">
+        ${repeat(
+          this.#cards.values(),
+          ({ approvalId }) => approvalId,
+          (approval) => this.#renderCard(approval, now),
+        )}
+      </ol>
+      ${decided.length === 0 ? nothing : html`<h2>Decided</h2><ul class="rows">${decided.map((approval) => renderDecided(approval, now))}</ul>`}
+    `;
+  }
+
+  #renderCard(approval: Approval, now: number): TemplateResult {
+    const { approvalId, toolName, agentId, provider, taskId, input, inputTruncated, createdAt, expiresAt } = approval;
+    const isPending = this.context.attention.state.approvals.some((other) => other.approvalId === approvalId);
+    const outcome = this.#latest.value?.find((other) => other.approvalId === approvalId && other.state !== "pending");
+    return html`<li
+      class="approval" tabindex="-1" aria-current=${this.#cursor === approvalId ? "true" : nothing} data-approval=${approvalId}
+      @focusin=${() => this.#select(approvalId)}
+    >
+      <h2><code>${showHidden(toolName)}</code></h2>
+      <p class="detail">
+        ${agentId} · ${provider} · <a href=${taskLink(taskId)}>${taskId}</a> · asked ${age(createdAt, now)} ago
+        ${isPending ? html`· ${countdown(expiresAt, now)}` : nothing}
+      </p>
+      ${inputTruncated ? html`<p class="note warning">This is only the beginning of the input. It is longer than Bridge stores.</p>` : nothing}
+      ${inputView(input)}
+      ${
+        outcome === undefined || isPending
+          ? html`<bridge-decision .approvalId=${approvalId} .context=${this.context}></bridge-decision>`
+          : html`<p role="status">${describeDecision(outcome)}</p>`
+      }
+    </li>`;
+  }
+
+  #select(approvalId: string): void {
+    this.#cursor = approvalId;
+    this.requestUpdate();
+  }
+
+  async #askToNotify(): Promise<void> {
+    await Notification.requestPermission();
+    this.requestUpdate();
+  }
+}
+
+function renderDecided(approval: Approval, now: number): TemplateResult {
+  return html`<li>
+    ${describeDecision(approval)} <code>${showHidden(approval.toolName)}</code>
+    <span class="detail">${showHidden(firstLine(formatValue(approval.input), 100))}</span>
+    <a href=${taskLink(approval.taskId)}>${approval.agentId}</a> ${age(approval.createdAt, now)}
+  </li>`;
+}
+
+function describeDecision({ state, decidedBy, reason }: Approval): TemplateResult {
+  return html`${badge(state, state === "approved" ? "✓" : "✕", state)}
+    <span class="detail">by ${decidedBy ?? "?"}${reason === null || reason === "" ? nothing : html`: ${showHidden(reason)}`}</span>`;
+}
+
+customElements.define("bridge-approvals", Approvals);

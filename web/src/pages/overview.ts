@@ -1,0 +1,107 @@
+import type { ListedTask } from "bridge-client";
+import { html, nothing, type TemplateResult } from "lit";
+import { PageElement } from "../element.ts";
+import { poll } from "../live/poll.ts";
+import { activityBadge, age, errorNote, healthBadge } from "../parts/badges.ts";
+import { linkTo, taskLink } from "../router.ts";
+import { findActivity } from "../task-state.ts";
+
+const RECENT_TASKS = 10;
+
+/** Shows what runs, what waits, and what needs a person. */
+class Overview extends PageElement {
+  #recent = poll(this, async (signal) => {
+    const page = await this.context.api.list<ListedTask>("/api/v2/tasks", { limit: RECENT_TASKS }, { signal });
+    return page.data;
+  });
+  #unsubscribe: (() => void)[] = [];
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    const { attention, feed } = this.context;
+    this.#unsubscribe = [attention.subscribe(() => this.requestUpdate()), feed.subscribe(() => this.#recent.refresh())];
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    for (const unsubscribe of this.#unsubscribe) unsubscribe();
+  }
+
+  protected override render(): TemplateResult {
+    const { approvals, deadCallbacks, hasMoreDead, adapters, error, isLoaded } = this.context.attention.state;
+    const sum = (field: "running" | "queued"): number => adapters.reduce((total, adapter) => total + adapter[field], 0);
+    const offline = adapters.filter(({ health }) => health.status === "offline");
+    const waiting = approvals.length + deadCallbacks.length + offline.length;
+    return html`
+      <h1>Overview</h1>
+      ${errorNote(error)}
+      <ul class="figures">
+        ${figure("Running", isLoaded ? sum("running") : "", "tasks?state=running")}
+        ${figure("Queued", isLoaded ? sum("queued") : "", "tasks?state=queued")}
+        ${figure("Waiting for approval", isLoaded ? approvals.length : "", "approvals", approvals.length > 0)}
+        ${figure("Dead callbacks", isLoaded ? `${deadCallbacks.length}${hasMoreDead ? "+" : ""}` : "", "callbacks", deadCallbacks.length > 0)}
+      </ul>
+      <section aria-labelledby="needs-you">
+        <h2 id="needs-you">Needs you</h2>
+        ${waiting === 0 && isLoaded ? html`<p class="empty">Nothing waits for a person.</p>` : nothing}
+        <ul class="rows">
+          ${approvals.slice(0, RECENT_TASKS).map(
+            (approval) => html`<li>
+              ${activityBadge("approval")}
+              <a href=${linkTo("approvals")}>${approval.agentId} wants to call <code>${approval.toolName}</code></a>
+              ${age(approval.createdAt, Date.now())}
+            </li>`,
+          )}
+          ${deadCallbacks.slice(0, RECENT_TASKS).map(
+            (callback) => html`<li>
+              <span class="badge failed"><span aria-hidden="true">✕</span> dead callback</span>
+              <a href=${linkTo("callbacks")}>${callback.url}</a> <span class="detail">${callback.lastError ?? callback.lastStatus}</span>
+            </li>`,
+          )}
+          ${offline.map(
+            ({ provider, health }) => html`<li>
+              ${healthBadge("offline")} <a href=${linkTo("adapters")}>${provider}</a> <span class="detail">${health.detail}</span>
+            </li>`,
+          )}
+        </ul>
+      </section>
+      <section aria-labelledby="recent">
+        <h2 id="recent">Latest tasks</h2>
+        ${this.#renderRecent()}
+      </section>
+    `;
+  }
+
+  #renderRecent(): TemplateResult {
+    const { value, error } = this.#recent;
+    if (value === undefined) return html`${errorNote(error)}`;
+    if (value.length === 0) return renderFirstSteps();
+    const now = Date.now();
+    return html`${errorNote(error)}
+      <ul class="rows">
+        ${value.map(
+          (task) => html`<li>
+            ${activityBadge(findActivity(task, now))} <a href=${taskLink(task.taskId)}>${task.taskId}</a>
+            <span class="detail">${task.agentId} · ${task.provider}</span> ${age(task.createdAt, now)}
+          </li>`,
+        )}
+      </ul>
+      <p><a href=${linkTo("tasks")}>All tasks</a></p>`;
+  }
+}
+
+function figure(label: string, value: number | string, target: string, isUrgent = false): TemplateResult {
+  return html`<li class=${isUrgent ? "urgent" : ""}>
+    <a href=${linkTo(target)}><span class="value">${value}</span> <span class="label">${label}</span></a>
+  </li>`;
+}
+
+const renderFirstSteps = (): TemplateResult => html`
+  <p class="empty">No tasks yet. <a href=${linkTo("new")}>Dispatch one here</a>, or from a terminal:</p>
+  <pre tabindex="0"><code>AUTH="Authorization: Bearer $(cat data/token)"
+mkdir -p data/workspaces/default/auditor &amp;&amp; cp README.md data/workspaces/default/auditor/
+curl ${linkTo("../api/v2/dispatch")} -H "$AUTH" -H "Content-Type: application/json" \\
+  -d '{"agentId":"auditor","message":"Count BRIDGE in *.md"}'</code></pre>
+`;
+
+customElements.define("bridge-overview", Overview);

@@ -1,0 +1,307 @@
+import type { ListedTask, Task, TaskFile } from "bridge-client";
+import { html, nothing, type TemplateResult } from "lit";
+import { repeat } from "lit/directives/repeat.js";
+import { ApiError } from "../api.ts";
+import { PageElement } from "../element.ts";
+import { firstLine, formatBytes, formatCost, formatCount, formatDuration, formatTime, formatValue, showHidden } from "../format.ts";
+import { poll, SNAPSHOT_MS } from "../live/poll.ts";
+import { activityBadge, age, callbackBadge, errorNote } from "../parts/badges.ts";
+import { lane } from "../parts/lane.ts";
+import { longText } from "../parts/long-text.ts";
+import { renderTurns } from "../parts/turns.ts";
+import { linkTo, taskLink } from "../router.ts";
+import { explainQueue, findActivity, hasEnded } from "../task-state.ts";
+import { createTimeline } from "../timeline.ts";
+
+const MAX_CHILDREN = 200;
+const MAX_FILES = 200;
+const ENDED_INTERVAL_MS = 60_000;
+/** Turns that are rendered at first: the last ones. */
+const SHOWN_TURNS = 100;
+
+interface TaskView {
+  task: Task;
+  children: ListedTask[];
+  files: TaskFile[];
+  request: Record<string, unknown>;
+}
+
+/** One task: its request, its timeline, its result and what belongs to it. */
+class TaskPage extends PageElement {
+  protected override paintGapMs = 100;
+  #timeline = createTimeline();
+  #hasGap = false;
+  #following: AbortController | null = null;
+  #streamError: unknown = null;
+  #message = "";
+  #isConfirming = false;
+  #shownTurns = SHOWN_TURNS;
+  #ticker: ReturnType<typeof setInterval> | undefined;
+  #unsubscribe: () => void = () => {};
+  #request: Record<string, unknown> | undefined;
+  #view = poll(this, (signal) => this.#load(signal), {
+    intervalMs: () => (this.#isSettled() ? ENDED_INTERVAL_MS : SNAPSHOT_MS),
+  });
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#ticker = setInterval(() => this.requestUpdate(), 1000);
+    this.#unsubscribe = this.context.feed.subscribe((events) => {
+      if (events?.some(({ taskId }) => taskId === this.route.id) ?? true) this.#view.refresh();
+    });
+    this.#following = new AbortController();
+    void this.#follow(this.#following.signal);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    clearInterval(this.#ticker);
+    this.#unsubscribe();
+    this.#following?.abort();
+  }
+
+  #isSettled(): boolean {
+    const task = this.#view.value?.task;
+    return task !== undefined && hasEnded(task) && task.callback?.state !== "pending";
+  }
+
+  async #load(signal: AbortSignal): Promise<TaskView> {
+    const { api } = this.context;
+    const path = `/api/v2/tasks/${encodeURIComponent(this.route.id)}`;
+    const task = await api.call<Task>(path, { signal });
+    const children = await api.list<ListedTask>("/api/v2/tasks", { parentTaskId: task.taskId, limit: MAX_CHILDREN }, { signal });
+    // Bridge lists the files of a task that has ended, or that has a workspace; without one there are none.
+    const files = hasEnded(task) ? await api.list<TaskFile>(`${path}/files`, { limit: MAX_FILES }, { signal }).catch(() => null) : null;
+    this.#request ??= (await api.call<{ request: Record<string, unknown> }>(`${path}/request`, { signal })).request;
+    return { task, children: children.data.toReversed(), files: files?.data ?? [], request: this.#request };
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const onGap = (): void => {
+      this.#hasGap = true;
+    };
+    try {
+      for await (const event of this.context.feed.followTask(this.route.id, { signal, onGap })) {
+        this.#timeline.add(event);
+        this.requestUpdate();
+      }
+      this.#view.refresh();
+    } catch (error) {
+      // The poll reports that the task does not exist, and ends the session of a withdrawn token.
+      if (!signal.aborted) this.#streamError = error;
+    }
+    this.requestUpdate();
+  }
+
+  async #cancel(): Promise<void> {
+    this.#isConfirming = false;
+    const path = `/api/v2/tasks/${encodeURIComponent(this.route.id)}/cancel`;
+    this.#message = await this.context.api.call(path, { method: "POST" }).then(
+      () => "Cancellation requested. The task ends when its runtime has stopped.",
+      (error: unknown) => (error instanceof ApiError ? error.message : String(error)),
+    );
+    this.#view.refresh();
+    this.requestUpdate();
+  }
+
+  async #redeliver(): Promise<void> {
+    const path = `/api/v2/callbacks/${encodeURIComponent(this.route.id)}/redeliver`;
+    this.#message = await this.context.api.call(path, { method: "POST" }).then(
+      () => "Redelivery started.",
+      (error: unknown) => (error instanceof ApiError ? error.message : String(error)),
+    );
+    this.#view.refresh();
+    this.requestUpdate();
+  }
+
+  async #download({ path }: TaskFile): Promise<void> {
+    const encoded = path.split("/").map(encodeURIComponent).join("/");
+    try {
+      const blob = await this.context.api.download(`/api/v2/tasks/${encodeURIComponent(this.route.id)}/files/${encoded}`);
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(blob);
+      link.download = path.split("/").at(-1) ?? "file";
+      link.click();
+      URL.revokeObjectURL(link.href);
+    } catch (error) {
+      this.#message = error instanceof ApiError ? error.message : String(error);
+      this.requestUpdate();
+    }
+  }
+
+  protected override render(): TemplateResult {
+    const { value, error } = this.#view;
+    if (error?.status === 404) return this.#renderMissing();
+    if (value === undefined)
+      return html`<h1>${this.route.id}</h1>${error === null ? html`<p role="status">Loading …</p>` : errorNote(error)}`;
+    const { task } = value;
+    const now = Date.now();
+    return html`
+      <h1>${showHidden(task.taskId)} ${activityBadge(findActivity(this.#withLastEvent(task), now))}</h1>
+      ${errorNote(error)} ${this.#renderActions(task)}
+      ${this.#message === "" ? nothing : html`<p class="note info" role="status">${this.#message}</p>`} ${this.#renderState(task, now)}
+      ${this.#renderFacts(task, now)} ${this.#renderResult(task)} ${renderRequest(value.request)}
+      <section aria-labelledby="timeline">
+        <h2 id="timeline">Timeline <span class="hint">${this.#timeline.count} events</span></h2>
+        ${this.#hasGap ? html`<p class="note warning">Earlier events of this task have been deleted.</p>` : nothing}
+        ${
+          this.#streamError === null || this.#view.error !== null
+            ? nothing
+            : html`<p class="note error" role="alert">The events cannot be read: ${String(this.#streamError)}</p>`
+        }
+        ${renderTurns({ timeline: this.#timeline, shown: this.#shownTurns, context: this.context, isRunning: !hasEnded(task), now })}
+        ${
+          this.#timeline.turns.length > this.#shownTurns
+            ? html`<button @click=${this.#showEarlier}>Show ${SHOWN_TURNS} earlier turns</button>`
+            : nothing
+        }
+      </section>
+      ${this.#renderChildren(task, value.children, now)} ${this.#renderFiles(value.files)}
+    `;
+  }
+
+  #showEarlier(): void {
+    this.#shownTurns += SHOWN_TURNS;
+    this.requestUpdate();
+  }
+
+  #withLastEvent(task: Task): Task {
+    const { lastEventAt } = this.#timeline;
+    const isNewer = lastEventAt !== null && lastEventAt > (task.lastProgressAt ?? "");
+    return isNewer ? { ...task, lastProgressAt: lastEventAt, waitingOn: task.waitingOn === "runtime" ? null : task.waitingOn } : task;
+  }
+
+  #renderMissing(): TemplateResult {
+    return html`<h1>${showHidden(this.route.id)}</h1>
+      <p class="note warning">
+        There is no such task. It never existed, belongs to another tenant, was deleted, or ended longer ago than Bridge keeps tasks
+        (<code>BRIDGE_RETENTION_DAYS</code>).
+      </p>
+      <p><a href=${linkTo("tasks")}>All tasks</a></p>`;
+  }
+
+  #renderActions(task: Task): TemplateResult | typeof nothing {
+    if (!this.context.identity.scopes.includes("dispatch")) return nothing;
+    const cancel = this.#isConfirming
+      ? html`<span>Cancel this task and its child tasks?</span>
+          <button class="danger" @click=${this.#cancel}>Yes, cancel</button> <button @click=${() => this.#confirm(false)}>No</button>`
+      : html`<button class="danger" @click=${() => this.#confirm(true)}>Cancel</button>`;
+    return html`<div class="actions">
+      ${hasEnded(task) ? nothing : cancel}
+      <a class="button" href=${linkTo(`new?from=${encodeURIComponent(task.taskId)}`)}>Run again with changes</a>
+      ${task.callback?.state === "dead" ? html`<button @click=${this.#redeliver}>Redeliver the callback</button>` : nothing}
+    </div>`;
+  }
+
+  #confirm(isConfirming: boolean): void {
+    this.#isConfirming = isConfirming;
+    this.requestUpdate();
+  }
+
+  #renderState(task: Task, now: number): TemplateResult | typeof nothing {
+    const latest = this.#withLastEvent(task);
+    switch (findActivity(latest, now)) {
+      case "queued":
+        return html`<p class="note info">The task ${explainQueue(task) || "is queued"}.</p>`;
+      case "approval":
+        return html`<p class="note warning">A tool call waits for your decision, in the timeline.</p>`;
+      case "silent": {
+        const since = latest.lastProgressAt ?? latest.startedAt;
+        return html`<p class="note warning">No event for ${since === null ? "?" : formatDuration(now - Date.parse(since))}.</p>`;
+      }
+      case "failed":
+      case "cancelled":
+        return html`<p class="note error">
+          <strong>${task.result?.errorCode ?? task.state}</strong> ${showHidden(firstLine(task.result?.error ?? "", 2000))}
+        </p>`;
+      default:
+        return nothing;
+    }
+  }
+
+  #renderFacts(task: Task, now: number): TemplateResult {
+    const { result, callback } = task;
+    const end = task.finishedAt === null ? now : Date.parse(task.finishedAt);
+    const usage = result?.usage;
+    const facts: [string, unknown][] = [
+      ["Agent", html`<a href=${linkTo(`tasks?agentId=${encodeURIComponent(task.agentId)}`)}>${task.agentId}</a>`],
+      ["Adapter", `${task.provider}${result === null ? "" : ` · ${result.connection}`}`],
+      ["Model", result?.model ?? (result === null ? null : "?")],
+      ["Created", html`${formatTime(task.createdAt, now)} (${age(task.createdAt, now)} ago)`],
+      ["Duration", task.startedAt === null ? null : formatDuration(end - Date.parse(task.startedAt))],
+      ["Cost", result === null ? null : formatCost(result.costUsd)],
+      [
+        "Tokens",
+        result === null ? null : usage === undefined ? "?" : `${formatCount(usage.inputTokens)} in, ${formatCount(usage.outputTokens)} out`,
+      ],
+      ["Node", task.node],
+      ["Parent", task.parentTaskId === null ? null : html`<a href=${taskLink(task.parentTaskId)}>${task.parentTaskId}</a>`],
+      [
+        "Callback",
+        callback === null
+          ? null
+          : html`${callbackBadge(callback)} ${callback.url} <span class="detail">${callback.attempts} attempts
+              ${callback.lastError ?? callback.lastStatus ?? ""}
+              ${callback.nextAttemptAt === null ? "" : `next at ${formatTime(callback.nextAttemptAt, now)}`}</span>`,
+      ],
+      ["Metadata", task.metadata === null ? null : html`<code>${showHidden(firstLine(formatValue(task.metadata), 400))}</code>`],
+    ];
+    return html`<dl class="facts">
+      ${facts.filter(([, value]) => value !== null).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
+    </dl>`;
+  }
+
+  #renderResult({ result, state }: Task): TemplateResult | typeof nothing {
+    if (result === null) return nothing;
+    return html`<section aria-labelledby="result">
+      <h2 id="result">Result</h2>
+      ${result.error === undefined || state === "completed" ? nothing : longText(result.error)}
+      ${result.output === undefined || result.output === "" ? nothing : longText(result.output)}
+      ${result.outputs === undefined ? nothing : html`<h3>Structured output</h3>${longText(formatValue(result.outputs))}`}
+      ${result.error === undefined && !result.output && result.outputs === undefined ? html`<p class="empty">No output.</p>` : nothing}
+    </section>`;
+  }
+
+  #renderChildren(task: Task, children: readonly ListedTask[], now: number): TemplateResult | typeof nothing {
+    if (children.length === 0) return nothing;
+    return html`<section aria-labelledby="children">
+      <h2 id="children">Child tasks <span class="hint">${children.length}</span></h2>
+      <ul class="rows lanes">
+        ${repeat(
+          children,
+          ({ taskId }) => taskId,
+          (child) => html`<li>
+            ${activityBadge(findActivity(child, now))} <a href=${taskLink(child.taskId)}>${child.agentId}</a>
+            <span class="detail">${child.provider}</span> ${lane(task, child, now)}
+          </li>`,
+        )}
+      </ul>
+    </section>`;
+  }
+
+  #renderFiles(files: readonly TaskFile[]): TemplateResult | typeof nothing {
+    if (files.length === 0) return nothing;
+    return html`<section aria-labelledby="files">
+      <h2 id="files">Files <span class="hint">${files.length}${files.length === MAX_FILES ? "+" : ""}</span></h2>
+      <ul class="rows">
+        ${files.map(
+          (file) => html`<li>
+            <code>${showHidden(file.path)}</code> <span class="detail">${formatBytes(file.bytes)}</span>
+            <button @click=${() => this.#download(file)} aria-label="Download ${file.path}">Download</button>
+          </li>`,
+        )}
+      </ul>
+    </section>`;
+  }
+}
+
+function renderRequest(request: Record<string, unknown>): TemplateResult {
+  const { message, ...fields } = request;
+  return html`<section aria-labelledby="request">
+    <h2 id="request">Request</h2>
+    ${typeof message === "string" ? longText(message) : nothing}
+    <details><summary>All fields</summary>${longText(formatValue(fields))}</details>
+  </section>`;
+}
+
+customElements.define("bridge-task", TaskPage);

@@ -1,0 +1,324 @@
+import { html, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { live } from "lit/directives/live.js";
+import { repeat } from "lit/directives/repeat.js";
+import { ApiError } from "../api.ts";
+import { PageElement } from "../element.ts";
+import { formatCost, showHidden } from "../format.ts";
+import { poll } from "../live/poll.ts";
+import { createTaskTable, type Row } from "../live/task-table.ts";
+import { activityBadge, age, callbackBadge, errorNote } from "../parts/badges.ts";
+import { linkTo, navigate, taskLink } from "../router.ts";
+import { findActivity, hasEnded } from "../task-state.ts";
+
+const FIRST_PAGE = 100;
+const NEXT_PAGE = 200;
+/** Rows that are rendered above and below the visible ones. */
+const MARGIN_ROWS = 15;
+/** Distance to the end of the loaded rows at which the next page is requested. */
+const LOAD_AHEAD_ROWS = 60;
+const CONCURRENT_CANCELS = 4;
+/** Heights of a row in the style sheet. */
+const ROW_HEIGHT = 34;
+const NARROW_ROW_HEIGHT = 82;
+/** An unknown task appears after at most this time. */
+const UNKNOWN_TASK_MS = 500;
+
+const narrow = matchMedia("(max-width: 760px)");
+
+interface Filter {
+  name: string;
+  label: string;
+  /** The values to choose from; null for any text. */
+  values: readonly string[] | null;
+}
+
+/** The list of tasks. */
+class Tasks extends PageElement {
+  protected override paintGapMs = 100;
+  #table = createTaskTable();
+  #hasMore = false;
+  #isLoadingMore = false;
+  #nextCursor: string | null = null;
+  #selected = new Set<string>();
+  #cursor = -1;
+  #isConfirming = false;
+  #message = "";
+  #error: ApiError | null = null;
+  #unknownTimer: ReturnType<typeof setTimeout> | undefined;
+  #unsubscribe: () => void = () => {};
+  #generation = 0;
+  #poll = poll(this, (signal) => this.#loadFirst(signal));
+  #onScroll = (): void => this.requestUpdate();
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    addEventListener("scroll", this.#onScroll, { passive: true });
+    addEventListener("resize", this.#onScroll);
+    this.#unsubscribe = this.context.feed.subscribe((events) => {
+      if (events === null) return this.#poll.refresh();
+      if (this.#table.patch(events)) this.#unknownTimer ??= setTimeout(() => this.#loadUnknown(), UNKNOWN_TASK_MS);
+      this.requestUpdate();
+    });
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    removeEventListener("scroll", this.#onScroll);
+    removeEventListener("resize", this.#onScroll);
+    clearTimeout(this.#unknownTimer);
+    this.#unsubscribe();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    const before = changed.get("route");
+    if (before === undefined || before.query.toString() === this.route.query.toString()) return;
+    this.#table = createTaskTable();
+    this.#generation += 1;
+    this.#nextCursor = null;
+    this.#hasMore = false;
+    this.#selected.clear();
+    this.#cursor = -1;
+    this.#poll.refresh();
+  }
+
+  #loadUnknown(): void {
+    this.#unknownTimer = undefined;
+    this.#poll.refresh();
+  }
+
+  #filters(): Filter[] {
+    const providers = this.context.attention.state.adapters.map(({ provider }) => provider);
+    return [
+      { name: "state", label: "State", values: ["queued", "running", "completed", "failed", "cancelled"] },
+      { name: "provider", label: "Adapter", values: providers },
+      { name: "agentId", label: "Agent", values: null },
+      { name: "parentTaskId", label: "Parent task", values: null },
+    ];
+  }
+
+  #query(): Record<string, string> {
+    return Object.fromEntries(this.#filters().map(({ name }) => [name, this.route.query.get(name) ?? ""]));
+  }
+
+  async #loadFirst(signal: AbortSignal): Promise<boolean> {
+    const table = this.#table;
+    const generation = this.#generation;
+    const mark = table.begin();
+    try {
+      const page = await this.context.api.list<Row>("/api/v2/tasks", { ...this.#query(), limit: FIRST_PAGE }, { signal });
+      const isFirst = table.length === 0;
+      table.applyFirst(mark, page.data, page.meta.nextCursor !== null);
+      // Later snapshots renew only the first page; the cursor stays at the end of what is loaded.
+      if (generation === this.#generation && (isFirst || this.#nextCursor === null || table.length <= page.data.length)) {
+        this.#nextCursor = page.meta.nextCursor;
+        this.#hasMore = page.meta.nextCursor !== null;
+      }
+      return true;
+    } catch (error) {
+      table.abandon(mark);
+      throw error;
+    }
+  }
+
+  async #loadMore(): Promise<void> {
+    if (this.#isLoadingMore || this.#nextCursor === null) return;
+    this.#isLoadingMore = true;
+    const table = this.#table;
+    const mark = table.begin();
+    try {
+      const query = { ...this.#query(), limit: NEXT_PAGE, cursor: this.#nextCursor };
+      const page = await this.context.api.list<Row>("/api/v2/tasks", query);
+      table.append(mark, page.data);
+      if (table === this.#table) {
+        this.#nextCursor = page.meta.nextCursor;
+        this.#hasMore = this.#nextCursor !== null;
+      }
+    } catch (error) {
+      table.abandon(mark);
+      this.#error = error instanceof ApiError ? error : null;
+    } finally {
+      this.#isLoadingMore = false;
+      this.requestUpdate();
+    }
+  }
+
+  #setFilter(name: string, value: string): void {
+    const query = new URLSearchParams(this.route.query);
+    if (value === "") query.delete(name);
+    else query.set(name, value);
+    const text = query.toString();
+    navigate(linkTo(text === "" ? "tasks" : `tasks?${text}`), { replace: true });
+  }
+
+  override onKey(key: string): boolean {
+    const rows = this.#table.list();
+    if (key === "/") {
+      this.querySelector<HTMLInputElement>(".filters input")?.focus();
+      return true;
+    }
+    if ((key === "j" || key === "k") && rows.length > 0) {
+      this.#cursor = Math.min(rows.length - 1, Math.max(0, this.#cursor + (key === "j" ? 1 : -1)));
+      void this.#focusCursor();
+      return true;
+    }
+    const row = rows[this.#cursor];
+    if (key === "x" && row !== undefined) {
+      this.#toggle(row.taskId);
+      return true;
+    }
+    return false;
+  }
+
+  async #focusCursor(): Promise<void> {
+    const list = this.querySelector<HTMLElement>(".window");
+    if (list === null) return;
+    const height = rowHeight();
+    const top = list.getBoundingClientRect().top + this.#cursor * height;
+    if (top < 0) scrollBy(0, top - height);
+    else if (top + height > innerHeight) scrollBy(0, top + 2 * height - innerHeight);
+    this.requestUpdate();
+    await this.updateComplete;
+    this.querySelector<HTMLElement>(`[data-index="${this.#cursor}"] a`)?.focus({ preventScroll: true });
+  }
+
+  #toggle(taskId: string): void {
+    if (!this.#selected.delete(taskId)) this.#selected.add(taskId);
+    this.#isConfirming = false;
+    this.requestUpdate();
+  }
+
+  async #cancelSelected(): Promise<void> {
+    const ids = [...this.#selected];
+    this.#isConfirming = false;
+    this.#message = `Canceling ${ids.length} …`;
+    this.requestUpdate();
+    const failures: string[] = [];
+    const work = async (): Promise<void> => {
+      for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
+        const path = `/api/v2/tasks/${encodeURIComponent(id)}/cancel`;
+        const taskId = id;
+        await this.context.api.call(path, { method: "POST" }).catch((error: unknown) => failures.push(`${taskId}: ${String(error)}`));
+      }
+    };
+    const count = ids.length;
+    await Promise.all(Array.from({ length: CONCURRENT_CANCELS }, work));
+    this.#selected.clear();
+    this.#message = failures.length === 0 ? `Cancellation requested for ${count} tasks.` : failures.join("; ");
+    this.#poll.refresh();
+    this.requestUpdate();
+  }
+
+  protected override updated(): void {
+    const list = this.querySelector<HTMLElement>(".window");
+    const visible = this.querySelector<HTMLElement>(".visible");
+    if (list === null || visible === null) return;
+    const height = `${this.#table.length * rowHeight()}px`;
+    if (list.style.height !== height) list.style.height = height;
+    visible.style.transform = `translateY(${this.#firstRow() * rowHeight()}px)`;
+    if (this.#hasMore && this.#lastRow() + LOAD_AHEAD_ROWS > this.#table.length) void this.#loadMore();
+  }
+
+  /** Index of the first rendered row. */
+  #firstRow(): number {
+    const top = this.querySelector(".window")?.getBoundingClientRect().top ?? 0;
+    return Math.max(0, Math.floor(-top / rowHeight()) - MARGIN_ROWS);
+  }
+
+  #lastRow(): number {
+    return Math.min(this.#table.length, this.#firstRow() + Math.ceil(innerHeight / rowHeight()) + 2 * MARGIN_ROWS);
+  }
+
+  protected override render(): TemplateResult {
+    const now = Date.now();
+    const first = this.#firstRow();
+    const rows = this.#table.list().slice(first, this.#lastRow());
+    return html`
+      <h1>Tasks</h1>
+      <search class="filters">${this.#filters().map((filter) => this.#renderFilter(filter))}</search>
+      ${errorNote(this.#poll.error ?? this.#error)} ${this.#renderSelection()}
+      ${this.#table.length === 0 ? this.#renderEmpty() : nothing}
+      <div role="table" aria-label="Tasks" aria-rowcount=${this.#hasMore ? -1 : this.#table.length + 1} ?hidden=${this.#table.length === 0}>
+        <div role="rowgroup">
+          <div role="row" class="task-row heading" aria-rowindex="1">
+            ${["Select", "State", "Task", "Agent", "Adapter", "Cost", "Callback", "Last event", "Created"].map(
+              (name) => html`<span role="columnheader">${name}</span>`,
+            )}
+          </div>
+        </div>
+        <div role="rowgroup" class="window">
+          <div class="visible" role="presentation">
+            ${repeat(
+              rows,
+              ({ taskId }) => taskId,
+              (row, index) => this.#renderRow(row, first + index, now),
+            )}
+          </div>
+        </div>
+      </div>
+      ${this.#hasMore ? html`<p class="hint">${this.#table.length} tasks loaded. Scroll down for more.</p>` : nothing}
+    `;
+  }
+
+  #renderRow(row: Row, index: number, now: number): TemplateResult {
+    const name = showHidden(row.title ?? row.taskId);
+    return html`<div role="row" class="task-row" aria-rowindex=${index + 2} data-index=${index}>
+      <span role="cell"
+        ><input
+          type="checkbox" aria-label="Select ${row.taskId}" .checked=${live(this.#selected.has(row.taskId))}
+          ?disabled=${hasEnded(row)} @change=${() => this.#toggle(row.taskId)}
+      /></span>
+      <span role="cell">${activityBadge(findActivity(row, now))}</span>
+      <span role="cell" class="name"><a href=${taskLink(row.taskId)} title=${row.taskId}>${name}</a></span>
+      <span role="cell">${row.agentId}</span>
+      <span role="cell">${row.provider}</span>
+      <span role="cell" class="number">${row.costUsd === undefined || row.costUsd === null ? nothing : formatCost(row.costUsd)}</span>
+      <span role="cell">${callbackBadge(row.callback)}</span>
+      <span role="cell" class="number">${age(row.lastProgressAt, now)}</span>
+      <span role="cell" class="number">${age(row.createdAt, now)}</span>
+    </div>`;
+  }
+
+  #renderFilter({ name, label, values }: Filter): TemplateResult {
+    const value = this.route.query.get(name) ?? "";
+    const onChange = (event: Event): void => this.#setFilter(name, (event.target as HTMLInputElement).value.trim());
+    const field =
+      values === null
+        ? html`<input .value=${live(value)} @change=${onChange} spellcheck="false" autocomplete="off" />`
+        : html`<select @change=${onChange}>
+            <option value="" ?selected=${value === ""}>all</option>
+            ${[...new Set([...values, ...(value === "" ? [] : [value])])].map(
+              (option) => html`<option value=${option} ?selected=${option === value}>${option}</option>`,
+            )}
+          </select>`;
+    return html`<label>${label} ${field}</label>`;
+  }
+
+  #renderSelection(): TemplateResult | typeof nothing {
+    const count = this.#selected.size;
+    const message = this.#message === "" ? nothing : html`<p class="note info" role="status">${this.#message}</p>`;
+    if (count === 0 || !this.context.identity.scopes.includes("dispatch")) return message;
+    const ask = html`<button class="danger" @click=${() => this.#confirm(true)}>Cancel ${count} ${count === 1 ? "task" : "tasks"}</button>`;
+    const confirm = html`<span>Cancel ${count} and all of their child tasks?</span>
+      <button class="danger" @click=${() => this.#cancelSelected()}>Yes, cancel</button>
+      <button @click=${() => this.#confirm(false)}>No</button>`;
+    return html`<div class="selection">${this.#isConfirming ? confirm : ask}</div>
+      ${message}`;
+  }
+
+  #confirm(isConfirming: boolean): void {
+    this.#isConfirming = isConfirming;
+    this.requestUpdate();
+  }
+
+  #renderEmpty(): TemplateResult | typeof nothing {
+    if (this.#poll.value === undefined) return this.#poll.error === null ? html`<p role="status">Loading …</p>` : nothing;
+    const hasFilter = Object.values(this.#query()).some((value) => value !== "");
+    return hasFilter
+      ? html`<p class="empty">No task matches. <a href=${linkTo("tasks")}>Clear the filters</a></p>`
+      : html`<p class="empty">No tasks yet. <a href=${linkTo("new")}>Dispatch one</a></p>`;
+  }
+}
+
+const rowHeight = (): number => (narrow.matches ? NARROW_ROW_HEIGHT : ROW_HEIGHT);
+
+customElements.define("bridge-tasks", Tasks);

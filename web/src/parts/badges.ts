@@ -1,0 +1,32 @@
+import { html, nothing, type TemplateResult } from "lit";
+import { formatAge, formatTime } from "../format.ts";
+import { type Activity, activities } from "../task-state.ts";
+
+/** Shows what a task does. */
+export function activityBadge(activity: Activity): TemplateResult {
+  const { label, sign } = activities[activity];
+  return badge(activity, sign, label);
+}
+
+/** Shows a state by a sign, a word and a color. */
+export const badge = (kind: string, sign: string, label: string): TemplateResult =>
+  html`<span class="badge ${kind}"><span aria-hidden="true">${sign}</span> ${label}</span>`;
+
+const callbackSigns = { pending: "…", delivered: "✓", dead: "✕" } as const;
+
+/** Shows the state of a callback; nothing if the task has none. */
+export const callbackBadge = (callback: { state: keyof typeof callbackSigns } | null): TemplateResult | typeof nothing =>
+  callback === null ? nothing : badge(`callback-${callback.state}`, callbackSigns[callback.state], callback.state);
+
+const healthSigns = { healthy: "✓", degraded: "!", offline: "✕" } as const;
+
+/** Shows the health of an adapter. */
+export const healthBadge = (status: keyof typeof healthSigns): TemplateResult => badge(`health-${status}`, healthSigns[status], status);
+
+/** Shows how long ago a time was, with the time itself as a tooltip. */
+export const age = (iso: string | null, now: number): TemplateResult | typeof nothing =>
+  iso === null ? nothing : html`<time datetime=${iso} title=${formatTime(iso, now)}>${formatAge(iso, now)}</time>`;
+
+/** Shows that a request failed. */
+export const errorNote = (error: { message: string } | null | undefined): TemplateResult | typeof nothing =>
+  error === null || error === undefined ? nothing : html`<p class="note error" role="alert">${error.message}</p>`;

@@ -1,0 +1,125 @@
+import { html, nothing, type TemplateResult } from "lit";
+import { repeat } from "lit/directives/repeat.js";
+import { BridgeElement } from "../element.ts";
+import { firstLine, formatDuration, formatTime, formatValue, showHidden } from "../format.ts";
+import type { ConsoleContext } from "../session.ts";
+import type { Entry, Timeline, ToolCall } from "../timeline.ts";
+import { badge } from "./badges.ts";
+import "./decision.ts";
+import { inputView } from "./input-view.ts";
+import { longText } from "./long-text.ts";
+
+/** What the turns are rendered with. */
+interface TurnOptions {
+  timeline: Timeline;
+  /** How many turns are shown: the last ones. */
+  shown: number;
+  context: ConsoleContext;
+  isRunning: boolean;
+  now: number;
+}
+
+/** Shows the turns of a task, the latest first, so that what happens now is visible without scrolling. */
+export function renderTurns(options: TurnOptions): TemplateResult {
+  const { timeline, shown, now } = options;
+  if (timeline.turns.length === 0) return html`<p class="empty">No text and no tool calls yet.</p>`;
+  return html`<ol class="turns">
+    ${repeat(
+      timeline.turns.slice(-shown).toReversed(),
+      ({ number }) => number,
+      (turn) => html`<li>
+        <h3>Turn ${turn.number} <span class="hint">${formatTime(turn.startedAt, now)}</span></h3>
+        ${turn.entries.map((entry) => renderEntry(entry, options))}
+      </li>`,
+    )}
+  </ol>`;
+}
+
+function renderEntry(entry: Entry, { context, isRunning, now }: TurnOptions): TemplateResult {
+  switch (entry.kind) {
+    case "text":
+      return entry.isDiscarded
+        ? html`<p class="hint">The runtime discarded ${entry.text.length} characters of text.</p>`
+        : html`<div class="answer">${longText(entry.text)}</div>`;
+    case "progress":
+      return html`<p class="progress">${showHidden(firstLine(formatValue(entry.data), 300))}</p>`;
+    case "tool":
+      return renderCall(entry, { context, isRunning, now });
+  }
+}
+
+function renderCall(call: ToolCall, { context, isRunning, now }: Pick<TurnOptions, "context" | "isRunning" | "now">): TemplateResult {
+  const { approval } = call;
+  const waits = approval !== null && approval.decision === null && isRunning;
+  return html`<div class="call ${call.isError ? "is-error" : ""}">
+    <bridge-call .call=${call} .revision=${`${call.completedAt}${call.isTruncated}`} .summary=${describeCall(call, isRunning, now)}></bridge-call>
+    ${
+      approval === null || approval.decision === null
+        ? nothing
+        : html`<p class="hint">
+            ${approval.decision === "approve" ? "Approved" : "Rejected"} by ${approval.by}${approval.reason === null ? "" : `: ${showHidden(approval.reason)}`}
+          </p>`
+    }
+    ${
+      waits
+        ? html`<div class="waiting">
+            <p>${badge("approval", "!", "needs approval")} ${countdown(approval.expiresAt, now)}</p>
+            ${inputView(call.input)}
+            <bridge-decision .approvalId=${approval.approvalId} .context=${context}></bridge-decision>
+          </div>`
+        : nothing
+    }
+  </div>`;
+}
+
+/** Shows how long a tool call still waits before Bridge rejects it. */
+export function countdown(expiresAt: string | null, now: number): TemplateResult {
+  if (expiresAt === null) return html`<span class="countdown">waits without a time limit</span>`;
+  const leftMs = Date.parse(expiresAt) - now;
+  return leftMs <= 0
+    ? html`<span class="countdown">expired</span>`
+    : html`<span class="countdown">rejected automatically in ${formatDuration(Math.ceil(leftMs / 1000) * 1000)}</span>`;
+}
+
+function describeCall(call: ToolCall, isRunning: boolean, now: number): string {
+  if (call.completedAt !== null) return formatDuration(Date.parse(call.completedAt) - Date.parse(call.invokedAt));
+  return isRunning ? `running for ${formatDuration(now - Date.parse(call.invokedAt))}` : "no result";
+}
+
+/** A tool call. Its input and output are rendered when it is opened. */
+class Call extends BridgeElement {
+  static override properties = { call: { attribute: false }, revision: { attribute: false }, summary: { attribute: false } };
+  declare call: ToolCall;
+  /** Changes with the call, which is the same object. */
+  declare revision: string;
+  declare summary: string;
+  #isOpen = false;
+
+  protected override render(): TemplateResult {
+    const { toolName, input, isError, completedAt } = this.call;
+    return html`<details @toggle=${this.#onToggle}>
+      <summary>
+        <code>${showHidden(toolName)}</code> <span class="input">${showHidden(firstLine(formatValue(input)))}</span>
+        ${isError ? badge("failed", "✕", "error") : nothing} <span class="time ${completedAt === null ? "open" : ""}">${this.summary}</span>
+      </summary>
+      ${this.#isOpen ? this.#renderBody() : nothing}
+    </details>`;
+  }
+
+  #onToggle(event: ToggleEvent): void {
+    this.#isOpen = event.newState === "open";
+    this.requestUpdate();
+  }
+
+  #renderBody(): TemplateResult {
+    const { input, output, completedAt, isTruncated } = this.call;
+    return html`
+      ${isTruncated ? html`<p class="note warning">Bridge cut this call, because it is longer than an event may be.</p>` : nothing}
+      <h4>Input</h4>
+      ${inputView(input)}
+      ${completedAt === null ? nothing : html`<h4>Output</h4>${longText(formatValue(output))}`}
+    `;
+  }
+}
+
+customElements.define("bridge-call", Call);

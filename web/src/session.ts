@@ -1,0 +1,105 @@
+import type { Scope } from "bridge-client";
+import { type Api, ApiError, createApi } from "./api.ts";
+import { type Attention, createAttention } from "./live/attention.ts";
+import { createFeed, type Feed } from "./live/feed.ts";
+
+const STORED_TOKEN = "bridge.token";
+
+/** Whom the token belongs to, and what it may do. */
+export interface Identity {
+  name: string;
+  tenant: string;
+  scopes: Scope[];
+}
+
+/** What the pages share while someone is signed in. */
+export interface ConsoleContext {
+  identity: Identity;
+  api: Api;
+  /** Events of all tasks: starts, ends, approvals and callbacks. */
+  feed: Feed;
+  /** What needs a person. */
+  attention: Attention;
+  token: string;
+}
+
+/** Whether someone is signed in. */
+export type SessionState =
+  | { kind: "signed-out"; reason: string | null }
+  | { kind: "checking" }
+  | { kind: "unreachable"; detail: string }
+  | { kind: "signed-in"; context: ConsoleContext };
+
+const WITHDRAWN = "Bridge no longer accepts this token. It has expired or was withdrawn. Sign in with another one.";
+const RETRY_MS = 1000;
+
+/** Creates the session. `onChange` is called after every change of its state. */
+export function createSession(onChange: () => void) {
+  let state: SessionState = { kind: "signed-out", reason: null };
+  let close: () => void = () => {};
+  let attempt = 0;
+
+  function change(next: SessionState): void {
+    state = next;
+    onChange();
+  }
+
+  function end(reason: string | null): void {
+    attempt += 1;
+    close();
+    close = () => {};
+    sessionStorage.removeItem(STORED_TOKEN);
+    localStorage.removeItem(STORED_TOKEN);
+    change({ kind: "signed-out", reason });
+  }
+
+  /** Asks Bridge whose token it is, until it responds. */
+  async function open(token: string): Promise<void> {
+    attempt += 1;
+    const current = attempt;
+    change({ kind: "checking" });
+    const onUnauthenticated = (): void => {
+      if (attempt === current) end(WITHDRAWN);
+    };
+    const api = createApi(token, onUnauthenticated);
+    while (attempt === current) {
+      try {
+        const identity = await api.call<Identity>("/api/v2/me");
+        if (attempt === current) start({ identity, api, token }, onUnauthenticated);
+        return;
+      } catch (error) {
+        if (attempt !== current) return;
+        change({ kind: "unreachable", detail: error instanceof ApiError ? error.message : String(error) });
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  function start(part: Pick<ConsoleContext, "identity" | "api" | "token">, onUnauthenticated: () => void): void {
+    const feed = createFeed(part.token, onUnauthenticated);
+    const attention = createAttention({ api: part.api, feed });
+    close = () => {
+      attention.close();
+      feed.close();
+    };
+    change({ kind: "signed-in", context: { ...part, feed, attention } });
+  }
+
+  return {
+    get state(): SessionState {
+      return state;
+    },
+    /** Continues with the token of this tab, or the one that the browser remembers. */
+    resume(): void {
+      const token = sessionStorage.getItem(STORED_TOKEN) ?? localStorage.getItem(STORED_TOKEN);
+      if (token !== null) void open(token);
+    },
+    /** Signs in. The token stays in this tab, unless the browser is to remember it. */
+    signIn(token: string, { remember }: { remember: boolean }): void {
+      sessionStorage.setItem(STORED_TOKEN, token);
+      if (remember) localStorage.setItem(STORED_TOKEN, token);
+      void open(token);
+    },
+    signOut: () => end(null),
+  };
+}

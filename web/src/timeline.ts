@@ -1,0 +1,164 @@
+import type { BridgeEvent } from "bridge-client";
+
+/** A tool call with its result and its approval. */
+export interface ToolCall {
+  kind: "tool";
+  toolCallId: string;
+  toolName: string;
+  input: unknown;
+  invokedAt: string;
+  /** Null while the call runs. */
+  completedAt: string | null;
+  output: unknown;
+  isError: boolean;
+  /** Bridge cut the input or the output, because it is too long for an event. */
+  isTruncated: boolean;
+  approval: Approval | null;
+}
+
+interface Approval {
+  approvalId: string;
+  /** Null if the call waits without a time limit. */
+  expiresAt: string | null;
+  /** Null while the call waits. */
+  decision: "approve" | "reject" | null;
+  by: string | null;
+  reason: string | null;
+}
+
+/** Text of the answer. Consecutive parts are joined. */
+export interface TextEntry {
+  kind: "text";
+  at: string;
+  text: string;
+  /** The runtime discarded the text. */
+  isDiscarded: boolean;
+}
+
+/** What the runtime reports. */
+export interface ProgressEntry {
+  kind: "progress";
+  at: string;
+  data: Record<string, unknown>;
+}
+
+export type Entry = ToolCall | TextEntry | ProgressEntry;
+
+/** One answer of the model, and the tool calls that it requested. */
+export interface Turn {
+  number: number;
+  startedAt: string;
+  entries: Entry[];
+}
+
+export type Timeline = ReturnType<typeof createTimeline>;
+
+/**
+ * Creates the timeline of a task from its events. A turn begins with the first text or tool call after all tool calls of the last turn have
+ * ended, because the model is called again at that time.
+ */
+export function createTimeline() {
+  const turns: Turn[] = [];
+  const calls = new Map<string, ToolCall>();
+  let openCalls = 0;
+  let lastEventId: string | undefined;
+  let lastEventAt: string | null = null;
+  let count = 0;
+
+  /** Whether the model was called again since the last entry. */
+  const isTurnOver = (turn: Turn): boolean => openCalls === 0 && turn.entries.some(({ kind }) => kind === "tool");
+  function currentTurn(at: string, { isModel }: { isModel: boolean }): Turn {
+    const last = turns.at(-1);
+    if (last !== undefined && !(isModel && isTurnOver(last))) return last;
+    const turn: Turn = { number: turns.length + 1, startedAt: at, entries: [] };
+    turns.push(turn);
+    return turn;
+  }
+
+  function addText(at: string, text: string): void {
+    const { entries } = currentTurn(at, { isModel: true });
+    const last = entries.at(-1);
+    if (last?.kind === "text" && !last.isDiscarded) last.text += text;
+    else entries.push({ kind: "text", at, text, isDiscarded: false });
+  }
+
+  function discardText(): void {
+    for (const entry of turns.flatMap(({ entries }) => entries).toReversed()) {
+      if (entry.kind === "tool") return;
+      if (entry.kind === "text") entry.isDiscarded = true;
+    }
+  }
+
+  /** Returns the call with this id. An approval can precede the event of the call itself. */
+  function findCall(at: string, { toolCallId, toolName, input }: { toolCallId: string; toolName: string; input: unknown }): ToolCall {
+    const known = calls.get(toolCallId);
+    if (known !== undefined) return known;
+    const call: ToolCall = {
+      ...({ kind: "tool", toolCallId, toolName, input, invokedAt: at, completedAt: null } as const),
+      ...{ output: null, isError: false, isTruncated: false, approval: null },
+    };
+    currentTurn(at, { isModel: true }).entries.push(call);
+    calls.set(toolCallId, call);
+    openCalls += 1;
+    return call;
+  }
+
+  function completeCall(at: string, data: { toolCallId: string; toolName: string; output: unknown; isError: boolean }): ToolCall {
+    const call = findCall(at, { ...data, input: null });
+    if (call.completedAt === null) openCalls -= 1;
+    return Object.assign(call, { completedAt: at, output: data.output, isError: data.isError });
+  }
+
+  return {
+    turns,
+    /** Id of the last event, to continue after it. */
+    get lastEventId(): string | undefined {
+      return lastEventId;
+    },
+    get lastEventAt(): string | null {
+      return lastEventAt;
+    },
+    /** Number of events. */
+    get count(): number {
+      return count;
+    },
+    /** Adds the next event. */
+    add(event: BridgeEvent): void {
+      const { timestamp: at } = event;
+      lastEventId = event.id;
+      lastEventAt = at;
+      count += 1;
+      switch (event.type) {
+        case "assistant.text":
+          addText(at, event.data.content);
+          return;
+        case "assistant.text_discarded":
+          discardText();
+          return;
+        case "tool.invoked": {
+          const call = findCall(at, event.data);
+          call.isTruncated ||= event.data.truncated === true;
+          return;
+        }
+        case "tool.completed": {
+          const call = completeCall(at, event.data);
+          call.isTruncated ||= event.data.truncated === true;
+          return;
+        }
+        case "tool.approval_requested": {
+          const { approvalId, expiresAt } = event.data;
+          findCall(at, event.data).approval = { approvalId, expiresAt, decision: null, by: null, reason: null };
+          return;
+        }
+        case "tool.approval_resolved": {
+          const { toolCallId, decision, by, reason } = event.data;
+          const approval = calls.get(toolCallId)?.approval;
+          if (approval !== undefined && approval !== null) Object.assign(approval, { decision, by, reason });
+          return;
+        }
+        case "execution.progress":
+          currentTurn(at, { isModel: false }).entries.push({ kind: "progress", at, data: event.data });
+      }
+    },
+  };
+}
