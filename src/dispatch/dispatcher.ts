@@ -12,7 +12,7 @@ import type { SchemaChecker } from "../requests/schema-checker.ts";
 import { failedResult } from "../results/failed-result.ts";
 import type { ClusterStore, PlacementReads } from "../store/cluster-store.ts";
 import type { Store } from "../store/store.ts";
-import type { TaskProgress, TenantQuota } from "../task.ts";
+import type { TenantQuota } from "../task.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { createAdmission } from "./admission.ts";
 import { createTaskCancellation, type TaskCancellation } from "./cancel-task.ts";

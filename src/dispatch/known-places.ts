@@ -9,8 +9,6 @@ interface KnownPlacesOptions {
   view: Pick<ClusterView, "nodes">;
 }
 
-export type KnownPlaces = ReturnType<typeof createKnownPlaces>;
-
 /**
  * Creates the reading of places, which remembers them: most dispatches are for agents that have a place already, and a place does not move
  * while its node is alive. It remembers the incarnation of the node, because a node that has been dead may have lost its agents.

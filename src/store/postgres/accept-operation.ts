@@ -49,7 +49,7 @@ const keyOf = ({ tenant, taskId }: Pick<NewTask, "tenant" | "taskId">): string =
 const toMap = (rows: readonly Row[]): Map<string, Row> =>
   new Map(rows.map((row) => [keyOf({ tenant: String(row["tenant"]), taskId: String(row["id"]) }), row]));
 
-/** Sends both inserts at once, first of all unless there are limits. The second one sees the places of the first one, and of other nodes. */
+/** Sends both inserts at once, first of all unless there are limits. The second one sees the places of the first one and of other nodes. */
 async function insert(inputs: readonly Accept[], transaction: Transaction): Promise<readonly Row[]> {
   const able = inputs.filter((input) => isAble(input, transaction));
   const starting = able.some(isLimited) ? await selectWithinLimits(able, transaction) : able;

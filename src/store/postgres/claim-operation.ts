@@ -129,7 +129,7 @@ const queuedAt = (place: string, kind: ClaimFilter["kind"]): string =>
      AND ${kindOfTask("q")} = '${kind}' AND q.agent_id <> ALL ($3::text[]) AND q.needs <@ $6::text[] AND NOT (${isSessionBusy("q")})`;
 
 /**
- * `next` are the oldest tasks that this node may start, as far as the task shows. The conditions on `t` repeat those on `q` that can change:
+ * `next` is the oldest tasks that this node may start, as far as the tasks show. Conditions on `t` repeat those on `q` that can change:
  * PostgreSQL checks them again if the task was changed meanwhile. MATERIALIZED, because otherwise the planner may run the query once per
  * row, and start more tasks than one.
  *
