@@ -17,6 +17,7 @@ function createEvidence() {
     key: `default/task-${seq}`,
     tenant: "default",
     taskId: `task-${seq}`,
+    parentId: null,
     state: "completed",
     restarts: 0,
     result: structuredClone(result),

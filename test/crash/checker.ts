@@ -67,9 +67,13 @@ function checkTasks({ stored, dispatched, journals, results }: Evidence): string
   const lost = [...dispatched].filter(([key, task]) => task.accepted && !byKey.has(key));
   return [
     ...lost.map(([key]) => `durability: ${key} was accepted and is not stored`),
-    ...stored.tasks.flatMap((task) => checkTask(task, dispatched.get(task.key), countStarts(journals.get(task.key) ?? []))),
+    ...stored.tasks.flatMap((task) => {
+      const starts = countStarts(journals.get(task.key) ?? []);
+      return task.parentId === null ? checkTask(task, dispatched.get(task.key), starts) : checkChild(task, starts);
+    }),
     ...stored.tasks.flatMap((task) => checkTaskEvents(task, eventsByTask.get(task.seq) ?? [])),
     ...stored.tasks
+      .filter(({ parentId }) => parentId === null)
       .filter((task) => !isDeepStrictEqual(results.get(task.key), task.result))
       .map((task) => `task: the API returns a result of ${task.key} that differs from the stored one`),
   ];
@@ -92,8 +96,18 @@ function checkTask({ key, state, restarts, result }: StoredTask, dispatch: Dispa
   ];
 }
 
+/** A child ends by itself, or with its parent, and is never started again. */
+function checkChild({ key, state, restarts, result }: StoredTask, starts: number): string[] {
+  const code = result?.errorCode ?? null;
+  return [
+    ...(isFinal(state) ? [] : [`task: the child ${key} is still ${state}`]),
+    ...([null, "cancelled", "bridge_restarted"].includes(code) ? [] : [`task: the child ${key} ended ${state} ${code}: ${result?.error}`]),
+    ...(starts > 1 || restarts > 0 ? [`task: the child ${key} was started ${starts} times`] : []),
+  ];
+}
+
 /** Checks that a task has one start event, one terminal event, and no events of the task after it. */
-function checkTaskEvents({ key, state }: StoredTask, events: readonly StoredEventRow[]): string[] {
+function checkTaskEvents({ key, parentId, state }: StoredTask, events: readonly StoredEventRow[]): string[] {
   const types = events.map((event) => event.type).filter((type) => !type.startsWith("callback."));
   const ends = types.filter((type) => type === "execution.completed" || type === "execution.failed");
   const end = state === "completed" ? "execution.completed" : "execution.failed";
@@ -105,7 +119,9 @@ function checkTaskEvents({ key, state }: StoredTask, events: readonly StoredEven
     ...(types.filter((type) => type === "execution.started").length === 1 && types[0] === "execution.started"
       ? []
       : [`events: ${key} does not have exactly one start event as its first event`]),
-    ...(outcomes.length === 1 ? [] : [`events: ${key} has ${outcomes.length} events for the outcome of its callback`]),
+    ...(outcomes.length === (parentId === null ? 1 : 0)
+      ? []
+      : [`events: ${key} has ${outcomes.length} events for the outcome of its callback`]),
   ];
 }
 
@@ -114,7 +130,9 @@ function checkCallbacks({ stored, callbacks, deliveredSeenAt }: Evidence): strin
   const tasksOfId = Map.groupBy(callbacks, (callback) => callback.webhookId);
   const known = new Set(stored.tasks.map((task) => task.key));
   return [
-    ...stored.tasks.flatMap((task) => checkCallback(task, byTask.get(task.key) ?? [], stored.callbacks.get(task.seq)?.state)),
+    ...stored.tasks
+      .filter(({ parentId }) => parentId === null)
+      .flatMap((task) => checkCallback(task, byTask.get(task.key) ?? [], stored.callbacks.get(task.seq)?.state)),
     ...[...byTask.keys()]
       .filter((key) => !known.has(key))
       .map((key) => `durability: a callback was received for ${key}, which is not stored`),

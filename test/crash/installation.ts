@@ -98,5 +98,5 @@ const describeToken = ({ tenant, token }: Tenant) => ({
   name: tenant,
   tenant,
   sha256: createHash("sha256").update(token).digest("hex"),
-  scopes: ["dispatch", "read"],
+  scopes: ["dispatch", "read", "approve"],
 });

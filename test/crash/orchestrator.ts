@@ -47,6 +47,15 @@ export interface Load {
   answerMs?: number;
 }
 
+/** What a task has instead of the usual fields. */
+export interface TaskFields {
+  provider?: string;
+  /** The receiver of its callback. */
+  callbackOrigin?: string;
+  /** More fields of the dispatch. */
+  more?: Readonly<Record<string, unknown>>;
+}
+
 /** Dispatches continuously, and repeats dispatches without a response. */
 export interface Orchestrator {
   readonly tasks: ReadonlyMap<string, DispatchedTask>;
@@ -54,7 +63,7 @@ export interface Orchestrator {
   /** The number of refusals and lost answers by their code. */
   readonly refusals: ReadonlyMap<string, number>;
   /** Dispatches one task for a tenant. `kind` is the first word of its message. */
-  dispatchOne(address: string, tenant: Tenant, kind?: string): Promise<DispatchedTask>;
+  dispatchOne(address: string, tenant: Tenant, kind?: string, fields?: TaskFields): Promise<DispatchedTask>;
   cancel(address: string, task: DispatchedTask): Promise<void>;
   /** Keeps Bridge busy until the signal is aborted. Each request goes to the address that `pickAddress` returns; null: to none. */
   work(pickAddress: () => string | null, signal: AbortSignal): Promise<void>;
@@ -110,16 +119,22 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
   }
 
   /** Both tenants use the same names for different tasks. */
-  function newTask(tenant: Tenant, kind: string): DispatchedTask {
+  function newTask(
+    tenant: Tenant,
+    kind: string,
+    { provider = "command", callbackOrigin: origin = callbackOrigin, more }: TaskFields = {},
+  ): DispatchedTask {
     const count = [...tasks.values()].filter((task) => task.tenant === tenant).length;
     const taskId = `task-${count + 1}`;
     const body = {
       taskId,
+      provider,
       agentId: `agent-${random.integer(1, load.agents)}`,
       message: `${kind} ${random.integer(0, 999_999)}`,
       onInterrupt: random.pick(["fail", "fail", "retry"]),
-      callbackUrl: `${callbackOrigin}/${taskKey(tenant.tenant, taskId)}?answers=${random.pick(callbackAnswers)}`,
+      callbackUrl: `${origin}/${taskKey(tenant.tenant, taskId)}?answers=${random.pick(callbackAnswers)}`,
       metadata: { number: tasks.size },
+      ...more,
     };
     const task = { tenant, taskId, body, accepted: false, cancelled: false, ended: false };
     tasks.set(taskKey(tenant.tenant, taskId), task);
@@ -167,8 +182,8 @@ export function createOrchestrator(options: OrchestratorOptions): Orchestrator {
     tasks,
     figures,
     refusals,
-    async dispatchOne(address, tenant, kind = "quick") {
-      const task = newTask(tenant, kind);
+    async dispatchOne(address, tenant, kind = "quick", fields = {}) {
+      const task = newTask(tenant, kind, fields);
       await dispatch(address, task);
       return task;
     },

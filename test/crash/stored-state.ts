@@ -8,6 +8,8 @@ export interface StoredTask {
   key: string;
   tenant: string;
   taskId: string;
+  /** Null for a dispatched task. */
+  parentId: string | null;
   state: TaskState;
   restarts: number;
   result: ExecutionResult | null;
@@ -31,7 +33,7 @@ export interface StoredState {
   callbacks: Map<number, { state: string; attempts: number }>;
 }
 
-const selectTasks = 'SELECT seq, tenant, id AS "taskId", state, restarts, result FROM task ORDER BY seq';
+const selectTasks = 'SELECT seq, tenant, id AS "taskId", parent_id AS "parentId", state, restarts, result FROM task ORDER BY seq';
 const selectCallbacks = "SELECT task, state, attempts FROM callback";
 const selectEvents = "SELECT e.number, e.task, t.tenant, e.type, e.data FROM event e JOIN task t ON t.seq = e.task ORDER BY e.number";
 

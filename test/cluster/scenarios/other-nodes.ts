@@ -1,12 +1,16 @@
-import type { DispatchedTask } from "../../crash/orchestrator.ts";
+import path from "node:path";
+import type { DispatchedTask, Tenant } from "../../crash/orchestrator.ts";
 import type { ClusterNode } from "../cluster-node.ts";
 import type { Cluster, Scenario } from "../scenario.ts";
 
-/** Clients cancel tasks, wait for them and use tickets through nodes that neither accepted nor run the tasks. */
+const scriptedAdapter = path.resolve(import.meta.dirname, "../scripted-adapter.js");
+
+/** Clients cancel tasks, wait for them, decide approvals, and use tickets and files through nodes that neither accepted nor run the tasks. */
 export const otherNodes: Scenario = {
   name: "other-nodes",
   nodes: 3,
   leaseSeconds: 120,
+  environment: { BRIDGE_ADAPTERS: `command,${scriptedAdapter}` },
   async act(cluster) {
     const { nodes, tenants, orchestrator, random, times, count } = cluster;
     for (let number = 0; number < times(20); number += 1) {
@@ -18,6 +22,8 @@ export const otherNodes: Scenario = {
       const other = random.pick(others).address ?? "";
       if (random.chance(0.5)) await cancelThere(cluster, other, task);
       else await waitThere(cluster, other, task);
+      await approveThere(cluster, tenant);
+      await useFilesThere(cluster, task);
       await useTicketThere(cluster, { mintedAt: second ?? "", usedAt: first ?? "", task });
       count("faults");
     }
@@ -50,6 +56,42 @@ async function waitThere({ onViolation, count }: Cluster, address: string, { ten
   const { state } = (await answer.json()) as { state?: string };
   count("waits");
   if (!["completed", "failed", "cancelled"].includes(state ?? "")) onViolation(`other node: ${taskId} was ${state} after the wait`);
+}
+
+/** Dispatches a task that asks for an approval, which a client of another node gives. */
+async function approveThere(cluster: Cluster, tenant: Tenant): Promise<void> {
+  const { nodes, orchestrator, random, expectSoon, onViolation, count } = cluster;
+  const fields = { provider: "scripted", more: { profile: "modify", approvals: "ask" } };
+  const task = await orchestrator.dispatchOne(random.pick(nodes).address ?? "", tenant, "ask", fields);
+  const runner = await findRunner(cluster, task);
+  const address = random.pick(nodes.filter(({ name }) => name !== runner)).address ?? "";
+  const headers = { authorization: `Bearer ${tenant.token}`, "content-type": "application/json" };
+  let approvalId: string | undefined;
+  await expectSoon(`other node: ${task.taskId} asks for no approval`, async () => {
+    const answer = await fetch(`${address}/api/v2/approvals?state=pending`, { headers });
+    const { data } = (await answer.json()) as { data: { approvalId: string; taskId: string }[] };
+    approvalId = data.find(({ taskId }) => taskId === task.taskId)?.approvalId;
+    return approvalId !== undefined;
+  });
+  const body = JSON.stringify({ decision: "approve" });
+  const { status } = await fetch(`${address}/api/v2/approvals/${approvalId}`, { method: "POST", headers, body });
+  count("approvals");
+  if (status !== 200) onViolation(`other node: the decision about ${task.taskId} was answered ${status}`);
+  await expectSoon(`other node: ${task.taskId} does not end after its approval`, () => task.ended);
+}
+
+/** Writes a file of the task's agent through each node. The first one creates it, and the others replace it. */
+async function useFilesThere({ nodes, onViolation, count }: Cluster, { tenant, taskId, body: { agentId } }: DispatchedTask): Promise<void> {
+  const headers = { authorization: `Bearer ${tenant.token}`, "content-type": "application/octet-stream" };
+  const target = `/api/v2/workspaces/${String(agentId)}/files/note-of-${taskId}.md`;
+  const statuses: number[] = [];
+  for (const { name, address } of nodes) {
+    statuses.push((await fetch(`${address}${target}`, { method: "PUT", headers, body: taskId })).status);
+    const list = await fetch(`${address}/api/v2/tasks/${taskId}/files`, { headers });
+    if (list.status !== 200) onViolation(`other node: ${name} answered the files of ${taskId} with ${list.status}: ${await list.text()}`);
+  }
+  if (statuses.join() !== "201,204,204") onViolation(`other node: a file was answered ${statuses.join()} instead of 201, 204 and 204`);
+  count("files");
 }
 
 async function useTicketThere(

@@ -14,14 +14,3 @@ export const calm: Scenario = {
     for (const { id } of interrupted) onViolation(`calm: ${id} was interrupted`);
   },
 };
-
-/** An old snapshot stays open, as a long report or a backup keeps it. */
-export const oldSnapshot: Scenario = {
-  name: "old-snapshot",
-  leaseSeconds: 120,
-  async act({ query, times }) {
-    const seconds = 1 + times(9);
-    // One statement keeps its snapshot for as long as it runs.
-    await query("SELECT count(*), pg_sleep($1) FROM task", [seconds]);
-  },
-};
