@@ -131,10 +131,7 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
   return {
     append,
     settle,
-    /**
-     * Calls the listener after each commit; of other processes, with the essential events at least. Returns the function that unsubscribes
-     * it.
-     */
+    /** Calls the listener after each commit; of other processes, at least with the essential events. The result unsubscribes it. */
     subscribe(listener: EventListener): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
