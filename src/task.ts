@@ -97,6 +97,8 @@ export interface TaskRequest extends AdapterInputs {
   onInterrupt: "fail" | "retry";
   /** Tags that the node which runs the task must have. */
   runsOn?: string[];
+  /** Names with values, by which lists can be filtered. */
+  labels?: Record<string, string>;
   callbackUrl?: string;
   /** False omits the conversation from the callback. */
   callbackConversation?: boolean;
@@ -134,6 +136,7 @@ export interface TaskSummary {
   costUsd: number | null;
   usage: NormalizedUsage | null;
   errorCode: TaskErrorCode | null;
+  labels: Record<string, string>;
 }
 
 /** A task in a list: without the fields that may be long. */

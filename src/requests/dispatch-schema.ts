@@ -1,7 +1,7 @@
 import { isAbsolute } from "node:path";
 import { z } from "zod";
 import type { AdapterInput, InputField } from "#contract";
-import { NUL, noControlCharacters } from "./control-characters.ts";
+import { CONTROL_CHARACTERS, NUL, noControlCharacters } from "./control-characters.ts";
 import { describedDispatchFiles, dispatchFiles } from "./dispatch-files.ts";
 import { jsonObject, listOf, textList, textRecord } from "./field-schemas.ts";
 import { MAX_TOOLS, toolSchema } from "./normalize-tools.ts";
@@ -77,6 +77,15 @@ const metadata = jsonObject.refine(({ cwd }) => cwd === undefined || (typeof cwd
 /** The pattern of agent ids. An id is a single path segment. */
 export const agentIdPattern = /^[A-Za-z0-9_-]{1,128}$/;
 
+/** Maximum labels of a task. Each is a row of an index. */
+const MAX_LABELS = 16;
+/** The name of a label. It contains no `=`, because filters separate name and value by it. */
+const labelName = [
+  /^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$/,
+  "must have a name of 1 to 63 of A-Z a-z 0-9 . _ / -, which begins and ends with a letter or digit",
+] as const;
+const labelValue = [new RegExp(`^[^${CONTROL_CHARACTERS}]{1,128}$`), "must have 1 to 128 characters, without control characters"] as const;
+
 const fields = {
   taskId: taskIdSchema.optional(),
   provider: token(128).optional().describe("Name of the adapter. Optional if only one adapter is loaded, or if agent.json names one."),
@@ -117,6 +126,9 @@ const fields = {
     .describe("Tags that the node which runs the task must have; node:<name> names one node. Default: any node."),
   callbackUrl: absoluteUrl().optional().describe("URL that receives the result. http or https, without user info."),
   callbackConversation: z.boolean().optional().describe("Include conversationMessages in the callback. Default: true."),
+  labels: textRecord(MAX_LABELS, { name: labelName, text: labelValue })
+    .optional()
+    .describe("At most 16 labels, by which lists can be filtered: names of 1 to 63 characters with values of 1 to 128 characters."),
   metadata: metadata.optional().describe("Opaque data, returned unchanged. cwd: working directory of the task, relative to the workspace."),
 };
 

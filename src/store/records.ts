@@ -231,6 +231,14 @@ export interface TaskSearch extends TaskFilter {
   root?: string | null | undefined;
   /** A text that their title contains. The case of ASCII letters does not matter. */
   title?: string | undefined;
+  /** Labels that they all have. */
+  labels?: readonly Label[] | undefined;
+}
+
+/** A label of a task. */
+export interface Label {
+  name: string;
+  value: string;
 }
 
 /** A page of a search. It continues with the tasks before `next`; null at the end. */

@@ -99,7 +99,11 @@ export function createTaskSearch({ all, readTasks, findFamily, from, like, numbe
 const ofMembers = (numbers: string) => ({ table: numbers, number: "member.number" });
 
 /** The index that is read: the one whose tasks are probably the fewest. */
-function chooseIndex({ tenant, callback, parentTaskId, agentId, provider, state, errorCode }: TaskSearch) {
+function chooseIndex({ tenant, labels: [label] = [], callback, parentTaskId, agentId, provider, state, errorCode }: TaskSearch) {
+  if (label !== undefined) {
+    const condition = { sql: "tenant = ? AND name = ? AND value = ?", values: [tenant, label.name, label.value] };
+    return { table: "task_label", number: "task", condition };
+  }
   if (callback !== undefined)
     return { table: "callback", number: "task", condition: { sql: `tenant = ? AND state = '${callback}'`, values: [tenant] } };
   const ofTasks = (sql: string, ...values: string[]) => ({
@@ -118,7 +122,7 @@ function chooseIndex({ tenant, callback, parentTaskId, agentId, provider, state,
 function conditionsOf(search: TaskSearch, like: string): Term[] {
   const equal = (column: string, value: string | undefined): Term[] =>
     value === undefined ? [] : [{ sql: `${column} = ?`, values: [value] }];
-  const { createdAfter, createdBefore, callback, idPrefix, root, title } = search;
+  const { createdAfter, createdBefore, callback, idPrefix, root, title, labels = [] } = search;
   return [
     ...equal("t.tenant", search.tenant),
     ...equal("t.state", search.state),
@@ -130,6 +134,9 @@ function conditionsOf(search: TaskSearch, like: string): Term[] {
     ...(createdBefore === undefined ? [] : [{ sql: "t.created_at < ?", values: [createdBefore] }]),
     ...(callback === undefined ? [] : [{ sql: `(SELECT c.state FROM callback c WHERE c.task = t.seq) = ?`, values: [callback] }]),
     ...(idPrefix === undefined ? [] : [hasPrefix(idPrefix)]),
+    ...labels.map(({ name, value }) => ({
+      ...{ sql: "(SELECT l.value FROM task_label l WHERE l.task = t.seq AND l.name = ?) = ?", values: [name, value] },
+    })),
     ...(root === null ? [{ sql: "t.parent_seq IS NULL", values: [] }] : []),
     ...(title === undefined
       ? []

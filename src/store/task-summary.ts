@@ -11,6 +11,13 @@ const SEARCHED_UNITS = 4 * MAX_TITLE;
 /** The columns of `toTaskSummary`. */
 export const summaryColumns = "title, model, cost_usd, usage, error_code";
 
+/** The columns of the table of labels. */
+export const labelColumns = ["task", "tenant", "name", "value"] as const;
+
+/** The rows of the labels of a new task. */
+export const toLabelRows = ({ tenant, request: { labels = {} } }: Pick<NewTask, "tenant" | "request">, task: number) =>
+  Object.entries(labels).map(([name, value]) => ({ task, tenant, name, value }));
+
 /** Returns the title of a task: the first line of its message that is not blank, shortened; null if there is none. */
 export function titleOf(message: string): string | null {
   const [line = ""] = /\S[^\r\n]*/.exec(message.slice(0, SEARCHED_UNITS)) ?? [];
@@ -33,8 +40,12 @@ export const toEndedSummary = ({ model, costUsd, usage, errorCode }: ExecutionRe
   error_code: errorCode ?? null,
 });
 
-/** The summary in a row. */
-export const toTaskSummary = (row: Readonly<Record<string, unknown>>): TaskSummary => ({
+/** The summary in a row, with the labels in its column `labels`, if there is one. */
+export const toTaskSummary = (
+  row: Readonly<Record<string, unknown>>,
+  labels = JSON.parse(String(row["labels"] ?? "{}")) as TaskSummary["labels"],
+): TaskSummary => ({
+  labels,
   title: (row["title"] ?? null) as string | null,
   model: (row["model"] ?? null) as string | null,
   costUsd: (row["cost_usd"] ?? null) as number | null,

@@ -630,9 +630,10 @@ export function storeConformance(subject: StoreSubject): void {
     });
 
     describe("summaries", () => {
-      const request = { ...newTask().request, message: "\n  Find the \0 bug \n in main.ts", model: "requested" };
+      const labels = { team: "docs", "ticket/id": "7=8 é" };
+      const request = { ...newTask().request, message: "\n  Find the \0 bug \n in main.ts", model: "requested", labels };
       const summaryOf = async (store: Store) => (await store.listTasks({ tenant: "default" }, { before: null, limit: 1 }))[0]?.summary;
-      const unknown = { costUsd: null, usage: null, errorCode: null };
+      const unknown = { costUsd: null, usage: null, errorCode: null, labels };
 
       test("contain title and requested model before the end, and usage, cost and the actual model after it", async () => {
         const { store } = await open();
@@ -643,7 +644,7 @@ export function storeConformance(subject: StoreSubject): void {
         const usage = { inputTokens: 5, outputTokens: 3, cacheReadTokens: 2 };
         const result: ExecutionResult = { status: "ok", durationMs: 5, connection: "in-process", model: "actual", usage, costUsd: 0.125 };
         await store.finishTaskIfRunning(task, newFinish({ result }));
-        const after = { title: before.title, model: "actual", usage, costUsd: 0.125, errorCode: null };
+        const after = { title: before.title, model: "actual", usage, costUsd: 0.125, errorCode: null, labels };
         expect(await summaryOf(store)).toEqual(after);
         expect((await store.findStoredTask("default", "task-1"))?.summary).toEqual(after);
       });
@@ -680,10 +681,12 @@ export function storeConformance(subject: StoreSubject): void {
             result: { status: "error", durationMs: 1, connection: "cli", errorCode, error: "No." },
           },
         ];
-        const root = await add("root", "Fix 100% of it");
+        const root = await add("root", "Fix 100% of it", {
+          request: { ...newTask().request, message: "Fix 100% of it", labels: { a: "1", b: "2" } },
+        });
         const child = await add("root-child", "Review a_b", { parent: root });
         await add("root-leaf", "Look", { parent: child });
-        await add("late", "fix more", {}, failed("timeout"));
+        await add("late", "", { request: { ...newTask().request, message: "fix more", labels: { a: "1", b: "3" } } }, failed("timeout"));
         await add("stopped", "Stop", {}, failed("cancelled"));
         await add("posted", "Post", {}, [{}, "http://a.test/x"]);
         await add("root-foreign", "Fix", { tenant: "other" });
@@ -714,6 +717,19 @@ export function storeConformance(subject: StoreSubject): void {
         ["title with wildcards", { title: "0% o" }, ["root"]],
         ["title with a wildcard that is no wildcard", { title: "a%b" }, []],
         ["title with an underscore", { title: "a_b" }, ["root-child"]],
+        ["a label", { labels: [{ name: "a", value: "1" }] }, ["late", "root"]],
+        ["the value of another label", { labels: [{ name: "a", value: "2" }] }, []],
+        [
+          "several labels",
+          {
+            labels: [
+              { name: "a", value: "1" },
+              { name: "b", value: "3" },
+            ],
+          },
+          ["late"],
+        ],
+        ["a label and a title", { labels: [{ name: "a", value: "1" }], title: "more" }, ["late"]],
         ["several conditions", { title: "fix", root: null, createdAfter: 1_003_000, provider: "command", agentId: "agent" }, ["late"]],
         ["state running", { title: "look", state: "running" }, ["root-leaf"]],
         ["parentTaskId", { title: "look", parentTaskId: "root-child" }, ["root-leaf"]],
@@ -747,6 +763,7 @@ export function storeConformance(subject: StoreSubject): void {
         await store.deleteTaskIfEnded("default", "late");
         expect(await find({ title: "more" })).toEqual({ ids: [], next: null });
         expect(await find({ idPrefix: "la" })).toEqual({ ids: [], next: null });
+        expect(await find({ labels: [{ name: "a", value: "1" }] })).toMatchObject({ ids: ["root"] });
       });
     });
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
     response.statusCode = 500;
     response.end();
   });
-  await bridge.dispatch({ taskId: done, callbackUrl: receiver.origin, agentId: "shared" });
+  await bridge.dispatch({ taskId: done, callbackUrl: receiver.origin, agentId: "shared", labels: { team: "docs" } });
   await askUntil(
     () => bridge.call("GET", `/api/v2/tasks/${done}`),
     ({ body }) => body.callback?.state === "dead",
@@ -68,6 +68,7 @@ test.each([
   "/api/v2/tasks?state=running",
   "/api/v2/tasks?callback=dead",
   "/api/v2/tasks?root=*",
+  "/api/v2/tasks?label=team=docs",
   "/api/v2/tasks?q=hello",
   "/api/v2/tasks?createdAfter=2020-01-01T00:00:00Z",
   "/api/v2/agents",

@@ -72,6 +72,8 @@ export interface DispatchRequest {
   onInterrupt?: "fail" | "retry" | undefined;
   /** Tags that the node which runs the task must have; `node:<name>` names one node. At most 16. */
   runsOn?: string[] | undefined;
+  /** At most 16 labels, by which lists can be filtered. */
+  labels?: Record<string, string> | undefined;
   callbackUrl?: string | undefined;
   /** False omits `conversationMessages` from the callback. */
   callbackConversation?: boolean | undefined;
@@ -147,6 +149,7 @@ export interface ListedTask {
   /** Null if it is unknown. */
   costUsd: number | null;
   errorCode: TaskErrorCode | null;
+  labels: Record<string, string>;
   createdAt: string;
   startedAt: string | null;
   finishedAt: string | null;
@@ -193,6 +196,8 @@ export interface TaskFilter {
   idPrefix?: string | undefined;
   /** A task with all tasks below it; `*` for tasks without a parent. */
   root?: string | undefined;
+  /** A label that they have, as `name=value`. */
+  label?: string | undefined;
   /** A text that their title contains, whatever the case of its ASCII letters. */
   q?: string | undefined;
 }

@@ -25,6 +25,13 @@ const time = z.iso
   .datetime({ offset: true, error: "must be an ISO 8601 time with a time zone, such as 2026-11-22T09:30:00Z" })
   .transform((text) => Date.parse(text));
 
+/** Maximum labels of a filter, as many as a task can have. */
+const MAX_LABEL_FILTERS = 16;
+const labelFilter = z
+  .string()
+  .regex(/^[^=]+=.+$/, "must be name=value, for example label=team=docs")
+  .transform((text) => [{ name: text.slice(0, text.indexOf("=")), value: text.slice(text.indexOf("=") + 1) }]);
+
 /** Conditions that have no index in the order of the list. */
 const searchQuery = {
   errorCode: taskErrorCodeSchema.optional().describe("Only tasks that ended with this error code."),
@@ -41,6 +48,14 @@ const searchQuery = {
     .regex(/^([A-Za-z0-9_:-]{1,128}|\*)$/, "must be a taskId, or * for tasks without a parent")
     .optional()
     .describe("Only this task, its child tasks and their child tasks. `*`: only tasks without a parent."),
+  label: z
+    .union([labelFilter, z.array(labelFilter).max(MAX_LABEL_FILTERS)])
+    .transform((labels) => labels.flat())
+    .optional()
+    .meta({
+      description: "Only tasks with this label, as `name=value`. Repeat the parameter for tasks that have several labels.",
+      override: { type: "array", items: { type: "string" }, maxItems: MAX_LABEL_FILTERS },
+    }),
   q: z
     .string()
     .min(1, "must have 1 to 200 characters")
@@ -81,7 +96,7 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
         tags: ["tasks"],
         summary: "List tasks",
         description:
-          "Tasks of your tenant, newest first, without their results. A page can have fewer than `limit` tasks; `nextCursor` is null on the last page. With `errorCode`, `callback`, `createdAfter`, `createdBefore`, `idPrefix`, `root` or `q`, a page examines at most 2,000 tasks, so that it can be empty before the last page.",
+          "Tasks of your tenant, newest first, without their results. A page can have fewer than `limit` tasks; `nextCursor` is null on the last page. With `errorCode`, `callback`, `createdAfter`, `createdBefore`, `idPrefix`, `root`, `label` or `q`, a page examines at most 2,000 tasks, so that it can be empty before the last page.",
         querystring: listQuery,
         response: {
           200: {
@@ -187,8 +202,8 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
 };
 
 async function listTasks(tasks: TaskReader, tenant: string, query: z.output<typeof listQuery>) {
-  const { limit, cursor, errorCode, callback, createdAfter, createdBefore, idPrefix, root, q, ...filter } = query;
-  const search = { errorCode, callback, createdAfter, createdBefore, idPrefix, root: root === "*" ? null : root, title: q };
+  const { limit, cursor, errorCode, callback, createdAfter, createdBefore, idPrefix, root, label, q, ...filter } = query;
+  const search = { errorCode, callback, createdAfter, createdBefore, idPrefix, root: root === "*" ? null : root, labels: label, title: q };
   const now = Date.now();
   if (Object.values(search).some((value) => value !== undefined)) {
     const { found, next } = await tasks.search({ ...filter, ...search, tenant }, { before: cursor ?? null, limit });

@@ -3,7 +3,8 @@ import type { Task } from "../../task.ts";
 import { toColumnText } from "../column-text.ts";
 import type { InsertOptions, NewTask } from "../records.ts";
 import { toInsertedTask, toRequestColumns, toStartEvent, toTask } from "../task-rows.ts";
-import { toNewSummary } from "../task-summary.ts";
+import { labelColumns, toLabelRows, toNewSummary } from "../task-summary.ts";
+import { toColumns as toColumnArrays } from "./columns.ts";
 import type { Row, Value } from "./connection.ts";
 import type { OperationKind, Outcome, Transaction } from "./operation-kind.ts";
 import { isSessionBusy, lockAgent } from "./place-sql.ts";
@@ -37,6 +38,11 @@ export const acceptOperation: OperationKind<Accept, Accepted> = {
     if (!transaction.isMember && inputs.some(({ task }) => task.parent !== null))
       throw new BridgeError("storage_unavailable", "The node of the parent task was declared dead.");
     const inserted = toMap(await insert(inputs, transaction));
+    const labels = inputs.flatMap(({ task }) => {
+      const row = inserted.get(keyOf(task));
+      return row === undefined ? [] : toLabelRows(task, Number(row["seq"]));
+    });
+    if (labels.length > 0) await transaction.query(insertLabels, toColumnArrays(labelColumns, labels));
     const others = inputs.filter(({ task }) => !inserted.has(keyOf(task)));
     const found = others.length === 0 ? new Map<string, Row>() : toMap(await findTasks(others, transaction));
     return inputs.map(({ task }) => toOutcome(task, inserted, found));
@@ -98,6 +104,11 @@ const placeAgents = {
     WHERE NOT EXISTS (SELECT 1 FROM place p WHERE p.tenant = g.tenant AND p.agent_id = g.agent_id)
       AND NOT EXISTS (SELECT 1 FROM task t WHERE t.tenant = g.tenant AND t.id = g.id) AND ${lockAgent("g.tenant", "g.agent_id")}
     ON CONFLICT DO NOTHING`,
+};
+
+const insertLabels = {
+  name: "insert_labels",
+  text: `INSERT INTO task_label (${labelColumns.join(", ")}) SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[])`,
 };
 
 const columns = [

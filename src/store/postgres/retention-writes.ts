@@ -154,7 +154,7 @@ const selectPart = {
 };
 
 const deleteTask = [
-  ...["callback_dedup", "callback", "approval", "text_chunk"].map((table) => [table, "task"] as const),
+  ...["callback_dedup", "callback", "approval", "task_label", "text_chunk"].map((table) => [table, "task"] as const),
   ["task", "seq"] as const,
 ].map(([table, key]) => ({ name: `prune_${table}`, text: `DELETE FROM ${table} WHERE ${key} = ANY ($1::bigint[])` }));
 

@@ -6,13 +6,16 @@ import { createTaskSearch } from "../task-search.ts";
 import type { Row, Statement } from "./connection.ts";
 import { cutPage, isFull } from "./cut-pages.ts";
 import type { Reader } from "./reader-pool.ts";
-import { listedColumns } from "./task-columns.ts";
+import { listedColumns as columns } from "./task-columns.ts";
 import { toStatement } from "./to-statement.ts";
 
 /** Index look-ups of one read. */
 const MAX_HOPS = 1000;
 /** Maximum tasks that the first read compares with a filter, per task of the requested page. */
 const EXAMINED_PER_TASK = 10;
+
+/** The columns of `toListedTask`. */
+const listedColumns = `${columns}, (SELECT json_object_agg(name, value)::text FROM task_label l WHERE l.task = seq) AS labels`;
 
 /** Conditions on tasks, each of which has an index in the order of the list, and the values of their parameters. */
 interface Conditions {

@@ -32,7 +32,7 @@ export function createTaskReads(reader: Reader, { node, readGapped, parseGapped 
       const task = toTask(row);
       return {
         task,
-        summary: toTaskSummary(row),
+        summary: toTaskSummary(row, task.request.labels ?? {}),
         readResult: row["result_gaps"] === null ? null : () => readGapped(task.seq, toStoredResult(row)),
       };
     },

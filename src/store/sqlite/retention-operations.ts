@@ -63,7 +63,7 @@ export function createRetentionOperations(driver: SqliteDriver, { deletions, age
     );
     for (const row of rows) {
       const seq = Number(row["seq"]);
-      for (const table of ["callback_dedup", "callback", "approval", "stop_request", "task_summary", "text_chunk"])
+      for (const table of ["callback_dedup", "callback", "approval", "stop_request", "task_summary", "task_label", "text_chunk"])
         driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
       driver.run("DELETE FROM task WHERE seq = ?", seq);
     }

@@ -14,7 +14,8 @@ const MAX_HOPS = 1000;
 const EXAMINED_PER_TASK = 10;
 
 /** The columns of `toListedTask`. */
-const listedColumns = `${progressColumns}, metadata, ${summaryColumns}`;
+const listedColumns = `${progressColumns}, metadata, ${summaryColumns},
+  (SELECT json_group_object(name, value) FROM task_label l WHERE l.task = seq) AS labels`;
 
 /** A condition on tasks, with its parameters. */
 interface Condition {

@@ -18,7 +18,7 @@ import {
   toTask,
   toTaskProgress,
 } from "../task-rows.ts";
-import { summaryColumns, toEndedSummary, toNewSummary, toTaskSummary } from "../task-summary.ts";
+import { summaryColumns, toEndedSummary, toLabelRows, toNewSummary, toTaskSummary } from "../task-summary.ts";
 import type { createApprovalOperations } from "./approval-operations.ts";
 import type { createCallbackOperations } from "./callback-operations.ts";
 import { claimSql } from "./claim-sql.ts";
@@ -112,6 +112,14 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
           );
           const { title, model } = toNewSummary(task);
           driver.run("INSERT INTO task_summary (task, title, model) VALUES (?, ?, ?)", inserted?.["seq"] ?? null, title, model);
+          for (const { name, value } of toLabelRows(task, Number(inserted?.["seq"])))
+            driver.run(
+              "INSERT INTO task_label (task, tenant, name, value) VALUES (?, ?, ?, ?)",
+              inserted?.["seq"] ?? null,
+              task.tenant,
+              name,
+              value,
+            );
           const start = starts ? ({ state: "running", startedAt: now } as const) : ({ state: "queued", startedAt: null } as const);
           const stored = toInsertedTask(task, { seq: Number(inserted?.["seq"]), node: null, createdAt: now, ...start });
           if (starts) appendStart(stored, now);
@@ -131,7 +139,10 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
       const row = findRow(tenant, taskId);
       if (row === undefined) return null;
       const task = toTask(row);
-      const summary = toTaskSummary(driver.get(`SELECT ${summaryColumns} FROM task_summary WHERE task = ?`, task.seq) ?? {});
+      const summary = toTaskSummary(
+        driver.get(`SELECT ${summaryColumns} FROM task_summary WHERE task = ?`, task.seq) ?? {},
+        task.request.labels ?? {},
+      );
       return { task, summary, readResult: row["result_gaps"] === null ? null : () => longTexts.readGapped(task.seq, toStoredResult(row)) };
     },
     async resultBytes(tenant, taskId) {

@@ -9,7 +9,7 @@ const base = storedTask({ provider: "memory", state: "queued", createdAt: now - 
 const running: Task = { ...base, state: "running", startedAt: now - 90_000 };
 const snapshot = (task: Task, lastProgressAt: number | null): TaskSnapshot => ({
   task,
-  summary: { title: "Look.", model: "small", costUsd: 0.5, usage: null, errorCode: null },
+  summary: { title: "Look.", model: "small", costUsd: 0.5, usage: null, errorCode: null, labels: { a: "b" } },
   lastProgressAt,
   callback: null,
   isApprovalPending: false,
@@ -78,6 +78,7 @@ test("a task matches its schema and contains neither its request nor its owner",
     costUsd: 0.5,
     usage: null,
     errorCode: null,
+    labels: { a: "b" },
     createdAt: "2026-01-02T03:02:25.678Z",
     startedAt: "2026-01-02T03:02:35.678Z",
     finishedAt: "2026-01-02T03:04:05.678Z",

@@ -5,7 +5,7 @@ let bridge: Bridge;
 const waited = { headers: { prefer: "wait=20" } };
 beforeAll(async () => {
   bridge = await startBridge();
-  await bridge.dispatch({ taskId: "seen-1", message: "look", model: "large" }, waited);
+  await bridge.dispatch({ taskId: "seen-1", message: "look", model: "large", labels: { team: "docs", "a/b": "x=y" } }, waited);
   await bridge.dispatch({ taskId: "seen-2", message: "Hello,\nyou.", model: "large" }, waited);
   await bridge.dispatch({ taskId: "failed-1", message: "fail" }, waited);
 });
@@ -30,6 +30,10 @@ test.each([
   ["errorCode=model_error", ["failed-1"]],
   ["idPrefix=seen-", ["seen-2", "seen-1"]],
   ["q=HELLO", ["seen-2"]],
+  ["label=team=docs", ["seen-1"]],
+  ["label=a/b=x%3Dy&label=team=docs", ["seen-1"]],
+  ["label=team=other", []],
+  ["label=team=%00", []],
   ["q=%00", []],
   ["root=*", ["failed-1", "seen-2", "seen-1"]],
   ["root=seen-1", ["seen-1"]],
@@ -38,6 +42,28 @@ test.each([
   ["createdBefore=2020-01-01T00:00:00Z", []],
 ])("a list contains the tasks that match %s", async (query, expected) => {
   expect(await ids(query)).toEqual(expected);
+});
+
+test("a task has its labels, in lists and alone", async () => {
+  const labels = { team: "docs", "a/b": "x=y" };
+  expect((await list("idPrefix=seen-1")).data).toMatchObject([{ labels }]);
+  expect((await bridge.call("GET", "/api/v2/tasks/seen-1")).body.labels).toEqual(labels);
+  expect((await bridge.call("GET", "/api/v2/tasks/seen-2")).body.labels).toEqual({});
+});
+
+test.each<[Record<string, unknown>, string, string]>([
+  [{ "-a": "b" }, "labels.-a", "letter or digit"],
+  [{ "a=b": "c" }, "labels.a=b", "1 to 63"],
+  [{ ["a".repeat(64)]: "b" }, `labels.${"a".repeat(64)}`, "1 to 63"],
+  [{ a: "" }, "labels.a", "1 to 128 characters"],
+  [{ a: "b".repeat(129) }, "labels.a", "1 to 128 characters"],
+  [{ a: "b\n" }, "labels.a", "control characters"],
+  [{ a: 7 }, "labels.a", "string"],
+  [Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`l${index}`, "x"])), "labels", "at most 16 members; got 17"],
+])("a dispatch with invalid labels is rejected with their name and the remedy: %j", async (labels, path, remedy) => {
+  const refused = await bridge.dispatch({ labels });
+  expectProblem(refused, "invalid_request");
+  expect(refused.body.errors).toEqual([{ path, message: expect.stringContaining(remedy) }]);
 });
 
 test("a search continues at its cursor", async () => {
@@ -55,6 +81,7 @@ test.each([
   ["createdBefore=2026-11-22T09:30:00", "createdBefore", "time zone"],
   ["idPrefix=a/b", "idPrefix", "A-Z"],
   ["root=a b", "root", "taskId"],
+  ["label=team", "label", "name=value"],
   [`q=${"x".repeat(201)}`, "q", "200"],
 ])("an invalid filter is rejected with its name and the remedy: %s", async (query, path, remedy) => {
   const refused = await bridge.call("GET", `/api/v2/tasks?${query}`);

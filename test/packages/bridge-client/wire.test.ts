@@ -73,7 +73,10 @@ describe("the client's types are the server's", () => {
     type Taken = Known<z.input<Schema>>;
     expectTypeOf<keyof Known<DispatchRequest>>().toEqualTypeOf<keyof Taken>();
     // The client does not type the four tool formats; Bridge validates them.
-    expectTypeOf<Omit<Known<DispatchRequest>, "tools" | "mcpServers">>().branded.toEqualTypeOf<Omit<Taken, "tools" | "mcpServers">>();
+    expectTypeOf<Omit<Known<DispatchRequest>, "tools" | "mcpServers" | "labels">>().branded.toEqualTypeOf<
+      Omit<Taken, "tools" | "mcpServers" | "labels">
+    >();
+    expectTypeOf<NonNullable<DispatchRequest["labels"]>>().toEqualTypeOf<NonNullable<z.infer<Schema>["labels"]>>();
     type Server = NonNullable<z.infer<Schema>["mcpServers"]>[number];
     expectTypeOf<NonNullable<DispatchRequest["mcpServers"]>[number]>().branded.toEqualTypeOf<Server>();
   });
@@ -95,14 +98,32 @@ const keys = {
   Dispatch: {
     ...{ taskId: true, provider: true, agentId: true, message: true, stdin: true, systemPrompt: true, model: true, tools: true },
     ...{ mcpServers: true, files: true, timeoutSeconds: true, outputStrategy: true, outputSchema: true, resumeToken: true },
-    ...{ profile: true, approvals: true, onInterrupt: true, callbackUrl: true, callbackConversation: true, metadata: true, runsOn: true },
+    ...{
+      profile: true,
+      approvals: true,
+      onInterrupt: true,
+      callbackUrl: true,
+      callbackConversation: true,
+      metadata: true,
+      runsOn: true,
+      labels: true,
+    },
     ...{ bridgeInput: true, responderInput: true },
   } satisfies Keys<DispatchRequest>,
   Identity: { name: true, tenant: true, scopes: true, expiresAt: true } satisfies Keys<Identity>,
   StoredDispatch: {
     ...{ taskId: true, provider: true, agentId: true, message: true, stdin: true, systemPrompt: true, model: true, tools: true },
     ...{ mcpServers: true, files: true, timeoutSeconds: true, outputStrategy: true, resumeToken: true, reasoningLevel: true },
-    ...{ profile: true, approvals: true, onInterrupt: true, callbackUrl: true, callbackConversation: true, metadata: true, runsOn: true },
+    ...{
+      profile: true,
+      approvals: true,
+      onInterrupt: true,
+      callbackUrl: true,
+      callbackConversation: true,
+      metadata: true,
+      runsOn: true,
+      labels: true,
+    },
     ...{ bridgeInput: true, responderInput: true },
   } satisfies Keys<TaskRequest["request"]>,
   TaskRequest: { request: true, masked: true } satisfies Keys<TaskRequest>,
@@ -114,7 +135,7 @@ const keys = {
 const health: Keys<Adapter["health"]> = { status: true, connection: true, version: true, detail: true, preflight: true, checkedAt: true };
 const filter: Keys<TaskFilter> = {
   ...{ state: true, provider: true, agentId: true, parentTaskId: true, errorCode: true, callback: true },
-  ...{ createdAfter: true, createdBefore: true, idPrefix: true, root: true, q: true },
+  ...{ createdAfter: true, createdBefore: true, idPrefix: true, root: true, label: true, q: true },
 };
 const callback: Keys<Omit<CallbackBody, keyof ExecutionResult>> = {
   taskId: true,

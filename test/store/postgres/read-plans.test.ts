@@ -78,6 +78,7 @@ const fill = (tasks: number): string => `
   INSERT INTO approval (id, task, tenant, tool_call_id, tool_name, input, state, created_at, expires_at, decided_at, decided_by)
     SELECT seq::text, seq, tenant, 'call', '', '{}', CASE WHEN seq % 1000 = 2 THEN 'pending' ELSE 'approved' END, 0, 0,
       CASE WHEN seq % 1000 = 2 THEN NULL ELSE 0 END, CASE WHEN seq % 1000 = 2 THEN NULL ELSE 'user' END FROM task;
+  INSERT INTO task_label (task, tenant, name, value) SELECT seq, tenant, 'team', 'docs' FROM task;
   INSERT INTO resume_token (tenant, provider, agent_id, token, used_at) SELECT tenant, provider, agent_id, id, 0 FROM task;
   INSERT INTO ticket (hash, principal, tenant, scopes, token_proof, expires_at) SELECT id, '', tenant, '[]', '', 0 FROM task;`;
 
@@ -152,6 +153,7 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     const searches = [
       { errorCode: "timeout" as const },
       { callback: "dead" as const },
+      { labels: [{ name: "team", value: "docs" }] },
       { createdAfter: middle, createdBefore: middle + 10 },
       { root: null },
       { title: "needle" },
