@@ -72,8 +72,10 @@ function renderAdapter({ provider, health, capabilities, running, queued, maxCon
   </section>`;
 }
 
-/** Commands in a remedy are in backticks or quotes, such as: run \`claude login\`. */
+/** Remedies name a command to run, such as: Run npm install -g opencode-ai, or set BRIDGE_OPENCODE_COMMAND. */
 const renderCommands = (detail: string): TemplateResult[] =>
-  [...detail.matchAll(/`([^`]+)`/g)].map(([, command = ""]) => html`<code>${showHidden(command)}</code> ${copyButton(command)}`);
+  [...detail.matchAll(/\bRun (?:`([^`]+)`|((?:npm|npx|apt-get) [^,`]+?))(?=[,`]|\.(?:\s|$))/g)].map(([, quoted = "", plain = ""]) =>
+    copyButton(quoted + plain, "Copy the command"),
+  );
 
 customElements.define("bridge-adapters", Adapters);
