@@ -47,6 +47,8 @@ class Tasks extends PageElement {
   #unknownTimer: ReturnType<typeof setTimeout> | undefined;
   #unsubscribe: () => void = () => {};
   #generation = 0;
+  /** Whether the rows belong to the current filters. */
+  #isLoaded = false;
   #poll = poll(this, (signal) => this.#loadFirst(signal));
   #onScroll = (): void => this.requestUpdate();
 
@@ -74,6 +76,7 @@ class Tasks extends PageElement {
     if (before === undefined || before.query.toString() === this.route.query.toString()) return;
     this.#table = createTaskTable();
     this.#generation += 1;
+    this.#isLoaded = false;
     this.#nextCursor = null;
     this.#hasMore = false;
     this.#selected.clear();
@@ -108,6 +111,7 @@ class Tasks extends PageElement {
       const page = await this.context.api.list<Row>("/api/v2/tasks", { ...this.#query(), limit: FIRST_PAGE }, { signal });
       const isFirst = table.length === 0;
       table.applyFirst(mark, page.data, page.meta.nextCursor !== null);
+      this.#isLoaded ||= generation === this.#generation;
       // Later snapshots renew only the first page; the cursor stays at the end of what is loaded.
       if (generation === this.#generation && (isFirst || this.#nextCursor === null || table.length <= page.data.length)) {
         this.#nextCursor = page.meta.nextCursor;
@@ -311,7 +315,7 @@ class Tasks extends PageElement {
   }
 
   #renderEmpty(): TemplateResult | typeof nothing {
-    if (this.#poll.value === undefined) return this.#poll.error === null ? html`<p role="status">Loading …</p>` : nothing;
+    if (!this.#isLoaded) return this.#poll.error === null ? html`<p role="status">Loading …</p>` : nothing;
     const hasFilter = Object.values(this.#query()).some((value) => value !== "");
     return hasFilter
       ? html`<p class="empty">No task matches. <a href=${linkTo("tasks")}>Clear the filters</a></p>`
