@@ -92,9 +92,13 @@ class Tasks extends PageElement {
   #filters(): Filter[] {
     const providers = this.context.attention.state.adapters.map(({ provider }) => provider);
     return [
+      { name: "q", label: "Title contains", values: null },
       { name: "state", label: "State", values: ["queued", "running", "completed", "failed", "cancelled"] },
       { name: "provider", label: "Adapter", values: providers },
       { name: "agentId", label: "Agent", values: null },
+      { name: "errorCode", label: "Error code", values: null },
+      { name: "callback", label: "Callback", values: ["pending", "delivered", "dead"] },
+      { name: "idPrefix", label: "Id starts with", values: null },
       { name: "parentTaskId", label: "Parent task", values: null },
     ];
   }
@@ -264,18 +268,17 @@ class Tasks extends PageElement {
   }
 
   #renderRow(row: Row, index: number, now: number): TemplateResult {
-    const name = showHidden(row.title ?? row.taskId);
     return html`<div role="row" class="task-row" aria-rowindex=${index + 2} data-index=${index}>
       <span role="cell"
         ><input
           type="checkbox" aria-label="Select ${row.taskId}" .checked=${live(this.#selected.has(row.taskId))}
           ?disabled=${hasEnded(row)} @change=${() => this.#toggle(row.taskId)}
       /></span>
-      <span role="cell">${activityBadge(findActivity(row, now))}</span>
-      <span role="cell" class="name"><a href=${taskLink(row.taskId)} title=${row.taskId}>${name}</a></span>
+      <span role="cell" title=${row.errorCode ?? nothing}>${activityBadge(findActivity(row, now))}</span>
+      <span role="cell" class="name"><a href=${taskLink(row.taskId)}>${showHidden(row.title ?? "")} <span class="detail">${row.taskId}</span></a></span>
       <span role="cell">${row.agentId}</span>
       <span role="cell">${row.provider}</span>
-      <span role="cell" class="number">${row.costUsd === undefined || row.costUsd === null ? nothing : formatCost(row.costUsd)}</span>
+      <span role="cell" class="number">${hasEnded(row) ? formatCost(row.costUsd) : nothing}</span>
       <span role="cell">${callbackBadge(row.callback)}</span>
       <span role="cell" class="number">${age(row.lastProgressAt, now)}</span>
       <span role="cell" class="number">${age(row.createdAt, now)}</span>
