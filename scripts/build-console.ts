@@ -42,4 +42,6 @@ const minifyCss = (css: string): string =>
     .replaceAll(/\/\*.*?\*\//gs, "")
     .replaceAll(/\s+/g, " ")
     .replaceAll(/\s?([{};])\s?/g, "$1")
+    .replaceAll(/([:,])\s/g, "$1")
+    .replaceAll(";}", "}")
     .trim();

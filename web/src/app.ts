@@ -129,7 +129,7 @@ class App extends BridgeElement {
         <nav aria-label="Pages">${navigation.map((link) => this.#renderLink(link, context))}</nav>
         <span class="who">
           ${
-            attention.state.error === null
+            !isConnectionLost(attention.state.error)
               ? html`<span class="connection" role="status">live</span>`
               : html`<span class="connection lost" role="status">reconnecting …</span>`
           }
@@ -179,6 +179,9 @@ class App extends BridgeElement {
     this.querySelector<HTMLElement>("#main")?.focus();
   }
 }
+
+/** A rejected request, for example because the token lacks a scope, is not a lost connection. */
+const isConnectionLost = (error: { status: number } | null): boolean => error !== null && (error.status === 0 || error.status >= 500);
 
 function isTyping(event: KeyboardEvent): boolean {
   const [target] = event.composedPath();

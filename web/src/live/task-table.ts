@@ -1,8 +1,7 @@
-import type { ListedTask } from "bridge-client";
+import type { ListedTask as Row, TaskErrorCode } from "bridge-client";
 import type { FeedEvent } from "./feed.ts";
 
-/** A task in the list. Fields that Bridge may omit are optional. */
-export type Row = ListedTask & { title?: string | null; costUsd?: number | null; model?: string | null; errorCode?: string | null };
+export type { Row };
 
 /** Marks the time at which a request for a page was sent. */
 export type SnapshotMark = number;
@@ -92,7 +91,7 @@ function patchRow(row: Row, { type, timestamp, errorCode }: FeedEvent): Row {
         ? {
             ...row,
             state: errorCode === "cancelled" ? "cancelled" : "failed",
-            errorCode,
+            errorCode: errorCode as TaskErrorCode | null,
             finishedAt: timestamp,
             waitingOn: null,
             queuedBecause: null,

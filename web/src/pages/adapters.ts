@@ -1,5 +1,6 @@
 import type { Adapter } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
+import { ApiError } from "../api.ts";
 import { PageElement } from "../element.ts";
 import { showHidden } from "../format.ts";
 import { age, badge, errorNote, healthBadge } from "../parts/badges.ts";
@@ -9,6 +10,9 @@ import { linkTo } from "../router.ts";
 /** The adapters with their health, what to do about it, their capabilities and their load. */
 class Adapters extends PageElement {
   #unsubscribe: () => void = () => {};
+
+  #checking: string | null = null;
+  #error: ApiError | null = null;
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -20,28 +24,55 @@ class Adapters extends PageElement {
     this.#unsubscribe();
   }
 
+  async #check(provider: string): Promise<void> {
+    this.#checking = provider;
+    this.#error = null;
+    this.requestUpdate();
+    const { api, attention } = this.context;
+    try {
+      await api.call(`/api/v2/adapters/${encodeURIComponent(provider)}/check`, { method: "POST" });
+    } catch (error) {
+      this.#error = error instanceof ApiError ? error : null;
+    }
+    this.#checking = null;
+    attention.refresh();
+    this.requestUpdate();
+  }
+
   protected override render(): TemplateResult {
     const { adapters, error, isLoaded } = this.context.attention.state;
     const now = Date.now();
     return html`
       <h1>Adapters</h1>
-      ${errorNote(error)} ${isLoaded ? nothing : html`<p role="status">Loading …</p>`}
-      ${adapters.map((adapter) => renderAdapter(adapter, now))}
+      ${errorNote(error ?? this.#error)} ${isLoaded ? nothing : html`<p role="status">Loading …</p>`}
+      ${adapters.map((adapter) => renderAdapter(adapter, now, this.#renderCheck(adapter)))}
       <p class="hint">
         <code>BRIDGE_ADAPTERS</code> lists the adapters. Bridge logs at its start which other installed programs it could run.
       </p>
     `;
   }
+
+  #renderCheck({ provider }: Adapter): TemplateResult | typeof nothing {
+    if (!this.context.identity.scopes.includes("manage")) return nothing;
+    const isChecking = this.#checking === provider;
+    return html`<button ?disabled=${this.#checking !== null} @click=${() => this.#check(provider)} aria-label="Check ${provider} now">
+      ${isChecking ? "Checking …" : "Check now"}
+    </button>`;
+  }
 }
 
-function renderAdapter({ provider, health, capabilities, running, queued, maxConcurrent, nodes }: Adapter, now: number): TemplateResult {
+function renderAdapter(
+  { provider, health, capabilities, running, queued, maxConcurrent, nodes }: Adapter,
+  now: number,
+  check: TemplateResult | typeof nothing,
+): TemplateResult {
   const { outputStrategies = [], inputs = [], ...abilities } = (capabilities ?? {}) as Record<string, unknown>;
   const able = Object.entries(abilities).filter(([, value]) => value === true);
   return html`<section class="adapter" aria-label=${provider}>
     <h2>${provider} ${healthBadge(health.status)}</h2>
     <p class="detail">
       ${[health.connection, health.version].filter((part) => part !== null).join(" · ")}
-      ${health.checkedAt === null ? "not checked yet" : html`checked ${age(health.checkedAt, now)} ago`}
+      ${health.checkedAt === null ? "not checked yet" : html`checked ${age(health.checkedAt, now)} ago`} ${check}
     </p>
     ${health.detail === null ? nothing : html`<p class="note ${health.status === "healthy" ? "info" : "warning"}">${showHidden(health.detail)}</p>`}
     <p>
@@ -72,8 +103,10 @@ function renderAdapter({ provider, health, capabilities, running, queued, maxCon
   </section>`;
 }
 
-/** Commands in a remedy are in backticks or quotes, such as: run \`claude login\`. */
+/** Remedies name a command to run, such as: Run npm install -g opencode-ai, or set BRIDGE_OPENCODE_COMMAND. */
 const renderCommands = (detail: string): TemplateResult[] =>
-  [...detail.matchAll(/`([^`]+)`/g)].map(([, command = ""]) => html`<code>${showHidden(command)}</code> ${copyButton(command)}`);
+  [...detail.matchAll(/\bRun (?:`([^`]+)`|((?:npm|npx|apt-get) [^,`]+?))(?=[,`]|\.(?:\s|$))/g)].map(([, quoted = "", plain = ""]) =>
+    copyButton(quoted + plain, "Copy the command"),
+  );
 
 customElements.define("bridge-adapters", Adapters);

@@ -1,4 +1,4 @@
-import type { AcceptedTask, Adapter, FieldError, Workspace } from "bridge-client";
+import type { AcceptedTask, Adapter, FieldError } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import { ApiError } from "../api.ts";
@@ -51,7 +51,7 @@ class NewTask extends PageElement {
         this.#values = toFormValues(request);
         this.#masked = masked;
       }
-      const { data } = await api.list<Workspace>("/api/v2/workspaces", { limit: MAX_AGENTS });
+      const { data } = await api.list<{ agentId: string }>("/api/v2/agents", { limit: MAX_AGENTS });
       this.#agents = data.map(({ agentId }) => agentId);
     } catch (error) {
       this.#error = error instanceof ApiError ? error : null;

@@ -2,10 +2,12 @@ import type { ListedTask, Task, TaskFile } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import { ApiError } from "../api.ts";
+import { readCouncil } from "../council.ts";
 import { PageElement } from "../element.ts";
 import { firstLine, formatBytes, formatCost, formatCount, formatDuration, formatTime, formatValue, showHidden } from "../format.ts";
 import { poll, SNAPSHOT_MS } from "../live/poll.ts";
 import { activityBadge, age, callbackBadge, errorNote } from "../parts/badges.ts";
+import { councilView } from "../parts/council-view.ts";
 import { lane } from "../parts/lane.ts";
 import { longText } from "../parts/long-text.ts";
 import { renderTurns } from "../parts/turns.ts";
@@ -136,11 +138,12 @@ class TaskPage extends PageElement {
       return html`<h1>${this.route.id}</h1>${error === null ? html`<p role="status">Loading …</p>` : errorNote(error)}`;
     const { task } = value;
     const now = Date.now();
+    const council = readCouncil(task, value.children);
     return html`
       <h1>${showHidden(task.taskId)} ${activityBadge(findActivity(this.#withLastEvent(task), now))}</h1>
       ${errorNote(error)} ${this.#renderActions(task)}
       ${this.#message === "" ? nothing : html`<p class="note info" role="status">${this.#message}</p>`} ${this.#renderState(task, now)}
-      ${this.#renderFacts(task, now)} ${this.#renderResult(task)} ${renderRequest(value.request)}
+      ${this.#renderFacts(task, now)} ${council === null ? nothing : councilView(council, now)} ${this.#renderResult(task)} ${renderRequest(value.request)}
       <section aria-labelledby="timeline">
         <h2 id="timeline">Timeline <span class="hint">${this.#timeline.count} events</span></h2>
         ${this.#hasGap ? html`<p class="note warning">Earlier events of this task have been deleted.</p>` : nothing}
@@ -257,7 +260,7 @@ class TaskPage extends PageElement {
       <h2 id="result">Result</h2>
       ${result.error === undefined || state === "completed" ? nothing : longText(result.error)}
       ${result.output === undefined || result.output === "" ? nothing : longText(result.output)}
-      ${result.outputs === undefined ? nothing : html`<h3>Structured output</h3>${longText(formatValue(result.outputs))}`}
+      ${result.outputs === undefined ? nothing : html`<details ?open=${!result.output}><summary>Structured output</summary>${longText(formatValue(result.outputs))}</details>`}
       ${result.error === undefined && !result.output && result.outputs === undefined ? html`<p class="empty">No output.</p>` : nothing}
     </section>`;
   }

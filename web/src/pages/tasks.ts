@@ -47,6 +47,8 @@ class Tasks extends PageElement {
   #unknownTimer: ReturnType<typeof setTimeout> | undefined;
   #unsubscribe: () => void = () => {};
   #generation = 0;
+  /** Whether the rows belong to the current filters. */
+  #isLoaded = false;
   #poll = poll(this, (signal) => this.#loadFirst(signal));
   #onScroll = (): void => this.requestUpdate();
 
@@ -74,6 +76,7 @@ class Tasks extends PageElement {
     if (before === undefined || before.query.toString() === this.route.query.toString()) return;
     this.#table = createTaskTable();
     this.#generation += 1;
+    this.#isLoaded = false;
     this.#nextCursor = null;
     this.#hasMore = false;
     this.#selected.clear();
@@ -89,9 +92,13 @@ class Tasks extends PageElement {
   #filters(): Filter[] {
     const providers = this.context.attention.state.adapters.map(({ provider }) => provider);
     return [
+      { name: "q", label: "Title contains", values: null },
       { name: "state", label: "State", values: ["queued", "running", "completed", "failed", "cancelled"] },
       { name: "provider", label: "Adapter", values: providers },
       { name: "agentId", label: "Agent", values: null },
+      { name: "errorCode", label: "Error code", values: null },
+      { name: "callback", label: "Callback", values: ["pending", "delivered", "dead"] },
+      { name: "idPrefix", label: "Id starts with", values: null },
       { name: "parentTaskId", label: "Parent task", values: null },
     ];
   }
@@ -108,6 +115,7 @@ class Tasks extends PageElement {
       const page = await this.context.api.list<Row>("/api/v2/tasks", { ...this.#query(), limit: FIRST_PAGE }, { signal });
       const isFirst = table.length === 0;
       table.applyFirst(mark, page.data, page.meta.nextCursor !== null);
+      this.#isLoaded ||= generation === this.#generation;
       // Later snapshots renew only the first page; the cursor stays at the end of what is loaded.
       if (generation === this.#generation && (isFirst || this.#nextCursor === null || table.length <= page.data.length)) {
         this.#nextCursor = page.meta.nextCursor;
@@ -260,18 +268,17 @@ class Tasks extends PageElement {
   }
 
   #renderRow(row: Row, index: number, now: number): TemplateResult {
-    const name = showHidden(row.title ?? row.taskId);
     return html`<div role="row" class="task-row" aria-rowindex=${index + 2} data-index=${index}>
       <span role="cell"
         ><input
           type="checkbox" aria-label="Select ${row.taskId}" .checked=${live(this.#selected.has(row.taskId))}
           ?disabled=${hasEnded(row)} @change=${() => this.#toggle(row.taskId)}
       /></span>
-      <span role="cell">${activityBadge(findActivity(row, now))}</span>
-      <span role="cell" class="name"><a href=${taskLink(row.taskId)} title=${row.taskId}>${name}</a></span>
+      <span role="cell" title=${row.errorCode ?? nothing}>${activityBadge(findActivity(row, now))}</span>
+      <span role="cell" class="name"><a href=${taskLink(row.taskId)}>${showHidden(row.title ?? "")} <span class="detail">${row.taskId}</span></a></span>
       <span role="cell">${row.agentId}</span>
       <span role="cell">${row.provider}</span>
-      <span role="cell" class="number">${row.costUsd === undefined || row.costUsd === null ? nothing : formatCost(row.costUsd)}</span>
+      <span role="cell" class="number">${hasEnded(row) ? formatCost(row.costUsd) : nothing}</span>
       <span role="cell">${callbackBadge(row.callback)}</span>
       <span role="cell" class="number">${age(row.lastProgressAt, now)}</span>
       <span role="cell" class="number">${age(row.createdAt, now)}</span>
@@ -311,7 +318,7 @@ class Tasks extends PageElement {
   }
 
   #renderEmpty(): TemplateResult | typeof nothing {
-    if (this.#poll.value === undefined) return this.#poll.error === null ? html`<p role="status">Loading …</p>` : nothing;
+    if (!this.#isLoaded) return this.#poll.error === null ? html`<p role="status">Loading …</p>` : nothing;
     const hasFilter = Object.values(this.#query()).some((value) => value !== "");
     return hasFilter
       ? html`<p class="empty">No task matches. <a href=${linkTo("tasks")}>Clear the filters</a></p>`

@@ -40,7 +40,7 @@ function renderEntry(entry: Entry, { context, isRunning, now }: TurnOptions): Te
     case "text":
       return entry.isDiscarded
         ? html`<p class="hint">The runtime discarded ${entry.text.length} characters of text.</p>`
-        : html`<div class="answer">${longText(entry.text)}</div>`;
+        : html`<div class="answer">${longText(entry.text, { showsEnd: isRunning })}</div>`;
     case "progress":
       return html`<p class="progress">${showHidden(firstLine(formatValue(entry.data), 300))}</p>`;
     case "tool":

@@ -1,0 +1,59 @@
+import { html, nothing, type TemplateResult } from "lit";
+import type { Council, Finding } from "../council.ts";
+import { showHidden } from "../format.ts";
+import { taskLink } from "../router.ts";
+import { findActivity } from "../task-state.ts";
+import { activityBadge, badge } from "./badges.ts";
+import { longText } from "./long-text.ts";
+
+const verdictSigns: Readonly<Record<string, readonly [kind: string, sign: string]>> = {
+  PASS: ["completed", "✓"],
+  CONCERNS: ["approval", "!"],
+  FAIL: ["failed", "✕"],
+};
+
+/** Shows a council: its verdict, which role answered in which round, and its findings. */
+export function councilView({ verdict, isPartial, skipped, findings, rounds, roles }: Council, now: number): TemplateResult {
+  const [kind, sign] = verdictSigns[verdict ?? ""] ?? ["", "·"];
+  return html`<section aria-labelledby="council">
+    <h2 id="council">Council ${verdict === null ? nothing : badge(kind, sign, verdict)}</h2>
+    ${isPartial ? html`<p class="note warning">Not every requested runtime completed, so the coverage is partial.</p>` : nothing}
+    ${skipped.map(({ bridge, reason }) => html`<p class="note info"><strong>${bridge}</strong> did not take part: ${showHidden(reason)}</p>`)}
+    ${
+      roles.length === 0
+        ? nothing
+        : html`<div class="scroll" tabindex="0" role="region" aria-label="Roles and rounds">
+            <table class="council">
+              <thead>
+                <tr><th scope="col">Role</th>${rounds.map((round) => html`<th scope="col">Round ${round}</th>`)}</tr>
+              </thead>
+              <tbody>
+                ${roles.map(
+                  ({ name, tasks }) => html`<tr>
+                    <th scope="row">${name}</th>
+                    ${rounds.map((round) => {
+                      const task = tasks.get(round);
+                      return html`<td>${task === undefined ? nothing : html`<a href=${taskLink(task.taskId)}>${activityBadge(findActivity(task, now))}</a>`}</td>`;
+                    })}
+                  </tr>`,
+                )}
+              </tbody>
+            </table>
+          </div>`
+    }
+    ${findings.length === 0 ? nothing : html`<h3>Findings</h3><ul class="rows findings">${findings.map(renderFinding)}</ul>`}
+  </section>`;
+}
+
+function renderFinding({ severity, status, title, description, evidence, action, raisedBy, note }: Finding): TemplateResult {
+  return html`<li>
+    <details>
+      <summary>
+        ${severity === null ? nothing : badge(severity === "CRITICAL" || severity === "HIGH" ? "failed" : "approval", "▲", severity)}
+        ${badge("", "·", status)} ${showHidden(title)} <span class="detail">${showHidden(raisedBy)}</span>
+      </summary>
+      ${note === "" ? nothing : html`<p class="detail">${showHidden(note)}</p>`} ${longText(description)}
+      ${evidence === null ? nothing : html`<h4>Evidence</h4>${longText(evidence)}`} ${action === null ? nothing : html`<h4>Action</h4>${longText(action)}`}
+    </details>
+  </li>`;
+}
