@@ -27,6 +27,7 @@ function sourceOf(directory: string): string[] {
   const [first, ...rest] = directory.split("/");
   if (first === "adapters") return [directory, `src/${directory}`];
   if (first === "bench") return [directory];
+  if (first === "web") return [path.posix.join("web/src", ...rest)];
   if (first === "packages") return [path.posix.join("packages", rest[0] ?? "", "src", ...rest.slice(1)), directory];
   return [`src/${directory}`];
 }

@@ -33,6 +33,8 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
       "crash/crash-run.ts": "kills Bridge during its start, after a fraction of the last startup time",
       "cluster/run.ts": "prints the duration of a run",
       "cluster/membership.test.ts": "a fake clock",
+      "cluster/scenarios/restarts.ts": "the rate of tasks, as a figure of the report",
+      "store/postgres/callback-schedule.test.ts": "the time of a reading of another clock",
       "adapters/in-memory-adapter.ts": "the duration in a result",
       "runtimes/model-server/server.ts": "the time of a request, for debugging",
       "runtimes/table/scenarios.ts": "the time of a cancellation, for the report",

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { FeedEvent } from "../../web/src/live/feed.ts";
-import { createTaskTable, type Row } from "../../web/src/live/task-table.ts";
+import type { FeedEvent } from "../../../web/src/live/feed.ts";
+import { createTaskTable, type Row } from "../../../web/src/live/task-table.ts";
 
 const row = (number: number, fields: Partial<Row> = {}): Row =>
   ({
