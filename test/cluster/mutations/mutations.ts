@@ -92,8 +92,8 @@ export const mutations: readonly Mutation[] = [
     name: "the tail is not read without a hint",
     caughtBy: { scenario: "hints-lost" },
     file: "src/store/postgres/poll.ts",
-    find: "timer = setTimeout(now, hintsArrive() ? POLL_MS : POLL_WITHOUT_HINTS_MS)",
-    replace: "timer = setTimeout(now, 1_000_000)",
+    find: "else wait(hintsArrive() ? POLL_MS : POLL_WITHOUT_HINTS_MS)",
+    replace: "else wait(1_000_000)",
   },
   {
     name: "the agents of a node move to another one",
