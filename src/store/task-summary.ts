@@ -21,9 +21,11 @@ export const toLabelRows = ({ tenant, request: { labels = {} } }: Pick<NewTask, 
 /** Returns the title of a task: the first line of its message that is not blank, shortened; null if there is none. */
 export function titleOf(message: string): string | null {
   const [line = ""] = /\S[^\r\n]*/.exec(message.slice(0, SEARCHED_UNITS)) ?? [];
-  const characters = Array.from(line.trimEnd());
-  if (characters.length === 0) return null;
-  return characters.length <= MAX_TITLE ? characters.join("") : `${characters.slice(0, MAX_TITLE - 1).join("")}…`;
+  const title = line.trimEnd();
+  // No text has more characters than UTF-16 units.
+  if (title.length <= MAX_TITLE) return title === "" ? null : title;
+  const characters = Array.from(title);
+  return characters.length <= MAX_TITLE ? title : `${characters.slice(0, MAX_TITLE - 1).join("")}…`;
 }
 
 /** The columns of the summary of a new task. */
