@@ -55,8 +55,9 @@ class Adapters extends PageElement {
   #renderCheck({ provider }: Adapter): TemplateResult | typeof nothing {
     if (!this.context.identity.scopes.includes("manage")) return nothing;
     const isChecking = this.#checking === provider;
-    return html`<button ?disabled=${this.#checking !== null} @click=${() => this.#check(provider)} aria-label="Check ${provider} now">
-      ${isChecking ? "Checking …" : "Check now"}
+    const text = isChecking ? "Checking …" : "Check now";
+    return html`<button ?disabled=${this.#checking !== null} @click=${() => this.#check(provider)} aria-label="${text}: ${provider}">
+      ${text}
     </button>`;
   }
 }

@@ -46,8 +46,8 @@ super(...arguments),this.key=O}render(e,t){return this.key=e,t}update(e,[t,n]){r
       <p class="hint">
         <code>BRIDGE_ADAPTERS</code> lists the adapters. Bridge logs at its start which other installed programs it could run.
       </p>
-    `}#i({provider:e}){if(!this.context.identity.scopes.includes(`manage`))return O;let t=this.#t===e;return E`<button ?disabled=${this.#t!==null} @click=${()=>this.#r(e)} aria-label="Check ${e} now">
-      ${t?`Checking …`:`Check now`}
+    `}#i({provider:e}){if(!this.context.identity.scopes.includes(`manage`))return O;let t=this.#t===e?`Checking …`:`Check now`;return E`<button ?disabled=${this.#t!==null} @click=${()=>this.#r(e)} aria-label="${t}: ${e}">
+      ${t}
     </button>`}};function Tt({provider:e,health:t,capabilities:n,running:r,queued:i,maxConcurrent:a,nodes:o},s,c){let{outputStrategies:l=[],inputs:u=[],...d}=n??{},f=Object.entries(d).filter(([,e])=>e===!0);return E`<section class="adapter" aria-label=${e}>
     <h2>${e} ${ht(t.status)}</h2>
     <p class="detail">
