@@ -30,7 +30,7 @@ const MAX_LABEL_FILTERS = 16;
 const labelFilter = z
   .string()
   .regex(/^[^=]+=.+$/, "must be name=value, for example label=team=docs")
-  .transform((text) => [{ name: text.slice(0, text.indexOf("=")), value: text.slice(text.indexOf("=") + 1) }]);
+  .transform((text) => ({ name: text.slice(0, text.indexOf("=")), value: text.slice(text.indexOf("=") + 1) }));
 
 /** Conditions that have no index in the order of the list. */
 const searchQuery = {
@@ -49,8 +49,7 @@ const searchQuery = {
     .optional()
     .describe("Only this task, its child tasks and their child tasks. `*`: only tasks without a parent."),
   label: z
-    .union([labelFilter, z.array(labelFilter).max(MAX_LABEL_FILTERS)])
-    .transform((labels) => labels.flat())
+    .preprocess((value) => (typeof value === "string" ? [value] : value), z.array(labelFilter).max(MAX_LABEL_FILTERS))
     .optional()
     .meta({
       description: "Only tasks with this label, as `name=value`. Repeat the parameter for tasks that have several labels.",

@@ -81,7 +81,8 @@ test.each([
   ["createdBefore=2026-11-22T09:30:00", "createdBefore", "time zone"],
   ["idPrefix=a/b", "idPrefix", "A-Z"],
   ["root=a b", "root", "taskId"],
-  ["label=team", "label", "name=value"],
+  ["label=team", "label.0", "name=value"],
+  ["label=a=b&label=team", "label.1", "name=value"],
   [`q=${"x".repeat(201)}`, "q", "200"],
 ])("an invalid filter is rejected with its name and the remedy: %s", async (query, path, remedy) => {
   const refused = await bridge.call("GET", `/api/v2/tasks?${query}`);
