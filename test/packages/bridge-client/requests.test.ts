@@ -132,10 +132,10 @@ test("a response may take longer than silenceMs if data keeps arriving", async (
     const dripping = setInterval(() => {
       response.write(text[sent++]);
       if (sent === text.length) response.end();
-    }, 10);
+    }, 20);
     response.once("close", () => clearInterval(dripping)).once("finish", () => clearInterval(dripping));
   });
-  const client = createBridgeClient({ url, ...quick, silenceMs: 200 });
+  const client = createBridgeClient({ url, ...quick, silenceMs: 500 });
   expect(await client.getTask("t")).toEqual({ taskId: "t", state: "completed" });
   expect(requests).toHaveLength(1);
 });
