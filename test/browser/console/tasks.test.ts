@@ -58,6 +58,15 @@ test("filters are applied, stay in the URL, and can be cleared", async () => {
   await page.getByRole("link", { name: "filter-ok" }).waitFor();
 });
 
+test("a filter keeps what a person is typing while the list changes", async () => {
+  const { page } = await open("tasks?agentId=typing");
+  const field = page.getByLabel("Title contains");
+  await field.pressSequentially("half of a wo");
+  await bridge.dispatch({ taskId: "typing-1", agentId: "typing", message: "fine" });
+  await page.getByRole("link", { name: "typing-1" }).waitFor();
+  expect(await field.inputValue()).toBe("half of a wo");
+});
+
 test("the page of a task shows its turns, its tool calls and its result", async () => {
   await bridge.dispatch({ taskId: "look-1", message: "look", metadata: { ticket: 7 } });
   const opened = await open("tasks/look-1");

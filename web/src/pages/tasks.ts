@@ -288,9 +288,10 @@ class Tasks extends PageElement {
   #renderFilter({ name, label, values }: Filter): TemplateResult {
     const value = this.route.query.get(name) ?? "";
     const onChange = (event: Event): void => this.#setFilter(name, (event.target as HTMLInputElement).value.trim());
+    // Without live(): a render, such as after an event, must not replace what a person is typing.
     const field =
       values === null
-        ? html`<input .value=${live(value)} @change=${onChange} spellcheck="false" autocomplete="off" />`
+        ? html`<input .value=${value} @change=${onChange} spellcheck="false" autocomplete="off" />`
         : html`<select @change=${onChange}>
             <option value="" ?selected=${value === ""}>all</option>
             ${[...new Set([...values, ...(value === "" ? [] : [value])])].map(

@@ -395,7 +395,7 @@ curl ${q(`../api/v2/dispatch`)} -H "$AUTH" -H "Content-Type: application/json" \
       <span role="cell">${pt(e.callback)}</span>
       <span role="cell" class="number">${G(e.lastProgressAt,n)}</span>
       <span role="cell" class="number">${G(e.createdAt,n)}</span>
-    </div>`}#D({name:e,label:t,values:n}){let r=this.route.query.get(e)??``,i=t=>this.#b(e,t.target.value.trim()),a=n===null?E`<input .value=${Qt(r)} @change=${i} spellcheck="false" autocomplete="off" />`:E`<select @change=${i}>
+    </div>`}#D({name:e,label:t,values:n}){let r=this.route.query.get(e)??``,i=t=>this.#b(e,t.target.value.trim()),a=n===null?E`<input .value=${r} @change=${i} spellcheck="false" autocomplete="off" />`:E`<select @change=${i}>
             <option value="" ?selected=${r===``}>all</option>
             ${[.../* @__PURE__ */ new Set([...n,...r===``?[]:[r]])].map(e=>E`<option value=${e} ?selected=${e===r}>${e}</option>`)}
           </select>`;return E`<label>${t} ${a}</label>`}#O(){let e=this.#i.size,t=this.#s===``?O:E`<p class="note info" role="status">${this.#s}</p>`;if(e===0||!this.context.identity.scopes.includes(`dispatch`))return t;let n=E`<button class="danger" @click=${()=>this.#k(!0)}>Cancel ${e} ${e===1?`task`:`tasks`}</button>`,r=E`<span>Cancel ${e} and all of their child tasks?</span>
