@@ -1,6 +1,6 @@
 import type { AvailableAdapters } from "../adapters/available-adapters.ts";
 import type { ClusterStore } from "../store/cluster-store.ts";
-import type { Store } from "../store/store.ts";
+import type { QueuedNeeds } from "../store/records.ts";
 import type { TaskProgress, TenantQuota } from "../task.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { isReached, limitsRunning } from "./tenant-load.ts";
@@ -10,7 +10,6 @@ export const queuedReasons = ["slot", "session", "quota", "node", "tag"] as cons
 export type QueuedReason = (typeof queuedReasons)[number];
 
 interface QueuedReasonOptions {
-  store: Pick<Store, "findQueuedNeeds">;
   adapters: Pick<AvailableAdapters, "findRunner">;
   scheduler: Pick<Scheduler, "isHeldByQuota">;
   /** Null with SQLite, where all tasks run on this node. */
@@ -19,7 +18,7 @@ interface QueuedReasonOptions {
 }
 
 /** Creates the functions that find out what queued tasks wait for. */
-export function createQueuedReasons({ store, adapters, scheduler, cluster, quotaOf }: QueuedReasonOptions) {
+export function createQueuedReasons({ adapters, scheduler, cluster, quotaOf }: QueuedReasonOptions) {
   /** Whether a limit on the running tasks of its tenant or agent, which holds over all nodes, prevents the start of a queued task. */
   async function isHeldByQuota(task: TaskProgress): Promise<boolean> {
     if (scheduler.isHeldByQuota(task)) return true;
@@ -32,17 +31,13 @@ export function createQueuedReasons({ store, adapters, scheduler, cluster, quota
 
   return {
     isHeldByQuota,
-    /** Finds out what a task waits for; null if it is not queued. */
-    async findQueuedReason(task: TaskProgress): Promise<QueuedReason | null> {
-      if (task.state !== "queued") return null;
+    /** Finds out what a queued task waits for. */
+    async findQueuedReason(task: TaskProgress, { node, needs, isSessionInUse }: QueuedNeeds): Promise<QueuedReason> {
       if (await isHeldByQuota(task)) return "quota";
-      const found = await store.findQueuedNeeds(task.seq);
-      // It has started in the meantime.
-      if (found === null) return null;
-      const { runner, obstacle } = adapters.findRunner({ provider: task.provider, needs: found.needs, place: found.node });
+      const { runner, obstacle } = adapters.findRunner({ provider: task.provider, needs, place: node });
       if (obstacle?.kind === "tag") return "tag";
       if (runner?.isAlive !== true) return "node";
-      return found.isSessionInUse ? "session" : "slot";
+      return isSessionInUse ? "session" : "slot";
     },
   };
 }

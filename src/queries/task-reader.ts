@@ -1,19 +1,15 @@
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { QueuedReason } from "../dispatch/queued-reason.ts";
-import type { Callback, Page, TaskFilter, TaskSearch } from "../store/records.ts";
+import type { Page, TaskFilter, TaskSearch, TaskStatus } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import type { ListedTask, Task, TaskProgress, TaskSummary } from "../task.ts";
 
 export type { Callback, Page } from "../store/records.ts";
 
 /** A task, with the state of its callback and approvals, what it waits for, and its node. */
-export interface TaskSnapshot<Shown extends ListedTask | Task = Task> {
+export interface TaskSnapshot<Shown extends ListedTask | Task = Task> extends Omit<TaskStatus, "queued"> {
   task: Shown;
   summary: TaskSummary;
-  callback: Callback | null;
-  /** Time of its last event, in ms since the epoch. */
-  lastProgressAt: number | null;
-  isApprovalPending: boolean;
   /** Null if the task is not queued. */
   queuedBecause: QueuedReason | null;
   /** The name of its node; null if it has none, or the node was forgotten. */
@@ -26,14 +22,19 @@ export type TaskReader = ReturnType<typeof createTaskReader>;
 
 /** Creates a reader of tasks for clients. Tasks of other tenants are not found. */
 export function createTaskReader(store: Store, dispatcher: Pick<Dispatcher, "findQueuedReason" | "nameOfNode">) {
-  async function toSnapshot<Shown extends ListedTask | Task>(task: Shown, summary: TaskSummary): Promise<TaskSnapshot<Shown>> {
-    const [callback, lastProgressAt, isApprovalPending, queuedBecause] = await Promise.all([
-      store.findCallback(task.seq),
-      store.lastProgressAt(task.seq),
-      store.hasPendingApproval(task.seq),
-      dispatcher.findQueuedReason(task),
-    ]);
-    return { task, summary, callback, lastProgressAt, isApprovalPending, queuedBecause, node: dispatcher.nameOfNode(task.node) };
+  async function toSnapshot<Shown extends ListedTask | Task>(
+    task: Shown,
+    summary: TaskSummary,
+    { queued, ...status }: TaskStatus = DELETED,
+  ): Promise<TaskSnapshot<Shown>> {
+    // It may have started in the meantime.
+    const queuedBecause = task.state === "queued" && queued !== null ? await dispatcher.findQueuedReason(task, queued) : null;
+    return { task, summary, ...status, queuedBecause, node: dispatcher.nameOfNode(task.node) };
+  }
+
+  async function toSnapshots(tasks: readonly ListedTask[]): Promise<TaskSnapshot<ListedTask>[]> {
+    const statuses = await store.readTaskStatuses(tasks.map(({ seq }) => seq));
+    return Promise.all(tasks.map((task) => toSnapshot(task, task.summary, statuses.get(task.seq))));
   }
 
   return {
@@ -42,19 +43,22 @@ export function createTaskReader(store: Store, dispatcher: Pick<Dispatcher, "fin
     async find(tenant: string, taskId: string): Promise<TaskSnapshot | null> {
       const stored = await store.findStoredTask(tenant, taskId);
       if (stored === null) return null;
-      const snapshot = await toSnapshot(stored.task, stored.summary);
+      const { seq } = stored.task;
+      const snapshot = await toSnapshot(stored.task, stored.summary, (await store.readTaskStatuses([seq])).get(seq));
       return stored.readResult === null ? snapshot : { ...snapshot, readResult: stored.readResult };
     },
     /** Reads the request of a task, and the task without a long result. */
     findRequest: async (tenant: string, taskId: string): Promise<Task | null> => (await store.findStoredTask(tenant, taskId))?.task ?? null,
     /** Memory in bytes that a response with the task's result takes, determined without reading the result. */
     resultBytes: (tenant: string, taskId: string): Promise<number> => store.resultBytes(tenant, taskId),
-    list: async (filter: TaskFilter, page: Page): Promise<TaskSnapshot<ListedTask>[]> =>
-      Promise.all((await store.listTasks(filter, page)).map((task) => toSnapshot(task, task.summary))),
+    list: async (filter: TaskFilter, page: Page): Promise<TaskSnapshot<ListedTask>[]> => toSnapshots(await store.listTasks(filter, page)),
     /** Lists tasks by further conditions. A page may be empty before the end: continue from `next`. */
     async search(search: TaskSearch, page: Page): Promise<{ found: TaskSnapshot<ListedTask>[]; next: number | null }> {
       const { tasks, next } = await store.searchTasks(search, page);
-      return { found: await Promise.all(tasks.map((task) => toSnapshot(task, task.summary))), next };
+      return { found: await toSnapshots(tasks), next };
     },
   };
 }
+
+/** The status of a task that was deleted while it was read. */
+const DELETED: TaskStatus = { callback: null, lastProgressAt: null, silentMs: null, isApprovalPending: false, queued: null };

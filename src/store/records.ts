@@ -107,6 +107,28 @@ export interface InterruptedTask {
   stop: StopRequest | null;
 }
 
+/** What a queued task needs to start. */
+export interface QueuedNeeds {
+  /** The id of the only node that may start it; null if any may. */
+  node: string | null;
+  /** Tags that a node needs to start it. */
+  needs: readonly string[];
+  /** Whether a running task uses its resume token. */
+  isSessionInUse: boolean;
+}
+
+/** What a task waits for, and how far it is. */
+export interface TaskStatus {
+  callback: Callback | null;
+  /** Time of its last event, callback events aside, in ms since the epoch. */
+  lastProgressAt: number | null;
+  /** Milliseconds since its last event or its start, by the clock of the store; null if it has not started. */
+  silentMs: number | null;
+  isApprovalPending: boolean;
+  /** Null if it is not queued. */
+  queued: QueuedNeeds | null;
+}
+
 /** A task with a result that may be long. */
 export interface StoredTask {
   /** Its result is null when that is long. */

@@ -28,6 +28,7 @@ import type {
   TaskFilter,
   TaskPage,
   TaskSearch,
+  TaskStatus,
 } from "./records.ts";
 
 /** Tasks and their results. */
@@ -59,8 +60,8 @@ export interface TaskStore {
   listInterruptedTasks(deadNode?: string): Promise<InterruptedTask[]>;
   /** Any queued task of a provider. */
   findQueuedTask(provider: string): Promise<Task | null>;
-  /** What a queued task needs to start; null if it is not queued. `node` is the id of the only node that may start it; null if any may. */
-  findQueuedNeeds(taskSeq: number): Promise<{ node: string | null; needs: readonly string[]; isSessionInUse: boolean } | null>;
+  /** By the `seq` of the tasks. Deleted ones are missing. */
+  readTaskStatuses(taskSeqs: readonly number[]): Promise<ReadonlyMap<number, TaskStatus>>;
   /** Children of a task that have not ended. */
   listUnfinishedChildren(parentSeq: number): Promise<Task[]>;
   /**
@@ -129,8 +130,6 @@ export interface EventStore {
   hasEventsAfter(taskSeq: number, number: number): Promise<boolean>;
   /** Whether the newest `tool.invoked` or `tool.completed` event of a running task, since its last start, is `tool.invoked`. */
   isInToolCall(taskSeq: number): Promise<boolean>;
-  /** Time of the task's last event, callback events aside. */
-  lastProgressAt(taskSeq: number): Promise<number | null>;
 }
 
 /** The callback outbox. */

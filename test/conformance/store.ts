@@ -112,6 +112,42 @@ export function storeConformance(subject: StoreSubject): void {
         expect(new Set(all.map(({ task }) => task.seq)).size).toBe(1);
       });
 
+      test("the status of tasks tells what they wait for and how far they are", async () => {
+        const { store } = await open();
+        const request = { ...newTask().request, resumeToken: "session" };
+        const running = await started(store, { taskId: "running", request });
+        const { task: queued } = await store.insertTaskIfAbsent(newTask({ taskId: "queued", request }));
+        const { task: free } = await store.insertTaskIfAbsent(newTask({ taskId: "free" }));
+        const ended = await started(store, { taskId: "ended", provider: "other" });
+        await store.finishTaskIfRunning(ended, newFinish({}, "http://a.test/"));
+        const approval = { approvalId: "apr", toolCallId: "call", toolName: "shell", shownInput: "{}", expiresInMs: 60_000 };
+        await store.insertApprovalIfRunning(running, { ...approval, event: () => ({ type: "tool.approval_requested", data: "{}" }) });
+
+        const statuses = await store.readTaskStatuses([running.seq, queued.seq, free.seq, ended.seq, 1_000_000]);
+        // With PostgreSQL, the node on which the agent lives.
+        const needsOf = (isSessionInUse: boolean) => expect.objectContaining({ needs: [], isSessionInUse });
+        const idle = { callback: null, lastProgressAt: null, silentMs: null, isApprovalPending: false };
+        expect(statuses).toEqual(
+          new Map([
+            [
+              running.seq,
+              { ...idle, lastProgressAt: expect.any(Number), silentMs: expect.any(Number), isApprovalPending: true, queued: null },
+            ],
+            [queued.seq, { ...idle, queued: needsOf(true) }],
+            [free.seq, { ...idle, queued: needsOf(false) }],
+            [
+              ended.seq,
+              {
+                ...{ ...idle, lastProgressAt: expect.any(Number), silentMs: expect.any(Number), queued: null },
+                callback: expect.objectContaining({ state: "pending", url: "http://a.test/", attempts: 0 }),
+              },
+            ],
+          ]),
+        );
+        expect(statuses.get(running.seq)?.silentMs).toBeGreaterThanOrEqual(0);
+        expect(await store.readTaskStatuses([])).toEqual(new Map());
+      });
+
       test("two tenants may use the same id", async () => {
         const { store } = await open();
         const a = await store.insertTaskIfAbsent(newTask({ tenant: "a" }));

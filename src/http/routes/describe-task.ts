@@ -105,17 +105,15 @@ export const taskSchema = z.strictObject({ ...listedTask, result: resultSchema.n
 });
 
 /** Converts a task to its form in lists. */
-export function describeListedTask(
-  { task, summary, callback, lastProgressAt, isApprovalPending, queuedBecause, node }: TaskSnapshot<ListedTask>,
-  now: number,
-): z.infer<typeof listedTaskSchema> {
+export function describeListedTask(snapshot: TaskSnapshot<ListedTask>): z.infer<typeof listedTaskSchema> {
+  const { task, summary, callback, lastProgressAt, queuedBecause, node } = snapshot;
   return {
     taskId: task.taskId,
     parentTaskId: task.parentTaskId,
     provider: task.provider,
     agentId: task.agentId,
     state: task.state,
-    waitingOn: findWaitingReason({ task, lastProgressAt, isApprovalPending, queuedBecause }, now),
+    waitingOn: findWaitingReason(snapshot),
     queuedBecause,
     node,
     title: summary.title,
@@ -135,7 +133,7 @@ export function describeListedTask(
 
 /** Responds with a task. A long result is streamed from the store. */
 export function sendTask(reply: FastifyReply, snapshot: TaskSnapshot): FastifyReply {
-  const described = describeTask(snapshot, Date.now());
+  const described = describeTask(snapshot);
   reply.code(200);
   if (snapshot.readResult === undefined) return reply.send(described);
   return reply
@@ -151,21 +149,22 @@ async function* encodeTask({ result: _, ...described }: z.infer<typeof taskSchem
 }
 
 /** Converts a task to its form in the API. */
-export function describeTask(snapshot: TaskSnapshot, now: number): z.infer<typeof taskSchema> {
+export function describeTask(snapshot: TaskSnapshot): z.infer<typeof taskSchema> {
   const { task } = snapshot;
   const listed = { ...snapshot, task: { ...task, summary: snapshot.summary, metadata: task.request.metadata ?? null } };
-  return { ...describeListedTask(listed, now), result: task.result };
+  return { ...describeListedTask(listed), result: task.result };
 }
 
-function findWaitingReason(
-  { task, lastProgressAt, isApprovalPending, queuedBecause }: Omit<TaskSnapshot<ListedTask>, "callback" | "node" | "summary">,
-  now: number,
-): z.infer<typeof listedTask.waitingOn> {
+function findWaitingReason({
+  task,
+  silentMs,
+  isApprovalPending,
+  queuedBecause,
+}: TaskSnapshot<ListedTask>): z.infer<typeof listedTask.waitingOn> {
   if (task.state === "queued") return queuedBecause === "quota" ? "quota" : "queue";
   if (task.state !== "running") return null;
   if (isApprovalPending) return "approval";
-  const quietSince = Math.max(lastProgressAt ?? 0, task.startedAt ?? 0);
-  return now - quietSince > RUNTIME_SILENCE_MS ? "runtime" : null;
+  return silentMs !== null && silentMs > RUNTIME_SILENCE_MS ? "runtime" : null;
 }
 
 function describeDelivery({ state, url, attempts, nextAttemptAt, lastStatus, lastError }: NonNullable<TaskSnapshot["callback"]>) {

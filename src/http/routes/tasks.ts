@@ -203,11 +203,10 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
 async function listTasks(tasks: TaskReader, tenant: string, query: z.output<typeof listQuery>) {
   const { limit, cursor, errorCode, callback, createdAfter, createdBefore, idPrefix, root, label, q, ...filter } = query;
   const search = { errorCode, callback, createdAfter, createdBefore, idPrefix, root: root === "*" ? null : root, labels: label, title: q };
-  const now = Date.now();
   if (Object.values(search).some((value) => value !== undefined)) {
     const { found, next } = await tasks.search({ ...filter, ...search, tenant }, { before: cursor ?? null, limit });
     return {
-      data: found.map((snapshot) => describeListedTask(snapshot, now)),
+      data: found.map(describeListedTask),
       meta: { nextCursor: next === null ? null : encodeCursor(next) },
     };
   }
@@ -216,12 +215,7 @@ async function listTasks(tasks: TaskReader, tenant: string, query: z.output<type
   const last = found.at(-1);
   // A page with large metadata is cut short, so a page shorter than `limit` need not be the last.
   const hasMore = last !== undefined && (await readPage(last.task.seq, 1)).length > 0;
-  return toPage(
-    found,
-    hasMore,
-    (snapshot) => describeListedTask(snapshot, now),
-    ({ task }) => task.seq,
-  );
+  return toPage(found, hasMore, describeListedTask, ({ task }) => task.seq);
 }
 
 const createTaskNotFound = (): BridgeError => new BridgeError("not_found", "There is no such task.");

@@ -1,6 +1,7 @@
 import { essentialEvents } from "../essential-events.ts";
 import { eventColumns, toStoredEvent } from "../event-rows.ts";
 import type { Store } from "../store.ts";
+import { isExecution } from "../task-status.ts";
 import { cutPage, isFull } from "./cut-pages.ts";
 import type { LogPage, LogRange } from "./event-tail.ts";
 import type { Reader } from "./reader-pool.ts";
@@ -28,7 +29,6 @@ export function createEventReads(reader: Reader, lastPublished: () => number) {
     prunedThrough: async () => Number((await reader.get(selectPruned))?.["value"]),
     hasEventsAfter: async (taskSeq, number) => (await reader.get(selectLater, taskSeq, number)) !== undefined,
     isInToolCall: async (taskSeq) => (await reader.get(selectToolEvent, taskSeq))?.["type"] === "tool.invoked",
-    lastProgressAt: async (taskSeq) => ((await reader.get(selectNewest, taskSeq))?.["at"] as number | undefined) ?? null,
   } satisfies Partial<Store>;
 }
 
@@ -42,8 +42,6 @@ export async function readLog(reader: Reader, ranges: readonly LogRange[], needs
 
 /** Number of the last event that was ever stored. */
 export const readLastNumber = async (reader: Reader): Promise<number> => Number((await reader.get(selectLast))?.["last"]);
-
-const isExecution = "type NOT LIKE 'callback.%'";
 
 /** The inner limit and the offset keep PostgreSQL from reading the tasks of the tenant first. */
 const selectEvents = toStatement(
@@ -106,4 +104,3 @@ const selectToolEvent = toStatement(
    WHERE t.seq = $1 AND t.state = 'running' AND e.type IN ('tool.invoked', 'tool.completed') AND e.at >= t.started_at
    ORDER BY e.number DESC LIMIT 1`,
 );
-const selectNewest = toStatement(`SELECT at FROM event WHERE task = $1 AND ${isExecution} ORDER BY number DESC LIMIT 1`);

@@ -32,6 +32,7 @@ import { readServerClock } from "./server-clock.ts";
 import { readStopRequests } from "./stop-reads.ts";
 import { createTaskListReads } from "./task-list-reads.ts";
 import { createTaskReads } from "./task-reads.ts";
+import { createTaskStatusReads } from "./task-status-reads.ts";
 import { createTaskWrites } from "./task-writes.ts";
 import { createTicketReads } from "./ticket-reads.ts";
 import { createTicketWrites } from "./ticket-writes.ts";
@@ -147,6 +148,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
       onStop = listener;
     },
     ...createTaskReads(reader, { node: node.id, ...longTexts }),
+    ...createTaskStatusReads(reader),
     ...createTaskListReads(reader, deletions),
     ...createAgentReads(reader),
     ...createEventReads(reader, tail.lastEventNumber),

@@ -4,11 +4,21 @@ import { toStatement } from "./to-statement.ts";
 
 /** Reads which tasks run, as far as the database knows. */
 export function createRunningReads(reader: Reader, { id, incarnation }: Pick<NodeIdentity, "id" | "incarnation">) {
+  const pendingCounts = new Map<string, ReturnType<typeof count>>();
+
+  async function count(tenant: string, agentId: string) {
+    const row = await reader.get(countOfTenant, tenant, agentId);
+    return { ofTenant: Number(row?.["of_tenant"]), ofAgent: Number(row?.["of_agent"]) };
+  }
+
   return {
     listOwnRunningTasks: async () => (await reader.all(selectRunning, id, incarnation)).map(({ seq }) => Number(seq)),
-    async countRunning({ tenant, agentId }) {
-      const row = await reader.get(countOfTenant, tenant, agentId);
-      return { ofTenant: Number(row?.["of_tenant"]), ofAgent: Number(row?.["of_agent"]) };
+    /** A list asks this of many tasks of the same agent at once. */
+    countRunning({ tenant, agentId }) {
+      const key = JSON.stringify([tenant, agentId]);
+      const counted = pendingCounts.get(key) ?? count(tenant, agentId).finally(() => pendingCounts.delete(key));
+      pendingCounts.set(key, counted);
+      return counted;
     },
   } satisfies Partial<ClusterStore>;
 }

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from "#contract";
 import { HELD_WHILE_READ_BYTES, type LongTexts } from "../long-texts.ts";
 import type { Store } from "../store.ts";
-import { isSessionInUse, toQueuedCount, toStopRequest, toStoredResult, toTask, toTaskProgress } from "../task-rows.ts";
+import { toQueuedCount, toStopRequest, toStoredResult, toTask, toTaskProgress } from "../task-rows.ts";
 import { toTaskSummary } from "../task-summary.ts";
 import { tagsOfNode } from "./place-sql.ts";
 import type { Reader } from "./reader-pool.ts";
@@ -52,12 +52,6 @@ export function createTaskReads(reader: Reader, { node, readGapped, parseGapped 
       const row = await reader.get(selectQueued, provider);
       return row === undefined ? null : toTask(row);
     },
-    async findQueuedNeeds(taskSeq) {
-      const row = await reader.get(selectQueuedNeeds, taskSeq);
-      if (row === undefined) return null;
-      const needs = row["needs"] as unknown as string[];
-      return { node: row["node"] as string | null, needs, isSessionInUse: row["is_session_in_use"] === true };
-    },
     async listUnfinishedChildren(parentSeq) {
       const children = (await reader.all(selectUnfinishedChildren, parentSeq)).map(toTask);
       return children.toSorted((a, b) => a.seq - b.seq);
@@ -80,9 +74,6 @@ const interruptedOf = (condition: string): string =>
 const selectInterrupted = toStatement(interruptedOf(""));
 /** A node that is gone starts no task, so these tasks are those of its dead process, even if a new one joins at the same time. */
 const selectLost = toStatement(interruptedOf("AND EXISTS (SELECT 1 FROM node n WHERE n.id = $1 AND n.state = 'gone')"));
-const selectQueuedNeeds = toStatement(
-  `SELECT q.node, q.needs, ${isSessionInUse} AS is_session_in_use FROM task q WHERE q.seq = $1 AND q.state = 'queued'`,
-);
 const selectQueued = toStatement(`SELECT ${taskColumns} FROM task WHERE provider = $1 AND state = 'queued' LIMIT 1`);
 /** Not sorted by the statement, because then it would read all tasks in the order of their numbers. */
 const selectUnfinishedChildren = toStatement(`SELECT ${taskColumns} FROM task WHERE parent_seq = $1 AND state IN ('queued', 'running')`);

@@ -120,10 +120,6 @@ export function createEventOperations(driver: SqliteDriver, clock: () => number)
       driver.get("SELECT 1 AS more FROM event WHERE task = ? AND number > ? AND type NOT LIKE 'callback.%' LIMIT 1", taskSeq, number) !==
       undefined,
     isInToolCall: async (taskSeq) => toolCalls.has(taskSeq),
-    lastProgressAt: async (taskSeq) =>
-      (driver.get("SELECT at FROM event WHERE task = ? AND type NOT LIKE 'callback.%' ORDER BY number DESC LIMIT 1", taskSeq)?.["at"] as
-        | number
-        | undefined) ?? null,
   } satisfies Partial<Store>;
 
   return { append, toolCalls, operations };

@@ -12,6 +12,7 @@ import { openSqlite } from "./sqlite-driver.ts";
 import { createStopOperations } from "./stop-operations.ts";
 import { createTaskListOperations } from "./task-list-operations.ts";
 import { createTaskOperations } from "./task-operations.ts";
+import { createTaskStatusOperations } from "./task-status-operations.ts";
 import { createTicketOperations } from "./ticket-operations.ts";
 
 /** Options of a store; `clock` is for tests of schedules. */
@@ -43,6 +44,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     ...events.operations,
     ...approvals.operations,
     ...createTaskOperations(driver, { events, approvals, callbacks, longTexts, clock }),
+    ...createTaskStatusOperations(driver, clock),
     ...createTaskListOperations(driver, deletions.operations),
     ...createStopOperations(driver),
     keepLongTexts: longTexts.keepLongTexts,

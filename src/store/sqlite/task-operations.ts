@@ -6,7 +6,6 @@ import { HELD_WHILE_READ_BYTES, type LongTexts } from "../long-texts.ts";
 import type { DueCallback, Finish } from "../records.ts";
 import type { Store } from "../store.ts";
 import {
-  isSessionInUse,
   progressColumns,
   REQUEUE_REASON,
   toInsertedTask,
@@ -165,10 +164,6 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
         .map((row) => ({ task: toTask(row), stop: toStopRequest(row) })),
     findQueuedTask: async (provider) =>
       toTaskOrNull(driver.get("SELECT * FROM task WHERE provider = ? AND state = 'queued' LIMIT 1", provider)),
-    async findQueuedNeeds(taskSeq) {
-      const row = driver.get(`SELECT ${isSessionInUse} AS is_session_in_use FROM task q WHERE q.seq = ? AND q.state = 'queued'`, taskSeq);
-      return row === undefined ? null : { node: null, needs: [], isSessionInUse: row["is_session_in_use"] === 1 };
-    },
     listUnfinishedChildren: async (parentSeq) =>
       driver.all("SELECT * FROM task WHERE parent_seq = ? AND state IN ('queued', 'running') ORDER BY seq", parentSeq).map(toTask),
     startNextTaskIfQueued: (filter) =>

@@ -201,7 +201,7 @@ test("no query sorts or scans a whole table, with any filter", async () => {
   await store.listUnfinishedChildren(1);
   await store.readTaskEvents(1, 0, 10, { callbacks: false });
   await store.readEvents(0, { tenant: "t" });
-  await store.lastProgressAt(1);
+  await store.readTaskStatuses([1]);
   await store.listDueCallbacks({ tenant: "t", origin: "http://a.test" }, 8);
   await store.listDueCallbackQueues();
   await store.nextCallbackInMs();
