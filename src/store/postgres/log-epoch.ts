@@ -47,7 +47,7 @@ export function createLogEpoch(onChange: (lastShared: number) => void): LogEpoch
 }
 
 interface FoundEpoch {
-  /** In hexadecimal digits; a later timeline is greater. */
+  /** In hexadecimal digits; a later timeline is greater. Empty if the server does not report it. */
   timeline: string;
   epoch: string;
   /** The number of the last event that is older than the epoch. */
@@ -55,37 +55,51 @@ interface FoundEpoch {
 }
 
 async function readEpoch(connection: Connection): Promise<FoundEpoch> {
+  const timeline = await readTimeline(connection);
   const found = await readRow(connection);
-  if (found["epoch"] !== null && found["timeline"] === found["known"]) return toFound(found);
-  await renew(connection);
-  return toFound(await readRow(connection));
+  if (found["epoch"] === null || timeline !== found["timeline"]) await renew(connection, timeline);
+  return toFound(timeline, await readRow(connection));
 }
+
+/** Reads the timeline of the server; empty if the server does not report it. */
+async function readTimeline(connection: Connection): Promise<string> {
+  try {
+    return String((await connection.query(selectTimeline)).rows[0]?.["timeline"]);
+  } catch (error) {
+    if (isNotOffered(error)) return "";
+    throw error;
+  }
+}
+
+/** Services with storage of their own, such as Amazon Aurora, offer no functions for the write-ahead log: they lose no commit in a failover. */
+const isNotOffered = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && ["0A000", "42501", "42883"].includes(String(error.code));
 
 const readRow = async (connection: Connection): Promise<Row> => (await connection.query(selectEpoch)).rows[0] as Row;
 
-const toFound = (row: Row): FoundEpoch => ({
-  timeline: String(row["timeline"]),
+const toFound = (timeline: string, row: Row): FoundEpoch => ({
+  timeline,
   epoch: String(row["epoch"]),
   start: Number(row["start"] ?? 0),
 });
 
 /** The name of a file of the write-ahead log begins with the timeline of the server. */
-const timeline = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)";
+const selectTimeline = "SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline";
 const metaValue = (name: string): string => `(SELECT value FROM meta WHERE name = '${name}')`;
-const selectEpoch = `SELECT ${timeline} AS timeline, ${metaValue("timeline")} AS known, ${metaValue("epoch")} AS epoch, ${metaValue("epoch_start")} AS start`;
+const selectEpoch = `SELECT ${metaValue("timeline")} AS timeline, ${metaValue("epoch")} AS epoch, ${metaValue("epoch_start")} AS start`;
 
 /** Stores the timeline and, if there was another one before, a new epoch. Of several nodes, the first one does it. */
-async function renew(connection: Connection): Promise<void> {
+async function renew(connection: Connection, timeline: string): Promise<void> {
   await connection.query("BEGIN ISOLATION LEVEL READ COMMITTED");
   // No event gets a number before the commit.
   await connection.query(`SELECT pg_advisory_xact_lock(${advisoryLocks.eventNumbers})`);
-  const { timeline: present, known, epoch } = await readRow(connection);
-  if (epoch === null || (known !== null && known !== present)) {
+  const { timeline: known, epoch } = await readRow(connection);
+  if (epoch === null || (known !== null && known !== timeline)) {
     const { rows } = await connection.query(`SELECT ${lastEventNumber} AS start`);
     await connection.query(upsertMeta, ["epoch", randomBytes(5).toString("hex")]);
     await connection.query(upsertMeta, ["epoch_start", String(rows[0]?.["start"])]);
   }
-  await connection.query(upsertMeta, ["timeline", String(present)]);
+  await connection.query(upsertMeta, ["timeline", timeline]);
   await connection.query("COMMIT");
 }
 

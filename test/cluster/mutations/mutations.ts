@@ -134,7 +134,7 @@ export const mutations: readonly Mutation[] = [
     name: "a failover does not begin a new epoch",
     caughtBy: { test: "test/store/postgres/several-nodes.test.ts" },
     file: "src/store/postgres/log-epoch.ts",
-    find: "(known !== null && known !== present)",
+    find: "(known !== null && known !== timeline)",
     replace: `known === ""`,
   },
   {
