@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from "uuid";
 import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
-import type { AvailableAdapters, Obstacle } from "../adapters/available-adapters.ts";
+import type { AvailableAdapters, Obstacle, Runner } from "../adapters/available-adapters.ts";
 import type { ClusterView } from "../cluster/cluster-view.ts";
 import { BridgeError, type QueueOwner } from "../errors.ts";
 import type { Metrics } from "../metrics.ts";
@@ -74,35 +74,55 @@ export function createAdmission(options: AdmissionOptions) {
   /** Enqueues a task for the dispatch, or returns the task that the same dispatch created earlier. */
   async function admitTask(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; replayed: boolean }> {
     // Until its insert finds the earlier task, a repeated dispatch counts as queued, and slots would be claimed for it in vain.
-    const earlier = hasSlowChecks(dispatch.request) || scheduler.isSlotAwaited() ? await findEarlierTask(dispatch, caller) : null;
+    const isLookedUp = hasSlowChecks(dispatch.request) || scheduler.isSlotAwaited();
+    const earlier = isLookedUp ? await findEarlierTask(dispatch, caller.tenant) : null;
     if (earlier !== null) return replay(earlier, dispatch);
     let stored: { task: Task; inserted: boolean };
     try {
       stored = await checkAndEnqueue(dispatch, caller);
     } catch (error) {
       // A repeated dispatch is not rejected. If all checks pass, the insert finds the earlier task, so that most dispatches need no lookup.
-      const task = await findEarlierTask(dispatch, caller);
+      const task = await findEarlierTask(dispatch, caller.tenant);
       if (task === null) throw countIfQueueIsFull(error);
       stored = { task, inserted: false };
     }
     return stored.inserted ? { task: stored.task, replayed: false } : replay(stored.task, dispatch);
   }
 
-  async function findEarlierTask({ taskId }: ParsedDispatch, { tenant }: Caller): Promise<Task | null> {
+  /**
+   * Checks a dispatch as `admitTask` does, and stores nothing. `runner` is null if the dispatch repeats an earlier one, whose task it would
+   * find.
+   */
+  async function checkTask(
+    dispatch: ParsedDispatch,
+    tenant: string,
+  ): Promise<{ provider: string; runner: Runner | null; replayed: boolean }> {
+    const earlier = await findEarlierTask(dispatch, tenant);
+    if (earlier !== null) return { provider: replay(earlier, dispatch).task.provider, runner: null, replayed: true };
+    return { ...(await checkDispatch(dispatch, tenant)), replayed: false };
+  }
+
+  async function findEarlierTask({ taskId }: ParsedDispatch, tenant: string): Promise<Task | null> {
     return taskId === null ? null : ((await store.findStoredTask(tenant, taskId))?.task ?? null);
   }
 
   async function checkAndEnqueue(dispatch: ParsedDispatch, { tenant, traceparent }: Caller): Promise<{ task: Task; inserted: boolean }> {
-    rejectWhileRefusing();
+    const { provider } = await checkDispatch(dispatch, tenant);
     const { request, agentId, fingerprint } = dispatch;
+    const taskId = dispatch.taskId ?? uuidv7();
+    return await enqueue({ tenant, taskId, parent: null, agentId, provider, needs: needsOf(request), request, fingerprint, traceparent });
+  }
+
+  async function checkDispatch(dispatch: ParsedDispatch, tenant: string): Promise<{ provider: string; runner: Runner }> {
+    rejectWhileRefusing();
+    const { request, agentId } = dispatch;
     const provider = chooseProvider(dispatch, tenant);
     const place = places === null ? null : await places.find(tenant, agentId);
-    await checkRequest(request, { tenant, agentId, provider, place });
+    const runner = await checkRequest(request, { tenant, agentId, provider, place });
     // The check may have waited for a host lookup.
     rejectWhileRefusing();
     rejectIfQueueIsFull({ tenant, agentId });
-    const taskId = dispatch.taskId ?? uuidv7();
-    return await enqueue({ tenant, taskId, parent: null, agentId, provider, needs: needsOf(request), request, fingerprint, traceparent });
+    return { provider, runner };
   }
 
   function replay(task: Task, dispatch: ParsedDispatch): { task: Task; replayed: boolean } {
@@ -144,8 +164,11 @@ export function createAdmission(options: AdmissionOptions) {
     return others.length === 0 ? first : undefined;
   }
 
-  /** Rejects a request that its adapter cannot carry out at the moment. Child tasks are checked in the same way as dispatches. */
-  async function checkRequest(request: TaskRequest, { tenant, agentId, provider, place }: CheckedTask): Promise<void> {
+  /**
+   * Rejects a request that its adapter cannot carry out at the moment. Child tasks are checked in the same way as dispatches. Returns where
+   * the task can run.
+   */
+  async function checkRequest(request: TaskRequest, { tenant, agentId, provider, place }: CheckedTask): Promise<Runner> {
     const { runner, obstacle } = adapters.findRunner({ provider, needs: needsOf(request), place });
     if (obstacle !== null) throw toError(obstacle, { provider, place });
     await validateDispatch(request, {
@@ -160,7 +183,7 @@ export function createAdmission(options: AdmissionOptions) {
       workspace: runner.isHere ? workspaces.workspaceOf(tenant, agentId) : null,
     });
     const token = request.resumeToken;
-    if (token === undefined || (await store.isResumeTokenKnown({ tenant, provider, agentId, token }))) return;
+    if (token === undefined || (await store.isResumeTokenKnown({ tenant, provider, agentId, token }))) return runner;
     throw new BridgeError("resume_unknown", "The resume token is not known for this provider and agent.", {
       errors: [{ path: "resumeToken", message: "was not issued for this provider and agent, or has expired" }],
     });
@@ -185,7 +208,7 @@ export function createAdmission(options: AdmissionOptions) {
     });
   }
 
-  return { admitTask, checkRequest };
+  return { admitTask, checkTask, checkRequest };
 }
 
 const needsOf = ({ runsOn = [] }: TaskRequest): readonly string[] => runsOn;

@@ -1,6 +1,6 @@
 import { type ExecutionRequest, inputFieldsOf } from "#contract";
 import { outputInstructions } from "../results/output-strategy.ts";
-import { type Task, taskHandle } from "../task.ts";
+import { type Task, type TaskRequest, taskHandle } from "../task.ts";
 import type { AgentFile } from "../workspaces/prompt-files.ts";
 
 /** Timeout of a task if neither the dispatch nor agent.json sets one. */
@@ -23,10 +23,10 @@ export function buildExecutionRequest(task: Task, { promptFiles, agent, director
     agentId: task.agentId,
     message: buildMessage(request),
     ...optional("systemPrompt", joinSystemPrompt([...promptFiles, agent.systemPrompt, request.systemPrompt])),
-    ...optional("model", request.model ?? agent.model),
+    ...optional("model", resolveModel(request, agent)),
     ...optional("tools", tools?.length === 0 ? undefined : tools),
     ...optional("mcpServers", request.mcpServers),
-    timeoutSeconds: request.timeoutSeconds ?? agent.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
+    timeoutSeconds: resolveTimeoutSeconds(request, agent),
     outputStrategy: request.outputStrategy,
     ...optional("resumeToken", request.resumeToken),
     ...optional("reasoningLevel", request.reasoningLevel),
@@ -37,6 +37,13 @@ export function buildExecutionRequest(task: Task, { promptFiles, agent, director
     directories,
   };
 }
+
+/** The model of a task; undefined for the default of its runtime. */
+export const resolveModel = (request: Pick<TaskRequest, "model">, agent: AgentFile): string | undefined => request.model ?? agent.model;
+
+/** The time limit of a task. */
+export const resolveTimeoutSeconds = (request: Pick<TaskRequest, "timeoutSeconds">, agent: AgentFile): number =>
+  request.timeoutSeconds ?? agent.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;
 
 /** Joins the non-empty parts of a system prompt, from the most general to the most specific; undefined if there are none. */
 export function joinSystemPrompt(parts: readonly (string | undefined)[]): string | undefined {

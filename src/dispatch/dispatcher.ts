@@ -163,6 +163,7 @@ export function createDispatcher(options: DispatcherOptions) {
     },
     /** Stores the task, or returns the task that an identical dispatch created earlier. Throws BridgeError. */
     admitTask: admission.admitTask,
+    checkTask: admission.checkTask,
     cancel,
     /** Deletes an ended task with its children and all data stored for them. Throws BridgeError: not_found, invalid_state. */
     deleteTask,

@@ -56,7 +56,7 @@ export function createReceiveDispatch({
 }
 
 /** Reports a fault of `outputStrategy.schema` as one of `outputSchema` if the caller sent that alias. */
-function withSentFieldName(error: BridgeError, body: unknown): BridgeError {
+export function withSentFieldName(error: BridgeError, body: unknown): BridgeError {
   const { outputSchema, outputStrategy } = (body ?? {}) as { outputSchema?: unknown; outputStrategy?: unknown };
   if (outputSchema === undefined || outputStrategy !== undefined) return error;
   if (!error.errors.some(({ path }) => path === "outputStrategy.schema")) return error;

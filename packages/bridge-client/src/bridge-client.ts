@@ -6,6 +6,7 @@ import type {
   Adapter,
   Approval,
   ApprovalState,
+  DispatchCheck,
   DispatchRequest,
   FileCondition,
   Identity,
@@ -50,6 +51,8 @@ export interface CallOptions {
 export interface BridgeClient {
   /** Dispatches a task. Retried safely, because Bridge runs a task id only once. `replayed`: the task existed before. */
   dispatch(request: DispatchRequest, options?: CallOptions): Promise<AcceptedTask & { replayed: boolean }>;
+  /** Checks a dispatch, and returns what it would do. Stores and starts nothing. */
+  checkDispatch(request: DispatchRequest, options?: CallOptions): Promise<DispatchCheck>;
   /** Dispatches a task and waits for its end. A failed task does not reject the call; check `state` and `result`. */
   run(request: DispatchRequest, options?: CallOptions): Promise<Task>;
   /** Returns a task. With `waitSeconds` (at most 60), waits that long for its end. */
@@ -140,6 +143,8 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
       const { taskId } = await client.dispatch(task, options);
       return client.waitForTask(taskId, options);
     },
+
+    checkDispatch: (request, { signal } = {}) => send("/api/v2/dispatch/check", { method: "POST", body: request, signal }),
 
     getTask: (taskId, { waitSeconds = 0, signal } = {}) =>
       waitSeconds <= 0

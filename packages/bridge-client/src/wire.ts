@@ -92,6 +92,27 @@ export interface AcceptedTask {
   createdAt: string;
 }
 
+/** What a dispatch would do. */
+export interface DispatchCheck {
+  /** Status that the dispatch would get. */
+  wouldAnswer: number;
+  /** The body of that response; null if the dispatch would be accepted. */
+  problem: { code: string; detail: string; errors?: { path: string; message: string }[] } | null;
+  /** The task that the dispatch would create; null if it would be rejected. */
+  task: {
+    provider: string;
+    agentId: string;
+    /** Whether the dispatch repeats an earlier one, so that it starts nothing. */
+    replayed: boolean;
+    connection: ConnectionKind | null;
+    /** Queued tasks of the adapter, of all tenants. Tenants take turns. */
+    queueAhead: number;
+    /** `model` is null for the default of the runtime. */
+    resolved: { model: string | null; profile: "inspect" | "modify"; approvals: "ask" | "deny" | "allow"; timeoutSeconds: number };
+    warnings: string[];
+  } | null;
+}
+
 /** Token usage of one task. An absent field is unknown, not 0. */
 export interface NormalizedUsage {
   /** All prompt tokens, cached ones included. */

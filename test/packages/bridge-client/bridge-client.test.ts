@@ -129,6 +129,16 @@ test("listTasks fetches all pages, newest first", async () => {
   expect(await collect(client.listTasks({ agentId: "nobody" }))).toEqual([]);
 });
 
+test("checkDispatch tells what a dispatch would do", async () => {
+  expect(await client.checkDispatch(task)).toMatchObject({
+    wouldAnswer: 202,
+    problem: null,
+    task: { provider: "memory", replayed: false },
+  });
+  const rejected = await client.checkDispatch({ ...task, provider: "unknown" });
+  expect(rejected).toMatchObject({ wouldAnswer: 422, problem: { code: "unknown_provider" }, task: null });
+});
+
 test("getTaskRequest returns the request of a task", async () => {
   const { taskId } = await client.dispatch({ ...task, metadata: { order: 7 } });
   expect(await client.getTaskRequest(taskId)).toMatchObject({ request: { ...task, taskId, metadata: { order: 7 } }, masked: [] });

@@ -1,0 +1,83 @@
+import type { Connection, Profile } from "#contract";
+import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
+import { BridgeError } from "../errors.ts";
+import type { ParseDispatch } from "../requests/parse-dispatch.ts";
+import type { TaskRequest } from "../task.ts";
+import { type AgentFile, readAgentFile } from "../workspaces/prompt-files.ts";
+import type { Workspaces } from "../workspaces/workspace-directories.ts";
+import { resolveModel, resolveTimeoutSeconds } from "./build-execution-request.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import { type DispatchSender, withSentFieldName } from "./receive-dispatch.ts";
+
+/** What would become of a dispatch that Bridge accepts. */
+export interface DispatchPreview {
+  provider: string;
+  agentId: string;
+  /** Whether the dispatch repeats an earlier one, and starts nothing. */
+  replayed: boolean;
+  /** The connection that the last health check of the adapter found on this node. */
+  connection: Connection | null;
+  /** Queued tasks of the adapter, of all tenants. */
+  queueAhead: number;
+  /** The settings with which the task would run. `model` is null for the default of the runtime. */
+  resolved: { model: string | null; profile: Profile; approvals: TaskRequest["approvals"]; timeoutSeconds: number };
+  /** What an operator should know, although the dispatch would be accepted. */
+  warnings: readonly string[];
+}
+
+/** Parses and checks the body of a dispatch as `ReceiveDispatch` does, and stores nothing. Throws the same BridgeErrors. */
+export type PreviewDispatch = (body: unknown, sender: Omit<DispatchSender, "traceparent">) => Promise<DispatchPreview>;
+
+interface PreviewOptions {
+  dispatcher: Pick<Dispatcher, "checkTask" | "load">;
+  registry: Pick<AdapterRegistry, "get">;
+  workspaces: Pick<Workspaces, "workspaceOf">;
+  parseDispatch: ParseDispatch;
+  defaultProfile: Profile;
+}
+
+/** Creates the function that previews dispatches. */
+export function createPreviewDispatch({
+  dispatcher,
+  registry,
+  workspaces,
+  parseDispatch,
+  defaultProfile,
+}: PreviewOptions): PreviewDispatch {
+  return async (body, { tenant, idempotencyKey }) => {
+    try {
+      const dispatch = parseDispatch(body, { defaultProfile, idempotencyKey });
+      const { agentId, request } = dispatch;
+      const { provider, runner, replayed } = await dispatcher.checkTask(dispatch, tenant);
+      const health = registry.get(provider)?.health;
+      const { agent, fault } =
+        runner?.isHere === false ? { agent: {}, fault: null } : tryReadAgentFile(workspaces.workspaceOf(tenant, agentId));
+      return {
+        ...{ provider, agentId, replayed, connection: health?.connection ?? null },
+        queueAhead: replayed ? 0 : dispatcher.load(provider).queued,
+        resolved: {
+          model: resolveModel(request, agent) ?? null,
+          ...{ profile: request.profile, approvals: request.approvals },
+          timeoutSeconds: resolveTimeoutSeconds(request, agent),
+        },
+        warnings: [
+          ...(health?.status === "degraded"
+            ? [`The adapter ${provider} is degraded: ${health.detail ?? "its health check found a fault"}`]
+            : []),
+          ...(runner?.isAlive === false ? ["The agent lives on a node that is not running. The task waits until that node returns."] : []),
+          ...(fault === null ? [] : [`The task would fail: ${fault}`]),
+        ],
+      };
+    } catch (error) {
+      throw error instanceof BridgeError ? withSentFieldName(error, body) : error;
+    }
+  };
+}
+
+function tryReadAgentFile(workspace: string): { agent: AgentFile; fault: string | null } {
+  try {
+    return { agent: readAgentFile(workspace), fault: null };
+  } catch (error) {
+    return { agent: {}, fault: (error as Error).message };
+  }
+}

@@ -1,0 +1,92 @@
+import { type FastifyPluginAsyncZodOpenApi, validatorCompiler } from "fastify-zod-openapi";
+import { z } from "zod";
+import type { DispatchPreview, PreviewDispatch } from "../../dispatch/preview-dispatch.ts";
+import { BridgeError } from "../../errors.ts";
+import type { createDescribedDispatchSchema } from "../../requests/dispatch-schema.ts";
+import { bodyErrorCodes, problemResponses, problemSchema, toProblem } from "../wire/problem.ts";
+import { noQuery } from "../wire/request-schemas.ts";
+import { connectionSchema } from "../wire/result-schema.ts";
+
+/** Options of the route. */
+export interface DispatchCheckOptions {
+  /** Describes the body of a dispatch. */
+  bodySchema: ReturnType<typeof createDescribedDispatchSchema>;
+  previewDispatch: PreviewDispatch;
+}
+
+const previewSchema = z.strictObject({
+  provider: z.string(),
+  agentId: z.string(),
+  replayed: z.boolean().describe("Whether the dispatch repeats an earlier one, so that it starts nothing."),
+  connection: connectionSchema.nullable().describe("What the last health check of the adapter found on this node."),
+  queueAhead: z.number().int().nonnegative().describe("Queued tasks of the adapter, of all tenants. Tenants take turns."),
+  resolved: z.strictObject({
+    model: z.string().nullable().describe("Null for the default of the runtime."),
+    profile: z.enum(["inspect", "modify"]),
+    approvals: z.enum(["ask", "deny", "allow"]),
+    timeoutSeconds: z.number(),
+  }),
+  warnings: z.array(z.string()).describe("What to know before dispatching, such as an adapter that is degraded."),
+});
+const checkSchema = z
+  .strictObject({
+    wouldAnswer: z.number().int().describe("Status that the dispatch would get."),
+    problem: problemSchema.nullable().describe("The body of that response, if the dispatch would be rejected."),
+    task: previewSchema.nullable().describe("The task that the dispatch would create. Null if it would be rejected."),
+  })
+  .meta({
+    id: "DispatchCheck",
+    description: "What a dispatch would do.",
+    examples: [
+      {
+        wouldAnswer: 202,
+        problem: null,
+        task: {
+          ...{ provider: "command", agentId: "auditor", replayed: false, connection: "cli", queueAhead: 0 },
+          resolved: { model: null, profile: "modify", approvals: "allow", timeoutSeconds: 600 },
+          warnings: [],
+        },
+      },
+    ],
+  });
+
+/** `POST /api/v2/dispatch/check`. */
+export const dispatchCheckRoutes: FastifyPluginAsyncZodOpenApi<DispatchCheckOptions> = async (app, { bodySchema, previewDispatch }) => {
+  app.post(
+    "/api/v2/dispatch/check",
+    {
+      config: { scope: "dispatch", shedsLoad: true },
+      // `previewDispatch` validates the body, and its faults are part of the response.
+      validatorCompiler: (route) => (route.httpPart === "querystring" ? validatorCompiler(route as never) : (value) => ({ value })),
+      schema: {
+        operationId: "checkDispatch",
+        tags: ["tasks"],
+        summary: "Check a dispatch",
+        description:
+          "Checks the body of a dispatch, and responds with what the dispatch would do. Stores and starts nothing. Limits of requests and of the length of the body apply as to a dispatch.",
+        querystring: noQuery,
+        headers: z.object({ "idempotency-key": z.string().optional().describe("The `taskId`, if the body has none.") }),
+        body: bodySchema,
+        response: {
+          200: { description: "What the dispatch would do.", content: { "application/json": { schema: checkSchema } } },
+          ...problemResponses(...bodyErrorCodes, "unauthenticated", "scope_missing", "too_many_requests"),
+        },
+      },
+    },
+    async (request) => {
+      const { "idempotency-key": idempotencyKey } = request.headers;
+      try {
+        return toAcceptance(await previewDispatch(request.body, { tenant: request.principal.tenant, idempotencyKey }));
+      } catch (error) {
+        if (!(error instanceof BridgeError)) throw error;
+        return { wouldAnswer: error.httpStatus, problem: toProblem(error, request.id), task: null };
+      }
+    },
+  );
+};
+
+const toAcceptance = ({ warnings, ...task }: DispatchPreview): z.infer<typeof checkSchema> => ({
+  wouldAnswer: 202,
+  problem: null,
+  task: { ...task, warnings: [...warnings] },
+});
