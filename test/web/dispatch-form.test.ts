@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { buildDispatch, fieldOf, toFormValues } from "../../web/src/dispatch-form.ts";
+import { buildDispatch, fieldOf, toFormValues, toTypeScript } from "../../web/src/dispatch-form.ts";
 
 test("empty fields are omitted, so that Bridge applies its defaults", () => {
   expect(
@@ -31,6 +31,12 @@ test("a stored request becomes the fields of the form and the same dispatch agai
   };
   const { taskId: _, ...again } = request;
   expect(buildDispatch(toFormValues(request))).toEqual({ body: again, errors: [] });
+});
+
+test("the program for a dispatch contains its fields, with their quotes escaped", () => {
+  const program = toTypeScript("http://127.0.0.1:8787/", { agentId: "writer", message: 'Say "hi" and ${x}.' });
+  expect(program).toContain('createBridgeClient({ url: "http://127.0.0.1:8787/"');
+  expect(program).toContain('"message": "Say \\"hi\\" and ${x}."');
 });
 
 test("errors of Bridge belong to the field of the form", () => {

@@ -40,6 +40,19 @@ test("a turn begins when the model is called again: after all tool calls of the 
   ]);
 });
 
+test("an event is found by its id, whichever entry it belongs to", () => {
+  const events = [text("I "), text("look."), invoke("1"), complete("1"), ["execution.completed", {}]] as [string, object][];
+  const findMarked = (id: string | null) => {
+    const timeline = createTimeline(id);
+    for (const [index, [type, data]] of events.entries())
+      timeline.add({ id: `e-${index + 1}`, type, timestamp: "1970-01-01T00:00:00.000Z", data } as unknown as BridgeEvent);
+    return timeline.marked;
+  };
+  expect(findMarked("e-2")).toMatchObject({ kind: "text", text: "I look." });
+  expect(findMarked("e-4")).toMatchObject({ kind: "tool", toolCallId: "1", output: "done" });
+  expect([findMarked("e-5"), findMarked("e-9"), findMarked(null)]).toEqual([null, null, null]);
+});
+
 test("a tool call is paired with its result by id, and an open call has none", () => {
   const { turns } = timelineOf(invoke("1", { path: "a" }), invoke("2"), complete("1", true));
   expect(turns[0]?.entries).toMatchObject([

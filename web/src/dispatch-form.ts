@@ -90,5 +90,14 @@ export const toCurl = (url: string, body: Record<string, unknown>): string =>
     `-d ${quote(JSON.stringify(body))}`,
   ].join(" \\\n  ");
 
+/** Returns the program that sends the same dispatch with the package `bridge-client`, and waits for its end. */
+export const toTypeScript = (url: string, body: Record<string, unknown>): string =>
+  `import { createBridgeClient } from "bridge-client";
+
+const bridge = createBridgeClient({ url: ${JSON.stringify(url)}, token: process.env.BRIDGE_TOKEN ?? "" });
+const { state, result } = await bridge.run(${JSON.stringify(body, null, 2)});
+console.log(state, result?.output);
+`;
+
 /** Quotes a text for a POSIX shell. */
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

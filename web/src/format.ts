@@ -40,6 +40,16 @@ export function formatTime(iso: string, now: number): string {
 
 const MIN_COST_USD = 0.0001;
 
+/** Converts a time to the value of a field for a local time, in minutes; empty if it is no time. */
+export function toLocalTime(iso: string): string {
+  const time = new Date(iso);
+  if (Number.isNaN(time.getTime())) return "";
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+/** Converts the value of a field for a local time to a time in UTC; empty if the field is. */
+export const fromLocalTime = (value: string): string => (value === "" ? "" : new Date(value).toISOString());
+
 /** Formats a cost. Small costs keep two significant digits. */
 export function formatCost(usd: number | null | undefined): string {
   if (usd === null || usd === undefined) return "?";

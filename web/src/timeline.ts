@@ -54,16 +54,17 @@ export interface Turn {
 export type Timeline = ReturnType<typeof createTimeline>;
 
 /**
- * Creates the timeline of a task from its events. A turn begins with the first text or tool call after all tool calls of the last turn have
+ * Creates the timeline of a task from its events. `markedEventId` is the id of an event whose entry is to be found. A turn begins with the first text or tool call after all tool calls of the last turn have
  * ended, because the model is called again at that time.
  */
-export function createTimeline() {
+export function createTimeline(markedEventId: string | null = null) {
   const turns: Turn[] = [];
   const calls = new Map<string, ToolCall>();
   let openCalls = 0;
   let lastEventId: string | undefined;
   let lastEventAt: string | null = null;
   let count = 0;
+  let marked: Entry | null = null;
 
   /** Whether the model was called again since the last entry. */
   const isTurnOver = (turn: Turn): boolean => openCalls === 0 && turn.entries.some(({ kind }) => kind === "tool");
@@ -75,11 +76,19 @@ export function createTimeline() {
     return turn;
   }
 
-  function addText(at: string, text: string): void {
+  function addText(at: string, text: string): Entry {
     const { entries } = currentTurn(at, { isModel: true });
     const last = entries.at(-1);
-    if (last?.kind === "text" && !last.isDiscarded) last.text += text;
-    else entries.push({ kind: "text", at, text, isDiscarded: false });
+    if (last?.kind === "text" && !last.isDiscarded) return Object.assign(last, { text: last.text + text });
+    const entry: Entry = { kind: "text", at, text, isDiscarded: false };
+    entries.push(entry);
+    return entry;
+  }
+
+  function addProgress(at: string, data: Record<string, unknown>): Entry {
+    const entry: Entry = { kind: "progress", at, data };
+    currentTurn(at, { isModel: false }).entries.push(entry);
+    return entry;
   }
 
   function discardText(): void {
@@ -109,8 +118,48 @@ export function createTimeline() {
     return Object.assign(call, { completedAt: at, output: data.output, isError: data.isError });
   }
 
+  /** Adds an event. Returns the entry that it belongs to. */
+  function addToEntry(event: BridgeEvent): Entry | null {
+    const { timestamp: at } = event;
+    switch (event.type) {
+      case "assistant.text":
+        return addText(at, event.data.content);
+      case "assistant.text_discarded":
+        discardText();
+        return null;
+      case "tool.invoked": {
+        const call = findCall(at, event.data);
+        call.isTruncated ||= event.data.truncated === true;
+        return call;
+      }
+      case "tool.completed": {
+        const call = completeCall(at, event.data);
+        call.isTruncated ||= event.data.truncated === true;
+        return call;
+      }
+      case "tool.approval_requested": {
+        const { approvalId, expiresAt } = event.data;
+        return Object.assign(findCall(at, event.data), { approval: { approvalId, expiresAt, decision: null, by: null, reason: null } });
+      }
+      case "tool.approval_resolved": {
+        const { toolCallId, decision, by, reason } = event.data;
+        const call = calls.get(toolCallId);
+        if (call?.approval != null) Object.assign(call.approval, { decision, by, reason });
+        return call ?? null;
+      }
+      case "execution.progress":
+        return addProgress(at, event.data);
+      default:
+        return null;
+    }
+  }
+
   return {
     turns,
+    /** The entry of the event with the marked id; null until that event was added, and if it belongs to no entry. */
+    get marked(): Entry | null {
+      return marked;
+    },
     /** Id of the last event, to continue after it. */
     get lastEventId(): string | undefined {
       return lastEventId;
@@ -124,41 +173,11 @@ export function createTimeline() {
     },
     /** Adds the next event. */
     add(event: BridgeEvent): void {
-      const { timestamp: at } = event;
       lastEventId = event.id;
-      lastEventAt = at;
+      lastEventAt = event.timestamp;
       count += 1;
-      switch (event.type) {
-        case "assistant.text":
-          addText(at, event.data.content);
-          return;
-        case "assistant.text_discarded":
-          discardText();
-          return;
-        case "tool.invoked": {
-          const call = findCall(at, event.data);
-          call.isTruncated ||= event.data.truncated === true;
-          return;
-        }
-        case "tool.completed": {
-          const call = completeCall(at, event.data);
-          call.isTruncated ||= event.data.truncated === true;
-          return;
-        }
-        case "tool.approval_requested": {
-          const { approvalId, expiresAt } = event.data;
-          findCall(at, event.data).approval = { approvalId, expiresAt, decision: null, by: null, reason: null };
-          return;
-        }
-        case "tool.approval_resolved": {
-          const { toolCallId, decision, by, reason } = event.data;
-          const approval = calls.get(toolCallId)?.approval;
-          if (approval !== undefined && approval !== null) Object.assign(approval, { decision, by, reason });
-          return;
-        }
-        case "execution.progress":
-          currentTurn(at, { isModel: false }).entries.push({ kind: "progress", at, data: event.data });
-      }
+      const entry = addToEntry(event);
+      if (event.id === markedEventId) marked = entry;
     },
   };
 }

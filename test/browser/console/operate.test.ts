@@ -62,6 +62,22 @@ test("a task is dispatched with a form, by keyboard alone", async () => {
   expectQuiet(opened);
 });
 
+test("the form shows what the dispatch would do before it is sent", async () => {
+  const opened = await open("new");
+  const { page } = opened;
+  const check = page.getByRole("region", { name: "What the dispatch would do" });
+  await check.getByText("agentId").first().waitFor();
+  await page.getByRole("option", { name: "memory" }).waitFor({ state: "attached" });
+  await page.getByLabel("Adapter").selectOption("memory");
+  await page.getByLabel("Agent").fill("checked");
+  await page.getByLabel("Message").fill("Hello.");
+  await page.getByLabel("Time limit in seconds").fill("90");
+  await check.getByText("1 min 30 s").waitFor();
+  await check.getByText("default of the runtime").waitFor();
+  expect((await bridge.call("GET", "/api/v2/tasks?agentId=checked")).body.data).toEqual([]);
+  expectQuiet(opened);
+});
+
 test("an invalid field is reported at the field, and the form keeps its content", async () => {
   const { page } = await open("new");
   await page.getByRole("option", { name: "memory" }).waitFor({ state: "attached" });

@@ -67,6 +67,27 @@ test("a filter keeps what a person is typing while the list changes", async () =
   expect(await field.inputValue()).toBe("half of a wo");
 });
 
+test("tasks are filtered by the time of their creation", async () => {
+  await bridge.dispatch({ taskId: "timed-1", agentId: "timed", message: "fine" });
+  const { page } = await open("tasks?agentId=timed&root=*");
+  await page.getByRole("link", { name: "timed-1" }).waitFor();
+  await page.getByLabel("Created before").fill("2020-01-01T00:00");
+  await page.getByText("No task matches.").waitFor();
+  expect(new URL(page.url()).searchParams.get("createdBefore")).toMatch(/^20(19|20)-.+Z$/);
+  await page.getByRole("link", { name: "Clear the filters" }).click();
+  await page.getByRole("link", { name: "timed-1" }).waitFor();
+});
+
+test("a link to an event shows its entry", async () => {
+  await bridge.dispatch({ taskId: "linked-1", message: "look" });
+  const { page } = await open("tasks/linked-1");
+  await page.getByRole("heading", { name: /linked-1.*completed/ }).waitFor();
+  const { data } = (await bridge.call("GET", "/api/v2/tasks/linked-1/events")).body;
+  const call = data.find(({ type }: { type: string }) => type === "tool.invoked");
+  await page.goto(`${bridge.url}/ui/tasks/linked-1?event=${call.id}`);
+  await page.locator(".marked").filter({ hasText: "list" }).waitFor();
+});
+
 test("the page of a task shows its turns, its tool calls and its result", async () => {
   await bridge.dispatch({ taskId: "look-1", message: "look", metadata: { ticket: 7 } });
   const opened = await open("tasks/look-1");

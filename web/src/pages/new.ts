@@ -3,11 +3,12 @@ import { html, nothing, type TemplateResult } from "lit";
 import { live } from "lit/directives/live.js";
 import { ApiError } from "../api.ts";
 import { bridgeUrl } from "../base-url.ts";
-import { buildDispatch, type FormValues, fieldOf, toCurl, toFormValues } from "../dispatch-form.ts";
+import { buildDispatch, type FormValues, fieldOf, toCurl, toFormValues, toTypeScript } from "../dispatch-form.ts";
 import { PageElement } from "../element.ts";
 import { showHidden } from "../format.ts";
 import { errorNote } from "../parts/badges.ts";
 import { copyButton } from "../parts/copy-button.ts";
+import "../parts/dispatch-check.ts";
 import { navigate, taskLink } from "../router.ts";
 
 const MAX_AGENTS = 200;
@@ -153,11 +154,9 @@ class NewTask extends PageElement {
           ${this.#isSending ? html`<span role="status">Sending …</span>` : nothing}
         </p>
       </form>
-      <details>
-        <summary>As a command</summary>
-        <pre tabindex="0">${showHidden(toCurl(new URL("api/v2/dispatch", bridgeUrl).href, body))}</pre>
-        ${copyButton(toCurl(new URL("api/v2/dispatch", bridgeUrl).href, body), "Copy as curl")}
-      </details>
+      <bridge-dispatch-check .context=${this.context} .body=${JSON.stringify(body)}></bridge-dispatch-check>
+      ${renderCode("As a command", toCurl(new URL("api/v2/dispatch", bridgeUrl).href, body), "Copy as curl")}
+      ${renderCode("As TypeScript", toTypeScript(bridgeUrl.href, body), "Copy as TypeScript")}
     `;
   }
 
@@ -194,5 +193,12 @@ class NewTask extends PageElement {
     </div>`;
   }
 }
+
+const renderCode = (title: string, code: string, label: string): TemplateResult =>
+  html`<details>
+    <summary>${title}</summary>
+    <pre tabindex="0">${showHidden(code)}</pre>
+    ${copyButton(code, label)}
+  </details>`;
 
 customElements.define("bridge-new", NewTask);

@@ -32,6 +32,8 @@ interface TaskView {
 class TaskPage extends PageElement {
   protected override paintGapMs = 100;
   #timeline = createTimeline();
+  /** Whether the page has scrolled to the event that its URL names. */
+  #hasScrolled = false;
   #hasGap = false;
   #following: AbortController | null = null;
   #streamError: unknown = null;
@@ -51,6 +53,7 @@ class TaskPage extends PageElement {
     this.#unsubscribe = this.context.feed.subscribe((events) => {
       if (events?.some(({ taskId }) => taskId === this.route.id) ?? true) this.#view.refresh();
     });
+    this.#timeline = createTimeline(this.route.query.get("event"));
     this.#following = new AbortController();
     void this.#follow(this.#following.signal);
   }
@@ -131,6 +134,19 @@ class TaskPage extends PageElement {
     }
   }
 
+  protected override updated(): void {
+    const { marked, turns } = this.#timeline;
+    if (marked === null || this.#hasScrolled) return;
+    const element = this.querySelector(".marked");
+    if (element === null) {
+      const index = turns.findIndex(({ entries }) => entries.includes(marked));
+      if (turns.length - index > this.#shownTurns) this.#show(turns.length - index);
+      return;
+    }
+    this.#hasScrolled = true;
+    element.scrollIntoView({ block: "center" });
+  }
+
   protected override render(): TemplateResult {
     const { value, error } = this.#view;
     if (error?.status === 404) return this.#renderMissing();
@@ -155,7 +171,7 @@ class TaskPage extends PageElement {
         ${renderTurns({ timeline: this.#timeline, shown: this.#shownTurns, context: this.context, isRunning: !hasEnded(task), now })}
         ${
           this.#timeline.turns.length > this.#shownTurns
-            ? html`<button @click=${this.#showEarlier}>Show ${SHOWN_TURNS} earlier turns</button>`
+            ? html`<button @click=${() => this.#show(this.#shownTurns + SHOWN_TURNS)}>Show ${SHOWN_TURNS} earlier turns</button>`
             : nothing
         }
       </section>
@@ -163,8 +179,8 @@ class TaskPage extends PageElement {
     `;
   }
 
-  #showEarlier(): void {
-    this.#shownTurns += SHOWN_TURNS;
+  #show(turns: number): void {
+    this.#shownTurns = turns;
     this.requestUpdate();
   }
 

@@ -3,7 +3,7 @@ import { live } from "lit/directives/live.js";
 import { repeat } from "lit/directives/repeat.js";
 import { ApiError } from "../api.ts";
 import { PageElement } from "../element.ts";
-import { formatCost, showHidden } from "../format.ts";
+import { formatCost, fromLocalTime, showHidden, toLocalTime } from "../format.ts";
 import { poll } from "../live/poll.ts";
 import { createTaskTable, type Row } from "../live/task-table.ts";
 import { activityBadge, age, callbackBadge, errorNote } from "../parts/badges.ts";
@@ -28,8 +28,8 @@ const narrow = matchMedia("(max-width: 760px)");
 interface Filter {
   name: string;
   label: string;
-  /** The values to choose from; null for any text. */
-  values: readonly string[] | null;
+  /** The values to choose from, with their names if those differ; null for any text, and `time` for a time. */
+  values: readonly (string | readonly [value: string, name: string])[] | "time" | null;
 }
 
 /** The list of tasks. */
@@ -100,6 +100,9 @@ class Tasks extends PageElement {
       { name: "callback", label: "Callback", values: ["pending", "delivered", "dead"] },
       { name: "idPrefix", label: "Id starts with", values: null },
       { name: "parentTaskId", label: "Parent task", values: null },
+      { name: "root", label: "Child tasks", values: [["*", "none"]] },
+      { name: "createdAfter", label: "Created after", values: "time" },
+      { name: "createdBefore", label: "Created before", values: "time" },
     ];
   }
 
@@ -288,17 +291,23 @@ class Tasks extends PageElement {
   #renderFilter({ name, label, values }: Filter): TemplateResult {
     const value = this.route.query.get(name) ?? "";
     const onChange = (event: Event): void => this.#setFilter(name, (event.target as HTMLInputElement).value.trim());
+    const onTime = (event: Event): void => this.#setFilter(name, fromLocalTime((event.target as HTMLInputElement).value));
     // Without live(): a render, such as after an event, must not replace what a person is typing.
-    const field =
-      values === null
-        ? html`<input .value=${value} @change=${onChange} spellcheck="false" autocomplete="off" />`
-        : html`<select @change=${onChange}>
-            <option value="" ?selected=${value === ""}>all</option>
-            ${[...new Set([...values, ...(value === "" ? [] : [value])])].map(
-              (option) => html`<option value=${option} ?selected=${option === value}>${option}</option>`,
-            )}
-          </select>`;
-    return html`<label>${label} ${field}</label>`;
+    if (values === null)
+      return html`<label>${label} <input .value=${value} @change=${onChange} spellcheck="false" autocomplete="off" /></label>`;
+    if (values === "time")
+      return html`<label>${label} <input type="datetime-local" .value=${toLocalTime(value)} @change=${onTime} /></label>`;
+    const options = values.map((option) => (typeof option === "string" ? ([option, option] as const) : option));
+    const isKnown = value === "" || options.some(([option]) => option === value);
+    return html`<label
+      >${label}
+      <select @change=${onChange}>
+        <option value="" ?selected=${value === ""}>all</option>
+        ${(isKnown ? options : [...options, [value, value] as const]).map(
+          ([option, text]) => html`<option value=${option} ?selected=${option === value}>${text}</option>`,
+        )}
+      </select></label
+    >`;
   }
 
   #renderSelection(): TemplateResult | typeof nothing {
@@ -319,7 +328,8 @@ class Tasks extends PageElement {
   }
 
   #renderEmpty(): TemplateResult | typeof nothing {
-    if (!this.#isLoaded) return this.#poll.error === null ? html`<p role="status">Loading …</p>` : nothing;
+    // A page of a search can be empty before the end of the list.
+    if (!this.#isLoaded || this.#hasMore) return this.#poll.error === null ? html`<p role="status">Loading …</p>` : nothing;
     const hasFilter = Object.values(this.#query()).some((value) => value !== "");
     return hasFilter
       ? html`<p class="empty">No task matches. <a href=${linkTo("tasks")}>Clear the filters</a></p>`

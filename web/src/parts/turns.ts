@@ -29,7 +29,7 @@ export function renderTurns(options: TurnOptions): TemplateResult {
       ({ number }) => number,
       (turn) => html`<li>
         <h3>Turn ${turn.number} <span class="hint">${formatTime(turn.startedAt, now)}</span></h3>
-        ${turn.entries.map((entry) => renderEntry(entry, options))}
+        ${turn.entries.map((entry) => (entry === timeline.marked ? html`<div class="marked">${renderEntry(entry, options)}</div>` : renderEntry(entry, options)))}
       </li>`,
     )}
   </ol>`;
