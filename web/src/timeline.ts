@@ -54,8 +54,8 @@ export interface Turn {
 export type Timeline = ReturnType<typeof createTimeline>;
 
 /**
- * Creates the timeline of a task from its events. `markedEventId` is the id of an event whose entry is to be found. A turn begins with the first text or tool call after all tool calls of the last turn have
- * ended, because the model is called again at that time.
+ * Creates the timeline of a task from its events. A turn begins with the first text or tool call after all tool calls of the last turn have
+ * ended, because the model is called again at that time. `markedEventId` is the id of an event whose entry is to be found.
  */
 export function createTimeline(markedEventId: string | null = null) {
   const turns: Turn[] = [];

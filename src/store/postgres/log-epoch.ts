@@ -71,7 +71,7 @@ async function readTimeline(connection: Connection): Promise<string> {
   }
 }
 
-/** Services with storage of their own, such as Amazon Aurora, offer no functions for the write-ahead log: they lose no commit in a failover. */
+/** Services that replicate the storage instead of the log, such as Amazon Aurora, may not have these functions. They lose no commit. */
 const isNotOffered = (error: unknown): boolean =>
   error instanceof Error && "code" in error && ["0A000", "42501", "42883"].includes(String(error.code));
 
