@@ -34,9 +34,9 @@ test("a stored request becomes the fields of the form and the same dispatch agai
 });
 
 test("the program for a dispatch contains its fields, with their quotes escaped", () => {
-  const program = toTypeScript("http://127.0.0.1:8787/", { agentId: "writer", message: 'Say "hi" and ${x}.' });
+  const program = toTypeScript("http://127.0.0.1:8787/", { agentId: "writer", message: `Say "hi" and 'this'.` });
   expect(program).toContain('createBridgeClient({ url: "http://127.0.0.1:8787/"');
-  expect(program).toContain('"message": "Say \\"hi\\" and ${x}."');
+  expect(program).toContain(`"message": "Say \\"hi\\" and 'this'."`);
 });
 
 test("errors of Bridge belong to the field of the form", () => {

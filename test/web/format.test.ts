@@ -1,5 +1,14 @@
 import { expect, test } from "vitest";
-import { formatAge, formatBytes, formatCost, formatCount, formatDuration, fromLocalTime, showHidden, toLocalTime } from "../../web/src/format.ts";
+import {
+  formatAge,
+  formatBytes,
+  formatCost,
+  formatCount,
+  formatDuration,
+  fromLocalTime,
+  showHidden,
+  toLocalTime,
+} from "../../web/src/format.ts";
 
 test("a local time in a field is the same minute in UTC", () => {
   const time = "2026-01-02T03:04:00.000Z";
