@@ -105,7 +105,7 @@ describe("a pending approval", () => {
     expect(await metrics.registry.metrics()).toContain('bridge_approvals_total{provider="memory",decision="unanswered"} 1');
   });
 
-  test("waits without a time limit if the limit is 0, and tells so", async () => {
+  test("waits without a time limit if the limit is 0, and reports no expiry", async () => {
     const { accept, pending, approvals, answers, dispatcher, eventsOf, store } = await open({ approvalSeconds: 0 });
     const task = await accept("t1");
     const [approval] = await pending();
