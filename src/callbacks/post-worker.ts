@@ -5,68 +5,80 @@ import { Agent } from "undici";
 import type { Metrics } from "../metrics.ts";
 import { createDestinationGuard } from "../network/destination-guard.ts";
 import type { DnsCache } from "../network/dns-cache.ts";
-import type { CallbackSettlement, DueCallback, NewEvent } from "../store/records.ts";
-import type { Store } from "../store/store.ts";
+import type { CallbackSettlement, DuePost, NewEvent } from "../store/records.ts";
 import { createCallbackClaims } from "./callback-claims.ts";
+import type { CallbackOutbox } from "./callback-outbox.ts";
 import type { Delivery } from "./callback-posts.ts";
 import { type CallbackScheduleSettings, nextCallbackDelayMs } from "./callback-schedule.ts";
-import { createCallbackPoster, type PostResult } from "./post-callback.ts";
-import { readSigningKeys } from "./sign-callback.ts";
+import { createCallbackPoster, type Envelope, type PostResult } from "./post-callback.ts";
 
-/** The callback settings of the configuration. */
-export interface CallbackSettings extends CallbackScheduleSettings {
-  /** `whsec_…`. Callbacks carry one signature for each. */
-  secrets: readonly string[];
+/** The settings of a worker. */
+export interface PostWorkerSettings extends CallbackScheduleSettings {
   /** Hosts, `*.suffix`es and CIDRs that may be reached although they are not public. */
   allow: readonly string[];
 }
 
-/** The parts that a callback worker uses. The optional ones are for tests. */
-export interface CallbackWorkerOptions {
-  store: Store;
-  metrics: Metrics;
+/** The parts that every worker uses. The optional ones are for tests. */
+export interface PostWorkerTools {
+  metrics: Pick<Metrics, "callbackAttempts" | "callbackDead" | "callbackLag">;
   logger: Pick<BaseLogger, "info" | "warn" | "error">;
-  config: CallbackSettings;
+  config: PostWorkerSettings;
   dnsCache: DnsCache;
   clock?: () => number;
   random?: () => number;
   attemptTimeoutMs?: number;
   closeGraceMs?: number;
-  /** Maximum milliseconds between two searches for due callbacks. */
+  /** Maximum milliseconds between two searches for due posts. */
   maxSleepMs?: number;
 }
 
-export type CallbackWorker = ReturnType<typeof createCallbackWorker>;
+/** What a worker posts, and how. */
+export interface PostWorkerOptions<Post extends DuePost> extends PostWorkerTools {
+  store: CallbackOutbox<Post>;
+  /** Returns the headers and the signing keys of a post. */
+  toEnvelope(post: Post): Envelope;
+  /** Returns the log fields of a post, without its URL, which may contain secrets. */
+  identify(post: Post): object;
+  messages: PostMessages;
+}
 
-/** Pause of a callback after a failure of Bridge or its host. */
+/** The log messages of a worker. */
+export interface PostMessages {
+  attempt: string;
+  dead: string;
+  notRead: string;
+  notSettled: string;
+}
+
+/** Pause of a post after a failure of Bridge or its host. */
 const FAULT_PAUSE_MS = 1000;
 
-/** Creates the worker that posts callbacks: each at least once, on the stored schedule, until it is delivered or dead. */
-export function createCallbackWorker(options: CallbackWorkerOptions) {
-  const { store, metrics, logger, config, dnsCache, clock = Date.now, random = Math.random } = options;
+/** Creates the worker that posts what an outbox contains: each at least once, on the stored schedule, until it is delivered or dead. */
+export function createPostWorker<Post extends DuePost>(options: PostWorkerOptions<Post>) {
+  const { store, toEnvelope, identify, messages, metrics, logger, config, dnsCache, clock = Date.now, random = Math.random } = options;
   const { attemptTimeoutMs = 15_000, closeGraceMs = 2000, maxSleepMs } = options;
   const guard = createDestinationGuard({ allow: config.allow, dnsCache, connectTimeoutMs: attemptTimeoutMs });
   // Each attempt has one deadline, so undici's own timeouts are disabled.
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
   const shutdown = new AbortController();
-  const poster = createCallbackPoster({
+  const poster = createCallbackPoster<Post>({
     dispatcher,
     dnsCache,
-    signingKeys: readSigningKeys(config.secrets),
+    toEnvelope,
     timeoutMs: attemptTimeoutMs,
     shutdown: shutdown.signal,
     clock,
   });
-  const claims = createCallbackClaims({
+  const claims = createCallbackClaims<Post>({
     store,
     deliver,
-    onFault: (error) => logger.error({ err: error }, "failed to read due callbacks"),
+    onFault: (error) => logger.error({ err: error }, messages.notRead),
     ...(maxSleepMs !== undefined && { maxSleepMs }),
   });
   store.onCallback(claims.handOver);
   let closing: Promise<void> | null = null;
 
-  function deliver(callback: DueCallback): Delivery {
+  function deliver(callback: Post): Delivery {
     const startedAt = performance.now();
     const posted = poster.post(callback);
 
@@ -85,13 +97,13 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
   }
 
   /** Counts the attempt, and stores its outcome and the next attempt. Returns false if that fails. */
-  async function settle(callback: DueCallback, result: PostResult): Promise<boolean> {
+  async function settle(callback: Post, result: PostResult): Promise<boolean> {
     const settlement = toSettlement(callback, result, config, random);
     try {
       const settled = await store.settleCallbackIfPending(callback, settlement);
       if (settled === null) return true;
     } catch (error) {
-      logger.error({ ...identify(callback), err: error }, "failed to settle callback, posting it again");
+      logger.error({ ...identify(callback), err: error }, messages.notSettled);
       return false;
     }
     if (settlement.nextInMs !== null) claims.wakeIn(settlement.nextInMs);
@@ -100,16 +112,16 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
     if (settlement.state === "dead") {
       metrics.callbackDead.inc();
       const { lastStatus, lastError } = settlement;
-      logger.error({ ...identify(callback), attempts: callback.attempts + 1, lastStatus, lastError }, "callback dead");
+      logger.error({ ...identify(callback), attempts: callback.attempts + 1, lastStatus, lastError }, messages.dead);
     }
     return true;
   }
 
-  function logAttempt(callback: DueCallback, { outcome, status, error }: PostResult, durationMs: number): void {
+  function logAttempt(callback: Post, { outcome, status, error }: PostResult, durationMs: number): void {
     const level = outcome === "failed" || outcome === "gone" ? "warn" : "info";
     const attempt = callback.attempts + 1;
     const ageMs = clock() - callback.finishedAt;
-    logger[level]({ ...identify(callback), attempt, outcome, status, error, durationMs, ageMs }, "callback attempt");
+    logger[level]({ ...identify(callback), attempt, outcome, status, error, durationMs, ageMs }, messages.attempt);
   }
 
   async function close(): Promise<void> {
@@ -124,15 +136,11 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
   }
 
   return {
-    /** Starts to post callbacks, first those that are due. */
-    start(): void {
-      if (config.secrets.length === 0)
-        logger.warn({}, "callbacks are not signed, set BRIDGE_CALLBACK_SECRETS so that receivers can verify them");
-      claims.start();
-    },
-    /** Call it when a callback of this queue has a new round of attempts. */
+    /** Starts to post, first what is due. */
+    start: claims.start,
+    /** Call it when a post of this queue has a new round of attempts. */
     notify: claims.notify,
-    /** Call it when another node reports that callbacks are due, which this node posts. */
+    /** Call it when posts may be due that this node has to post. */
     searchSoon: claims.searchSoon,
     /** Stops claiming, gives POSTs in progress a short grace time, then aborts them without counting them. */
     close: (): Promise<void> => (closing ??= close()),
@@ -141,7 +149,7 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
 
 /** The state of a callback after an attempt: delivered, dead, or pending until the next attempt. */
 function toSettlement(
-  callback: DueCallback,
+  callback: DuePost,
   { outcome, status, error, retryAfterMs }: PostResult,
   settings: CallbackScheduleSettings,
   random: () => number,
@@ -157,8 +165,3 @@ function toSettlement(
 }
 
 const newEvent = (type: NewEvent["type"], data: object): NewEvent => ({ type, data: JSON.stringify(data) });
-
-/** Returns the log fields of a callback, with only the origin of its URL, because the rest may contain secrets. */
-function identify({ task, origin }: DueCallback): object {
-  return { taskId: task.taskId, tenant: task.tenant, agentId: task.agentId, provider: task.provider, origin };
-}

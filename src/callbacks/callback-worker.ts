@@ -1,0 +1,47 @@
+import type { DueCallback } from "../store/records.ts";
+import { createCallbackEnvelope } from "./callback-envelope.ts";
+import type { CallbackOutbox } from "./callback-outbox.ts";
+import { createPostWorker, type PostMessages, type PostWorkerSettings, type PostWorkerTools } from "./post-worker.ts";
+import { readSigningKeys } from "./sign-callback.ts";
+
+/** The callback settings of the configuration. */
+export interface CallbackSettings extends PostWorkerSettings {
+  /** `whsec_…`. Callbacks carry one signature for each. */
+  secrets: readonly string[];
+}
+
+/** The parts that a callback worker uses. */
+export interface CallbackWorkerOptions extends PostWorkerTools {
+  store: CallbackOutbox;
+  config: CallbackSettings;
+}
+
+export type CallbackWorker = ReturnType<typeof createCallbackWorker>;
+
+const messages: PostMessages = {
+  attempt: "callback attempt",
+  dead: "callback dead",
+  notRead: "failed to read due callbacks",
+  notSettled: "failed to settle callback, posting it again",
+};
+
+/** Creates the worker that posts callbacks. */
+export function createCallbackWorker(options: CallbackWorkerOptions) {
+  const { config, logger } = options;
+  const toEnvelope = createCallbackEnvelope(readSigningKeys(config.secrets));
+  const worker = createPostWorker<DueCallback>({ ...options, toEnvelope, identify, messages });
+  return {
+    ...worker,
+    /** Starts to post callbacks, first those that are due. */
+    start(): void {
+      if (config.secrets.length === 0)
+        logger.warn({}, "callbacks are not signed, set BRIDGE_CALLBACK_SECRETS so that receivers can verify them");
+      worker.start();
+    },
+  };
+}
+
+/** Returns the log fields of a callback, with only the origin of its URL, because the rest may contain secrets. */
+function identify({ task, origin }: DueCallback): object {
+  return { taskId: task.taskId, tenant: task.tenant, agentId: task.agentId, provider: task.provider, origin };
+}
