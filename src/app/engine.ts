@@ -86,8 +86,8 @@ export async function createEngine(
   });
   const webhooks = createWebhooks({
     ...{ store, eventLog, metrics, logger, dnsCache: operatorDnsCache, config: config.callbacks, delivers: config.delivers },
-    file: config.webhooks?.file ?? null,
-    publicUrl: config.webhooks?.publicUrl ?? "",
+    file: config.webhooksFile,
+    publicUrl: config.publicUrl ?? "",
     node: config.node.name,
     checkUrl: guard.checkUrl,
     ...(config.databaseUrl !== null && { maxSleepMs: MAX_SLEEP_AMONG_NODES_MS }),

@@ -40,7 +40,7 @@ function describeSettings(config: Config, describeFiles: () => unknown): string 
     [node.leaseSeconds, node.graceSeconds, node.files],
     [quota, queueLimit, defaultProfile, bodyLimitBytes, rateLimitPerMinute],
     [callbacks, retentionDays, idleSeconds, approvalSeconds, mcpCommands],
-    config.webhooks?.publicUrl ?? null,
+    config.publicUrl,
     describeFiles(),
   ]);
 }

@@ -50,8 +50,9 @@ export interface Config {
   rateLimitPerMinute: number | null;
   corsOrigins: readonly string[];
   callbacks: { retries: number; backoffMs: number; secrets: readonly string[]; allow: readonly string[] };
-  /** The file of webhooks, and where people reach the console; null without webhooks. */
-  webhooks: { file: string; publicUrl: string } | null;
+  webhooksFile: string | null;
+  /** Where people reach Bridge. Set if there is a file of webhooks. */
+  publicUrl: string | null;
   /** Whether this node posts callbacks and webhooks. */
   delivers: boolean;
   retentionDays: number;
@@ -161,10 +162,8 @@ export function readConfig(
       secrets: values.BRIDGE_CALLBACK_SECRETS ?? [],
       allow: values.BRIDGE_CALLBACK_ALLOW,
     },
-    webhooks:
-      values.BRIDGE_WEBHOOKS_FILE === undefined
-        ? null
-        : { file: path.resolve(values.BRIDGE_WEBHOOKS_FILE), publicUrl: values.BRIDGE_PUBLIC_URL ?? "" },
+    webhooksFile: values.BRIDGE_WEBHOOKS_FILE === undefined ? null : path.resolve(values.BRIDGE_WEBHOOKS_FILE),
+    publicUrl: values.BRIDGE_PUBLIC_URL ?? null,
     delivers: values.BRIDGE_DELIVER,
     retentionDays: values.BRIDGE_RETENTION_DAYS,
     drainSeconds: values.BRIDGE_DRAIN_SECONDS,
