@@ -1,4 +1,4 @@
-// Tells people about the webhooks of Bridge, by ntfy or Slack or both:
+// Posts the webhooks of Bridge to ntfy, to Slack, or to both:
 // WEBHOOK_SECRETS=whsec_… NTFY_URL=https://ntfy.sh/my-topic SLACK_URL=https://hooks.slack.com/services/… PORT=9100 node notify.js
 import { createServer } from "node:http";
 import { verifyWebhook } from "bridge-client";

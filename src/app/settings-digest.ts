@@ -7,8 +7,8 @@ const DIGEST_BYTES = 32;
 const SALT = "bridge settings";
 
 /**
- * Computes the digest of the settings that should be equal on all nodes, which includes the tokens, their tenants and quotas, and the webhooks. Everyone who
- * can read the database can read the digest, so it is computed by scrypt, which makes guesses of a weak token slow.
+ * Computes the digest of the settings that should be equal on all nodes, which includes the webhooks, the tokens, and their tenants and
+ * quotas. Everyone who can read the database can read the digest, so it is computed by scrypt, which makes guesses of a weak token slow.
  */
 export async function createSettingsDigest(config: Config, describeFiles: () => unknown) {
   let described = "";

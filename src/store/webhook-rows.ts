@@ -27,7 +27,7 @@ export const toWebhookDelivery = (row: StoredRow): WebhookDelivery => ({
   updatedAt: Number(row["updated_at"]),
 });
 
-/** The columns of `toWebhookEvent`, of the event `e` and its task `t`, without those of the summary. Only the beginning of its data is read. */
+/** The columns of `toWebhookEvent`, of the event `e` and its task `t`, without the summary. Only the beginning of the data is read. */
 export const webhookEventColumns = `e.number, e.type, e.at, substr(e.data, 1, 256) AS data, t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider`;
 
 /** An event with the summary of its task. */

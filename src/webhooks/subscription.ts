@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto";
 import type { EventType } from "#contract";
 
 /** The types of the event log that a webhook can subscribe to: those that occur a few times per task. */
-export const logTypes = [
+const logTypes = [
   "execution.started",
   "tool.approval_requested",
   "tool.approval_resolved",

@@ -12,7 +12,6 @@ import { buildAdapterBody, buildTaskBody } from "./webhook-body.ts";
 import { createWebhookOutbox, type DueDelivery } from "./webhook-outbox.ts";
 import { openWebhooksFile } from "./webhooks-file.ts";
 
-export { callbackStates } from "../store/records.ts";
 export { type Subscription, webhookTypes } from "./subscription.ts";
 
 export type Webhooks = ReturnType<typeof createWebhooks>;

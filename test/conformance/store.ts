@@ -12,7 +12,6 @@ import type {
 } from "../../src/store/records.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { StopRequest, Task } from "../../src/task.ts";
-import { webhookConformance } from "./webhook-store.ts";
 
 /** A storage engine under test. */
 export interface StoreSubject {
@@ -1031,8 +1030,6 @@ export function storeConformance(subject: StoreSubject): void {
         expect([await store.prune(1_000, 100), await store.prune(1_000, 100)]).toEqual([1, 0]);
       });
     });
-
-    webhookConformance(subject);
 
     describe("retention", () => {
       const DAY = 86_400_000;

@@ -27,7 +27,7 @@ export function webhookConformance(subject: StoreSubject): void {
     return opened;
   }
 
-  describe("webhooks", () => {
+  describe(`webhooks in the store: ${subject.name}`, () => {
     test("begin at the end of the log, and read the events of their types and tenant with the summary of the task", async () => {
       const { store } = await open(() => 1_000);
       await end(store, "earlier");

@@ -8,10 +8,12 @@ import { callbackStates, type TaskFilter } from "../../../src/store/records.ts";
 import { openStore } from "../../../src/store/sqlite/open-store.ts";
 import { taskStates } from "../../../src/task.ts";
 import { newFinish, newTask, started, storeConformance } from "../../conformance/store.ts";
+import { webhookConformance } from "../../conformance/webhook-store.ts";
 import { sqliteSubject } from "../../support/sqlite-subject.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 storeConformance(sqliteSubject);
+webhookConformance(sqliteSubject);
 
 const fileIn = async () => path.join(await temporaryDirectory(), "bridge.db");
 
