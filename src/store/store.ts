@@ -169,8 +169,8 @@ export interface WebhookStore {
   /** Stores deliveries, and moves the position in the same transaction. Returns false if another node has moved it before. */
   addWebhookDeliveries(added: NewDeliveries): Promise<boolean>;
   listWebhookDeliveries(key: WebhookKey, state: CallbackState | undefined, page: Page): Promise<WebhookDelivery[]>;
-  /** Counts the pending and the dead deliveries of a tenant. Webhooks without any are left out. */
-  countWebhookDeliveries(tenant: string): Promise<WebhookCounts[]>;
+  /** Counts the pending and the dead deliveries to each of these webhooks. */
+  countWebhookDeliveries(tenant: string, webhooks: readonly string[]): Promise<WebhookCounts[]>;
   findWebhookDelivery(key: WebhookKey, id: string): Promise<WebhookDelivery | null>;
   /** Webhooks that have a due delivery. */
   listDueWebhooks(): Promise<WebhookKey[]>;

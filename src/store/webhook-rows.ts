@@ -57,13 +57,9 @@ export function toWebhookPage(
   return { cursor, through, hasMore: through < last, isBehind: cursor < pruned, events: rows.map(toWebhookEvent) };
 }
 
-/** Rows of counts, each of one webhook and one state. */
-export function toWebhookCounts(rows: readonly StoredRow[]): WebhookCounts[] {
-  const counts = new Map<string, WebhookCounts>();
-  for (const row of rows) {
-    const webhook = String(row["webhook"]);
-    const count = counts.get(webhook) ?? { webhook, pending: 0, dead: 0 };
-    counts.set(webhook, { ...count, [String(row["state"])]: Number(row["count"]) });
-  }
-  return [...counts.values()];
-}
+/** A row of the counts of a webhook. */
+export const toWebhookCounts = (row: StoredRow): WebhookCounts => ({
+  webhook: String(row["webhook"]),
+  pending: Number(row["pending"]),
+  dead: Number(row["dead"]),
+});

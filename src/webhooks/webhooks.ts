@@ -110,7 +110,8 @@ export function createWebhooks(options: WebhooksOptions) {
     async list(tenant: string): Promise<ListedWebhook[]> {
       const own = subscriptions().filter((one) => one.tenant === tenant);
       if (own.length === 0) return [];
-      const counts = new Map((await store.countWebhookDeliveries(tenant)).map((count) => [count.webhook, count]));
+      const names = own.map(({ name }) => name);
+      const counts = new Map((await store.countWebhookDeliveries(tenant, names)).map((count) => [count.webhook, count]));
       return own
         .toSorted((a, b) => (a.name < b.name ? -1 : 1))
         .map(({ name, url, types, filter }) => {

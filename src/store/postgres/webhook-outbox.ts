@@ -62,7 +62,7 @@ export function createWebhookOutbox(reader: Reader, clock?: () => number): Webho
         .slice(0, limit)
         .map(toWebhookDelivery);
     },
-    countWebhookDeliveries: async (tenant) => toWebhookCounts(await reader.all(selectCounts, tenant)),
+    countWebhookDeliveries: async (tenant, webhooks) => (await reader.all(selectCounts, tenant, webhooks)).map(toWebhookCounts),
     async findWebhookDelivery({ tenant, webhook }, id) {
       const row = await reader.get(selectDelivery, id, tenant, webhook);
       return row === undefined ? null : toWebhookDelivery(row);
@@ -129,8 +129,10 @@ const selectDeliveries = toStatement(
   `SELECT ${deliveryColumns} FROM webhook_delivery WHERE tenant = $1 AND webhook = $2 AND state = $3 AND seq < $4 ORDER BY seq DESC LIMIT $5`,
 );
 const selectDelivery = toStatement(`SELECT ${deliveryColumns} FROM webhook_delivery WHERE id = $1 AND tenant = $2 AND webhook = $3`);
+const countOf = (state: string): string =>
+  `(SELECT count(*) FROM webhook_delivery d WHERE d.tenant = $1 AND d.webhook = given.webhook AND d.state = '${state}')`;
 const selectCounts = toStatement(
-  "SELECT webhook, state, count(*) AS count FROM webhook_delivery WHERE tenant = $1 AND state <> 'delivered' GROUP BY webhook, state",
+  `SELECT given.webhook, ${countOf("pending")} AS pending, ${countOf("dead")} AS dead FROM unnest($2::text[]) AS given (webhook)`,
 );
 
 /** The clock was set back after the last change of a row that is newer than now: its delay would otherwise be that much longer. */

@@ -62,12 +62,11 @@ export function createWebhookOperations(driver: SqliteDriver, clock: () => numbe
       rows.sort((a, b) => Number(b["seq"]) - Number(a["seq"]));
       return rows.slice(0, limit).map(toWebhookDelivery);
     },
-    async countWebhookDeliveries(tenant) {
-      const rows = driver.all(
-        "SELECT webhook, state, count(*) AS count FROM webhook_delivery WHERE tenant = ? AND state <> 'delivered' GROUP BY webhook, state",
-        tenant,
-      );
-      return toWebhookCounts(rows);
+    async countWebhookDeliveries(tenant, webhooks) {
+      const count = (state: string) =>
+        `(SELECT count(*) FROM webhook_delivery WHERE tenant = ? AND webhook = given.value AND state = '${state}')`;
+      const select = `SELECT given.value AS webhook, ${count("pending")} AS pending, ${count("dead")} AS dead FROM json_each(?) AS given`;
+      return driver.all(select, tenant, tenant, JSON.stringify(webhooks)).map(toWebhookCounts);
     },
     findWebhookDelivery: async ({ tenant, webhook }, id) => findDelivery(tenant, webhook, id),
     async listDueWebhooks() {

@@ -207,6 +207,10 @@ test("no query sorts or scans a whole table, with any filter", async () => {
   await store.listDueCallbacks({ tenant: "t", origin: "http://a.test" }, 8);
   await store.listDueCallbackQueues();
   await store.nextCallbackInMs();
+  const webhook = { tenant: "t", webhook: "w" };
+  for (const state of [undefined, ...callbackStates]) await store.listWebhookDeliveries(webhook, state, page);
+  await store.claimDueDeliveries(webhook, 8, new Set());
+  await store.findWebhookDelivery(webhook, "x");
 
   const statements = prepared.mock.calls.map(([sql]) => sql).filter((sql) => /^(SELECT|WITH|UPDATE task SET state = 'running')/.test(sql));
   expect(statements.length).toBeGreaterThan(30);
