@@ -77,6 +77,8 @@ function createTaskMetrics(registers: Registry[]) {
   };
 }
 
+const lagBuckets = [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300, 3600, 86_400];
+
 function createCallbackMetrics(registers: Registry[]) {
   return {
     callbackAttempts: new Counter({
@@ -89,7 +91,20 @@ function createCallbackMetrics(registers: Registry[]) {
     callbackLag: new Histogram({
       name: "bridge_callback_delivery_lag_seconds",
       help: "Time from the end of a task to the delivery of its callback.",
-      buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300, 3600, 86_400],
+      buckets: lagBuckets,
+      registers,
+    }),
+    webhookAttempts: new Counter({
+      name: "bridge_webhook_attempts_total",
+      help: "Webhook attempts by outcome.",
+      labelNames: ["outcome"],
+      registers,
+    }),
+    webhookDead: new Counter({ name: "bridge_webhook_dead_total", help: "Webhook deliveries that failed permanently.", registers }),
+    webhookLag: new Histogram({
+      name: "bridge_webhook_delivery_lag_seconds",
+      help: "Time from an event to its delivery to a webhook.",
+      buckets: lagBuckets,
       registers,
     }),
   };

@@ -1,9 +1,8 @@
-import { readFileSync, statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { ConfigError } from "../errors.ts";
-import { toFieldErrors } from "../requests/field-errors.ts";
+import { formatFault, openReloadedFile } from "../reloaded-file.ts";
 import type { TenantQuota } from "../task.ts";
 import { type KnownToken, type Principal, scopes } from "./principal.ts";
 import { collectQuotas, quotaFields } from "./quota-fields.ts";
@@ -31,40 +30,28 @@ interface TokensFileContent {
 
 /**
  * Reads the tokens file now and again after each change. Throws ConfigError if the file is not valid now; if it is not
- * valid later, the tokens of the last valid version stay in force. Changes are detected by polling the file's metadata,
- * because file watchers miss replaced symbolic links and changes on network file systems.
+ * valid later, the tokens of the last valid version stay in force.
  */
 export function openTokensFile({ file, configured, logger, pollMs, onRevoked, onQuotasChanged }: TokensFileOptions) {
-  // Read before the content, so that a write between the two reads counts as a change.
-  let lastState = readFileState(file);
-  let { tokens, quotas } = readTokens(file, configured);
-  const timer = setInterval(() => {
-    const state = readFileState(file);
-    if (state === lastState) return;
-    const [before, quotasBefore] = [tokens, quotas];
-    try {
-      const content = readTokens(file, configured);
-      tokens = reuseUnchanged(before, content.tokens);
-      quotas = content.quotas;
-      lastState = state;
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      // After a descriptor shortage, the next poll reads the file again.
-      if (!(error instanceof DescriptorShortage)) lastState = state;
-      logger.error({ faults: error.faults }, "tokens file is not valid, previous tokens stay in force");
-      return;
-    }
-    logger.info({ tokens: tokens.length }, "tokens file reloaded");
-    for (const token of before) if (!tokens.includes(token)) onRevoked(token.principal);
-    if (!isDeepStrictEqual(quotasBefore, quotas)) onQuotasChanged();
-  }, pollMs);
-  timer.unref();
+  const reloaded = openReloadedFile<TokenEntry, TokensFileContent>({
+    ...{ file, schema, pollMs, setting: SETTING, example: EXAMPLE },
+    toContent(entries, before) {
+      const { tokens, quotas } = toContent(entries, configured);
+      return { tokens: reuseUnchanged(before?.tokens ?? [], tokens), quotas };
+    },
+    onInvalid: (faults) => logger.error({ faults }, "tokens file is not valid, previous tokens stay in force"),
+    onReloaded({ tokens, quotas }, before) {
+      logger.info({ tokens: tokens.length }, "tokens file reloaded");
+      for (const token of before.tokens) if (!tokens.includes(token)) onRevoked(token.principal);
+      if (!isDeepStrictEqual(before.quotas, quotas)) onQuotasChanged();
+    },
+  });
   return {
     /** The tokens of the last valid version. */
-    tokens: () => tokens,
+    tokens: () => reloaded.content().tokens,
     /** The tenants' quotas of the last valid version. */
-    quotas: () => quotas,
-    close: () => clearInterval(timer),
+    quotas: () => reloaded.content().quotas,
+    close: reloaded.close,
   };
 }
 
@@ -75,16 +62,6 @@ function reuseUnchanged(before: readonly KnownToken[], now: readonly KnownToken[
     const same = known.get(token.digest.toString("hex"));
     return same !== undefined && isDeepStrictEqual(same.principal, token.principal) ? same : token;
   });
-}
-
-/** Returns a text that differs after every change of the file. */
-function readFileState(file: string): string {
-  try {
-    const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
-    return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
-  } catch (error) {
-    return String((error as NodeJS.ErrnoException).code);
-  }
 }
 
 const schema = z.array(
@@ -102,8 +79,9 @@ const schema = z.array(
   }),
 );
 
-function readTokens(file: string, configured: readonly KnownToken[]): TokensFileContent {
-  const entries = parseEntries(readText(file));
+type TokenEntry = z.infer<typeof schema>[number];
+
+function toContent(entries: readonly TokenEntry[], configured: readonly KnownToken[]): TokensFileContent {
   const faults: string[] = [];
   const names = new Set<string>(configured.map((token) => token.principal.name));
   const hashes = new Set<string>(configured.map((token) => token.digest.toString("hex")));
@@ -121,32 +99,7 @@ function readTokens(file: string, configured: readonly KnownToken[]): TokensFile
   return { tokens, quotas };
 }
 
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const faults = [`BRIDGE_TOKENS_FILE: cannot be read (${code})`];
-    throw code === "EMFILE" || code === "ENFILE" ? new DescriptorShortage(faults) : new ConfigError(faults);
-  }
-}
-
-/** The file could not be read because all file descriptors are in use. */
-class DescriptorShortage extends ConfigError {}
-
-function parseEntries(text: string): z.infer<typeof schema> {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    throw new ConfigError([`BRIDGE_TOKENS_FILE: is not valid JSON (${(error as Error).message})`]);
-  }
-  if (!Array.isArray(json)) throw new ConfigError([`BRIDGE_TOKENS_FILE: must be an array, for example ${EXAMPLE}`]);
-  const parsed = schema.safeParse(json);
-  if (!parsed.success) throw new ConfigError(toFieldErrors(parsed.error.issues).map(({ path, message }) => describeFault(path, message)));
-  return parsed.data;
-}
-
+const SETTING = "BRIDGE_TOKENS_FILE";
 const EXAMPLE = '[{"name":"ci","tenant":"default","sha256":"<SHA-256 of the token in hex>","scopes":["dispatch","read"]}]';
 
-const describeFault = (path: string, message: string): string => `BRIDGE_TOKENS_FILE: ${path === "" ? "" : `${path} `}${message}`;
+const describeFault = (path: string, message: string): string => formatFault(SETTING, path, message);

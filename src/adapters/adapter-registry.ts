@@ -34,6 +34,8 @@ export interface AdapterHost {
   onEvent(provider: string, event: AdapterEvent): void;
   /** Called after each health check, also when the health has not changed. */
   onChecked(provider: string): void;
+  /** Called when an adapter goes offline, and when its first check finds it offline. */
+  onOffline(provider: string): void;
 }
 
 const CHECK_INTERVAL_MS = 5 * 60_000;
@@ -108,6 +110,7 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
       logger[level]({ provider: entry.provider, health: health.status, detail: health.detail, version: health.version }, "adapter health");
     }
     host?.onChecked(entry.provider);
+    if (hasChanged && health.status === "offline") host?.onOffline(entry.provider);
   }
 
   return {

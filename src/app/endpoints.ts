@@ -25,6 +25,7 @@ import { serviceInfoRoutes } from "../http/routes/service-info.ts";
 import { taskFileRoutes } from "../http/routes/task-files.ts";
 import { taskRequestRoutes } from "../http/routes/task-request.ts";
 import { taskRoutes } from "../http/routes/tasks.ts";
+import { webhookRoutes } from "../http/routes/webhooks.ts";
 import { workspaceRoutes } from "../http/routes/workspaces.ts";
 import { createServer } from "../http/server/create-server.ts";
 import { createOverloadMonitor } from "../http/server/overload-monitor.ts";
@@ -121,6 +122,7 @@ export async function createEndpoints(
   await server.register(taskEventRoutes, { store, eventStreams });
   await server.register(eventRoutes, { store, eventStreams, tickets });
   await server.register(callbackRoutes, { callbacks: createCallbacks(store, engine.callbackWorker) });
+  await server.register(webhookRoutes, { webhooks: engine.webhooks });
   await server.register(approvalRoutes, { approvals });
   await server.register(adapterRoutes, { inputs, registry, adapters, dispatcher });
   await server.register(nodeRoutes, { nodes, logger });

@@ -20,6 +20,7 @@ import { createSchemaChecker } from "../requests/schema-checker.ts";
 import type { ClusterStore, NodeIdentity } from "../store/cluster-store.ts";
 import { openStore } from "../store/open-store.ts";
 import { createFaultLog } from "../store/sqlite/fault-log.ts";
+import { createWebhooks } from "../webhooks/webhooks.ts";
 import { createWorkspaces } from "../workspaces/workspace-directories.ts";
 import { describeAdapters, describeNode } from "./describe-node.ts";
 import { createNetwork } from "./network.ts";
@@ -83,6 +84,14 @@ export async function createEngine(
     // With SQLite, no other process stores callbacks.
     ...(config.databaseUrl !== null && { maxSleepMs: MAX_SLEEP_AMONG_NODES_MS }),
   });
+  const webhooks = createWebhooks({
+    ...{ store, eventLog, metrics, logger, dnsCache: operatorDnsCache, config: config.callbacks, delivers: config.delivers },
+    file: config.webhooksFile,
+    publicUrl: config.publicUrl ?? "",
+    node: config.node.name,
+    checkUrl: guard.checkUrl,
+    ...(config.databaseUrl !== null && { maxSleepMs: MAX_SLEEP_AMONG_NODES_MS }),
+  });
 
   const schemas = createSchemaChecker();
   const registry = createAdapterRegistry({ loaded, metrics, logger });
@@ -121,6 +130,7 @@ export async function createEngine(
   });
   onHint((hint) => {
     if (hint === "nodes") void view.refresh();
+    else if (hint === "events") webhooks.onForeignEvents();
     else if (hint.startsWith("callbacks:")) callbackWorker.searchSoon();
     else if (hint.startsWith("queue:")) dispatcher.onQueueHint(hint.slice("queue:".length));
   });
@@ -129,7 +139,8 @@ export async function createEngine(
   // A lone Bridge has no settings to compare.
   const lone = describeNode(config, version, "");
   const nodes = cluster === null ? createLoneDirectory(lone, report) : createNodeDirectory(cluster, view, report);
-  const parts = { cluster, registry, dispatcher, tokens, metrics, logger, version, onExpelled };
+  const describeFiles = () => [tokens.describe(), webhooks.describe()];
+  const parts = { cluster, registry, dispatcher, describeFiles, metrics, logger, version, onExpelled };
   const membership = await createOwnMembership(config, parts);
 
   /** Initializes the adapters and reports their events to the dispatcher. Resolves when every adapter has been checked once. */
@@ -153,6 +164,7 @@ export async function createEngine(
       }),
       onEvent: dispatcher.onAdapterEvent,
       onChecked: dispatcher.onAdapterChecked,
+      onOffline: webhooks.onAdapterOffline,
     });
 
   return {
@@ -169,6 +181,7 @@ export async function createEngine(
     workspaces,
     guardedFetch,
     callbackWorker,
+    webhooks,
     schemas,
     registry,
     dispatcher,
@@ -182,19 +195,21 @@ function makeAdapterDirectory(dataDir: string, provider: string): string {
   return directory;
 }
 
-interface OwnMembershipOptions extends Pick<EngineOptions, "tokens" | "metrics" | "logger" | "version" | "onExpelled"> {
+interface OwnMembershipOptions extends Pick<EngineOptions, "metrics" | "logger" | "version" | "onExpelled"> {
   cluster: ClusterStore | null;
   registry: AdapterRegistry;
   dispatcher: Dispatcher;
+  /** Describes the tokens and the webhooks. */
+  describeFiles(): unknown;
 }
 
 /** Creates the membership of this process, which stops its tasks when it ends. Null with SQLite. */
 async function createOwnMembership(
   config: Config,
-  { cluster, registry, dispatcher, tokens, version, onExpelled, ...tools }: OwnMembershipOptions,
+  { cluster, registry, dispatcher, describeFiles, version, onExpelled, ...tools }: OwnMembershipOptions,
 ) {
   if (cluster === null) return null;
-  const digest = await createSettingsDigest(config, tokens);
+  const digest = await createSettingsDigest(config, describeFiles);
   return createMembership({
     ...tools,
     cluster,

@@ -60,6 +60,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
         logger.error({ err }, "failed to remove the temporary directory of an earlier task");
     });
     engine.callbackWorker.start();
+    engine.webhooks.start();
     retention = createRetention({ store, days: config.retentionDays, logger });
     // In the background, because a runtime that is slow to answer delays only its own tasks.
     void engine.startAdapters();
@@ -124,7 +125,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       await engine.registry.close();
       await engine.guardedFetch.close();
       await engine.schemas.close();
-      await engine.callbackWorker.close();
+      await Promise.all([engine.callbackWorker.close(), engine.webhooks.close()]);
       stopLimiting();
       await engine.eventLog.close();
       await engine.membership?.leave();

@@ -16,11 +16,12 @@ export type OpenedSandbox = { sandbox: Sandbox; missing: null } | { sandbox: nul
 /** Opens the sandbox that the configuration asks for. Throws StartError if it is required and does not work. */
 export async function openSandbox(config: Config, env: Environment): Promise<OpenedSandbox> {
   if (config.sandbox === "off") return { sandbox: null, missing: null };
-  const { dataDir, filesDir, workspacesDir, databaseFile, tokensFile, secretFiles, adapterSettings } = config;
+  const { dataDir, filesDir, workspacesDir, databaseFile, tokensFile, webhooksFile, secretFiles, adapterSettings } = config;
+  const files = [databaseFile, tokensFile, webhooksFile, ...secretFiles, path.resolve(".env")];
   const created = await createSandbox({
     env,
     hidden: [...new Set([dataDir, filesDir, workspacesDir])],
-    secrets: [databaseFile, ...(tokensFile === null ? [] : [tokensFile]), ...secretFiles, path.resolve(".env")],
+    secrets: files.filter((file) => file !== null),
     programs: [path.join(import.meta.dirname, "../.."), ...listAbsolutePaths(adapterSettings)],
     directory: path.join(dataDir, "sandbox"),
   });

@@ -1,6 +1,5 @@
 import { scrypt } from "node:crypto";
 import { promisify } from "node:util";
-import type { Tokens } from "../access/tokens.ts";
 import type { Config } from "../config/config.ts";
 
 const DIGEST_BYTES = 32;
@@ -8,25 +7,25 @@ const DIGEST_BYTES = 32;
 const SALT = "bridge settings";
 
 /**
- * Computes the digest of the settings that should be equal on all nodes, which includes the tokens, their tenants and quotas. Everyone who
- * can read the database can read the digest, so it is computed by scrypt, which makes guesses of a weak token slow.
+ * Computes the digest of the settings that should be equal on all nodes, which includes the webhooks, the tokens, and their tenants and
+ * quotas. Everyone who can read the database can read the digest, so it is computed by scrypt, which makes guesses of a weak token slow.
  */
-export async function createSettingsDigest(config: Config, tokens: Pick<Tokens, "describe">) {
+export async function createSettingsDigest(config: Config, describeFiles: () => unknown) {
   let described = "";
   let digest = "";
 
   async function compute(): Promise<void> {
-    const settings = describeSettings(config, tokens);
+    const settings = describeSettings(config, describeFiles);
     if (settings === described) return;
     described = settings;
     const bytes = await promisify<string, string, number, Buffer>(scrypt)(settings, SALT, DIGEST_BYTES);
-    // The tokens may have changed again meanwhile.
+    // The files may have changed again meanwhile.
     if (settings === described) digest = bytes.toString("hex");
   }
 
   await compute();
   return {
-    /** Returns the last digest. If the tokens have changed, computes the next one in the background. */
+    /** Returns the last digest. If the tokens or the webhooks have changed, computes the next one in the background. */
     current(): string {
       void compute();
       return digest;
@@ -34,13 +33,14 @@ export async function createSettingsDigest(config: Config, tokens: Pick<Tokens, 
   };
 }
 
-function describeSettings(config: Config, tokens: Pick<Tokens, "describe">): string {
+function describeSettings(config: Config, describeFiles: () => unknown): string {
   const { node, quota, queueLimit, defaultProfile, bodyLimitBytes, rateLimitPerMinute } = config;
   const { callbacks, retentionDays, idleSeconds, approvalSeconds, mcpCommands } = config;
   return JSON.stringify([
     [node.leaseSeconds, node.graceSeconds, node.files],
     [quota, queueLimit, defaultProfile, bodyLimitBytes, rateLimitPerMinute],
     [callbacks, retentionDays, idleSeconds, approvalSeconds, mcpCommands],
-    tokens.describe(),
+    config.publicUrl,
+    describeFiles(),
   ]);
 }

@@ -1,5 +1,5 @@
-import type { CallbackQueue, DueCallback } from "../store/records.ts";
-import type { Store } from "../store/store.ts";
+import type { CallbackQueue, DuePost } from "../store/records.ts";
+import type { CallbackOutbox } from "./callback-outbox.ts";
 import { createCallbackPosts, type Deliver } from "./callback-posts.ts";
 import { createCallbackSearch } from "./callback-search.ts";
 import { createCallbackTurns } from "./callback-turns.ts";
@@ -8,14 +8,14 @@ import { createCallbackTurns } from "./callback-turns.ts";
  * Decides when each callback is posted: tenants and origins do not delay each other, and none gets more than its share. Only one worker
  * posts the callbacks of an origin, so those in progress are tracked in memory and need no lease.
  */
-export function createCallbackClaims({
+export function createCallbackClaims<Post extends DuePost>({
   store,
   deliver,
   onFault,
   maxSleepMs,
 }: {
-  store: Pick<Store, "listDueCallbackQueues" | "listDueCallbacks" | "nextCallbackInMs">;
-  deliver: Deliver;
+  store: Pick<CallbackOutbox<Post>, "listDueCallbackQueues" | "listDueCallbacks" | "nextCallbackInMs">;
+  deliver: Deliver<Post>;
   onFault: (error: unknown) => void;
   maxSleepMs?: number | undefined;
 }) {
@@ -26,8 +26,8 @@ export function createCallbackClaims({
       turns.resume(origin);
       claimSoon();
     },
-    onSettled({ task, origin }, isSettled) {
-      if (!isSettled) turns.add({ tenant: task.tenant, origin });
+    onSettled({ tenant, origin }, isSettled) {
+      if (!isSettled) turns.add({ tenant, origin });
       claimSoon();
     },
     onReleased: claimSoon,
@@ -75,9 +75,8 @@ export function createCallbackClaims({
    * Starts a callback that was just stored without reading it back. It waits for its turn if another one can start now, or if one to its
    * origin waits in the store. The POST starts in a later event-loop turn, after the responses to clients whose writes were committed.
    */
-  function handOver(callback: DueCallback): void {
-    const { origin } = callback;
-    const { tenant } = callback.task;
+  function handOver(callback: Post): void {
+    const { tenant, origin } = callback;
     // `claiming` is true while a tenant that has room waits for its turn.
     const isNext = search.isBacklogKnown() && !claiming && !turns.isAwaited(origin);
     if (isNext && mayClaim(tenant) && posts.roomOfOrigin(origin) > 0) setImmediate(posts.occupy(callback));

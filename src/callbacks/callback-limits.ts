@@ -1,4 +1,4 @@
-import type { DueCallback } from "../store/records.ts";
+import type { DuePost } from "../store/records.ts";
 
 /** Maximum callbacks in progress of all tenants. Limits sockets and memory. */
 const MAX_CLAIMED = 1024;
@@ -19,11 +19,11 @@ export function createCallbackLimits() {
   let claimed = 0;
   let bodies = 0;
 
-  function count({ task, heldLength }: DueCallback, sign: 1 | -1): void {
+  function count({ tenant, heldLength }: DuePost, sign: 1 | -1): void {
     claimed += sign;
-    addTo(claimedBy, task.tenant, sign);
+    addTo(claimedBy, tenant, sign);
     bodies += sign * heldLength;
-    addTo(bodiesOf, task.tenant, sign * heldLength);
+    addTo(bodiesOf, tenant, sign * heldLength);
   }
 
   return {
@@ -36,9 +36,9 @@ export function createCallbackLimits() {
       return Math.max(0, Math.min(room, free));
     },
     /** A callback is in progress from now on. */
-    occupy: (callback: DueCallback): void => count(callback, 1),
+    occupy: (callback: DuePost): void => count(callback, 1),
     /** The callback is no longer in progress. */
-    release: (callback: DueCallback): void => count(callback, -1),
+    release: (callback: DuePost): void => count(callback, -1),
   };
 }
 

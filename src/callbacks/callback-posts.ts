@@ -1,10 +1,10 @@
 import { withTimeout } from "@hak2i/async-kit";
-import type { DueCallback } from "../store/records.ts";
+import type { DuePost } from "../store/records.ts";
 import { createCallbackLimits } from "./callback-limits.ts";
 import { createOriginSlots } from "./origin-slots.ts";
 
 /** Posts a callback and settles it. */
-export type Deliver = (callback: DueCallback) => Delivery;
+export type Deliver<Post extends DuePost> = (callback: Post) => Delivery;
 
 /** A POST in progress. Neither promise may reject. */
 export interface Delivery {
@@ -14,24 +14,24 @@ export interface Delivery {
   ended: Promise<boolean | null>;
 }
 
-interface Options {
-  deliver: Deliver;
+interface Options<Post extends DuePost> {
+  deliver: Deliver<Post>;
   /** A POST has ended, so a slot of its origin is free. */
-  onEnded(callback: DueCallback): void;
-  onSettled(callback: DueCallback, isSettled: boolean): void;
+  onEnded(callback: Post): void;
+  onSettled(callback: Post, isSettled: boolean): void;
   /** Neither its POST nor its settlement is in progress, so its tenant may have room. */
   onReleased(): void;
 }
 
 /** Posts callbacks, and tracks which are in progress. Callers start no more callbacks than `roomOfOrigin` and `roomOfTenant` report. */
-export function createCallbackPosts({ deliver, onEnded, onSettled, onReleased }: Options) {
+export function createCallbackPosts<Post extends DuePost>({ deliver, onEnded, onSettled, onReleased }: Options<Post>) {
   const slots = createOriginSlots();
   const limits = createCallbackLimits();
   /** Number of callbacks that occupy a slot, including those whose POST starts in a later event-loop turn. */
   let inProgress = 0;
   let idle: PromiseWithResolvers<void> | null = null;
 
-  function release(callback: DueCallback): void {
+  function release(callback: Post): void {
     limits.release(callback);
     onReleased();
     inProgress -= 1;
@@ -47,7 +47,7 @@ export function createCallbackPosts({ deliver, onEnded, onSettled, onReleased }:
     forgetOld: slots.forgetOld,
 
     /** Counts a callback as in progress, so that reads of the store omit it. Returns a function that starts its POST; call it once. */
-    occupy(callback: DueCallback): () => void {
+    occupy(callback: Post): () => void {
       const slot = slots.occupy(callback);
       limits.occupy(callback);
       inProgress += 1;

@@ -1,5 +1,5 @@
 import type { CallbackQueue } from "../store/records.ts";
-import type { Store } from "../store/store.ts";
+import type { CallbackOutbox } from "./callback-outbox.ts";
 import { createWakeTimer } from "./wake-timer.ts";
 
 /** Pause after a failed read of the store. */
@@ -10,7 +10,7 @@ const MAX_SLEEP_MS = 60_000;
 const MAX_SEARCH_SHARE = 0.1;
 
 interface CallbackSearchOptions {
-  store: Pick<Store, "listDueCallbackQueues" | "nextCallbackInMs">;
+  store: Pick<CallbackOutbox, "listDueCallbackQueues" | "nextCallbackInMs">;
   onFault(error: unknown): void;
   /** Called before each search. */
   onBegin(): void;

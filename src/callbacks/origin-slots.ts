@@ -1,4 +1,4 @@
-import type { DueCallback } from "../store/records.ts";
+import type { DuePost } from "../store/records.ts";
 import { createUnresponsiveOrigins } from "./unresponsive-origins.ts";
 
 const MAX_POSTS_PER_ORIGIN = 8;
@@ -8,7 +8,7 @@ const MAX_POSTS_PER_UNRESPONSIVE_ORIGIN = 1;
 /** Callbacks in progress for one origin, of all tenants. */
 interface OriginLoad {
   posts: number;
-  /** Task numbers of callbacks that are being posted, or are not yet settled durably. */
+  /** Row numbers of callbacks that are being posted, or are not yet settled durably. */
   unsettled: Set<number>;
 }
 
@@ -27,14 +27,14 @@ export function createOriginSlots() {
       const slots = unresponsive.has(origin) ? MAX_POSTS_PER_UNRESPONSIVE_ORIGIN : MAX_POSTS_PER_ORIGIN;
       return Math.max(0, slots - (loads.get(origin)?.posts ?? 0));
     },
-    /** Task numbers of the origin's callbacks in progress. */
+    /** Row numbers of the origin's callbacks in progress. */
     unsettledOf: (origin: string): ReadonlySet<number> => loads.get(origin)?.unsettled ?? new Set(),
     /** A POST occupies a slot from now on. Returns how to report its end and its settlement. */
-    occupy({ origin, task }: DueCallback) {
+    occupy({ origin, row }: DuePost) {
       const load = loads.get(origin) ?? { posts: 0, unsettled: new Set() };
       loads.set(origin, load);
       load.posts += 1;
-      load.unsettled.add(task.seq);
+      load.unsettled.add(row);
       return {
         /** The POST has ended. `responded` is null if it is unknown whether the origin can respond. */
         end(responded: boolean | null): void {
@@ -43,7 +43,7 @@ export function createOriginSlots() {
           forgetIfIdle(origin, load);
         },
         settle(): void {
-          load.unsettled.delete(task.seq);
+          load.unsettled.delete(row);
           forgetIfIdle(origin, load);
         },
       };

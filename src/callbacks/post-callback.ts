@@ -4,20 +4,28 @@ import { rejectOnAbort } from "@hak2i/async-kit";
 import type { Dispatcher } from "undici";
 import packageJson from "../../package.json" with { type: "json" };
 import type { DnsCache } from "../network/dns-cache.ts";
-import type { DueCallback } from "../store/records.ts";
+import type { DuePost } from "../store/records.ts";
 import { startDeadline } from "../timers/deadline.ts";
 import { classifyFailure, isOwnFault } from "./callback-failure.ts";
-import { callbackId } from "./callback-id.ts";
 import { startHttpPost } from "./http-post.ts";
 import { type SignedHead, startSignature } from "./sign-callback.ts";
 
+/** What a POST contains in addition to its body. */
+export interface Envelope {
+  /** The `webhook-id`. It is the same on all attempts. */
+  id: string;
+  /** Headers in addition to those that every POST has. */
+  headers: Readonly<Record<string, string>>;
+  /** One signature per key. Without keys the POST is not signed. */
+  signingKeys: readonly KeyObject[];
+}
+
 /** The parts and settings of a poster. */
-export interface PostOptions {
+export interface PostOptions<Post extends DuePost> {
   dispatcher: Dispatcher;
   /** The cache that the connections of the dispatcher use. */
   dnsCache: Pick<DnsCache, "isReady" | "prepare">;
-  /** One signature per key. Without keys the callback is not signed. */
-  signingKeys: readonly KeyObject[];
+  toEnvelope(post: Post): Envelope;
   /** One timeout for host lookup, connect, TLS, headers and body. */
   timeoutMs: number;
   /** Aborts all POSTs when Bridge shuts down. */
@@ -48,14 +56,14 @@ const stoppedByShutdown: PostResult = {
 };
 
 /** Makes attempts to deliver callbacks. */
-export interface CallbackPoster {
+export interface CallbackPoster<Post extends DuePost> {
   /** Makes one attempt: one POST that follows no redirect. Never rejects; resolves when the status of the response is known. */
-  post(callback: DueCallback): Promise<PostResult>;
+  post(callback: Post): Promise<PostResult>;
 }
 
 /** Creates a poster. */
-export function createCallbackPoster(options: PostOptions): CallbackPoster {
-  const { dispatcher, dnsCache, shutdown, timeoutMs, clock } = options;
+export function createCallbackPoster<Post extends DuePost>(options: PostOptions<Post>): CallbackPoster<Post> {
+  const { dispatcher, dnsCache, toEnvelope, shutdown, timeoutMs, clock } = options;
   /** The attempts in progress. One listener aborts them all, because each further listener of a signal takes longer to add. */
   const attempts = new Set<AbortController>();
   shutdown.addEventListener("abort", () => {
@@ -75,12 +83,12 @@ export function createCallbackPoster(options: PostOptions): CallbackPoster {
     };
   }
 
-  async function post(callback: DueCallback): Promise<PostResult> {
+  async function post(callback: Post): Promise<PostResult> {
     const url = new URL(callback.url);
     let lookup: Promise<void> | null = null;
     try {
       // The receiver's deadline starts after the wait for a lookup slot, because Bridge causes this wait.
-      if (!dnsCache.isReady(url.hostname)) lookup = (await dnsCache.prepare(callback.task.tenant, url.hostname, shutdown)).found;
+      if (!dnsCache.isReady(url.hostname)) lookup = (await dnsCache.prepare(callback.tenant, url.hostname, shutdown)).found;
       shutdown.throwIfAborted();
     } catch {
       return stoppedByShutdown;
@@ -89,8 +97,9 @@ export function createCallbackPoster(options: PostOptions): CallbackPoster {
     const source = createBodySource(callback);
     try {
       if (lookup !== null) await rejectOnAbort(lookup, signal);
+      const envelope = toEnvelope(callback);
       const { headers, body } =
-        source.read === null ? signWhole(callback, options) : await signParts(callback, source.read, options, signal);
+        source.read === null ? signWhole(callback.body, envelope, clock()) : await signParts(source.read, envelope, clock(), signal);
       const { response, ended } = startHttpPost(dispatcher, { url, headers, body, signal, responseLimitBytes: RESPONSE_LIMIT_BYTES });
       const { status, headers: responseHeaders } = await response;
       return { ...toOutcome(status, responseHeaders["retry-after"], clock()), drained: ended.then(end) };
@@ -118,7 +127,7 @@ interface BodySource {
   isUnreadable(): boolean;
 }
 
-function createBodySource({ readBody }: DueCallback): BodySource {
+function createBodySource({ readBody }: DuePost): BodySource {
   let unreadable = false;
   async function* read(parts: AsyncIterable<string>): AsyncGenerator<Buffer, void, undefined> {
     try {
@@ -137,47 +146,41 @@ interface SignedRequest {
   body: Buffer | Readable;
 }
 
-function signWhole(callback: DueCallback, options: PostOptions): SignedRequest {
-  const body = Buffer.from(callback.body);
-  const { head, signature } = startRequest(callback, options);
+function signWhole(text: string, envelope: Envelope, now: number): SignedRequest {
+  const body = Buffer.from(text);
+  const { head, signature } = startRequest(envelope, now);
   signature.update(body);
-  return { headers: buildHeaders(callback, head, body.length, signature.end()), body };
+  return { headers: buildHeaders(envelope, head, body.length, signature.end()), body };
 }
 
 /** A long body is read twice, for its signature and for the receiver, and never held in memory as a whole. */
-async function signParts(
-  callback: DueCallback,
-  read: () => AsyncIterable<Buffer>,
-  options: PostOptions,
-  signal: AbortSignal,
-): Promise<SignedRequest> {
-  const { head, signature } = startRequest(callback, options);
+async function signParts(read: () => AsyncIterable<Buffer>, envelope: Envelope, now: number, signal: AbortSignal): Promise<SignedRequest> {
+  const { head, signature } = startRequest(envelope, now);
   let bytes = 0;
   for await (const part of read()) {
     bytes += part.length;
     signature.update(part);
     signal.throwIfAborted();
   }
-  return { headers: buildHeaders(callback, head, bytes, signature.end()), body: Readable.from(read(), { objectMode: false }) };
+  return { headers: buildHeaders(envelope, head, bytes, signature.end()), body: Readable.from(read(), { objectMode: false }) };
 }
 
-function startRequest({ task, messageId }: DueCallback, { signingKeys, clock }: PostOptions) {
-  const head = { id: messageId ?? callbackId({ tenant: task.tenant, taskId: task.taskId }), timestampSeconds: Math.floor(clock() / 1000) };
+function startRequest({ id, signingKeys }: Envelope, now: number) {
+  const head = { id, timestampSeconds: Math.floor(now / 1000) };
   return { head, signature: startSignature(head, signingKeys) };
 }
 
-function buildHeaders({ task, traceparent }: DueCallback, head: SignedHead, bytes: number, signature: string): Record<string, string> {
+function buildHeaders(envelope: Envelope, head: SignedHead, bytes: number, signature: string): Record<string, string> {
   const headers: Record<string, string> = {
+    ...envelope.headers,
     "content-type": "application/json",
     "content-length": String(bytes),
     "user-agent": USER_AGENT,
-    "idempotency-key": task.taskId,
     "webhook-id": head.id,
     "webhook-timestamp": String(head.timestampSeconds),
   };
   // Empty without keys.
   if (signature !== "") headers["webhook-signature"] = signature;
-  if (traceparent !== null) headers["traceparent"] = traceparent;
   return headers;
 }
 

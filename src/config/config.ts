@@ -50,7 +50,10 @@ export interface Config {
   rateLimitPerMinute: number | null;
   corsOrigins: readonly string[];
   callbacks: { retries: number; backoffMs: number; secrets: readonly string[]; allow: readonly string[] };
-  /** Whether this node posts callbacks. */
+  webhooksFile: string | null;
+  /** Where people reach Bridge. Set if there is a file of webhooks. */
+  publicUrl: string | null;
+  /** Whether this node posts callbacks and webhooks. */
   delivers: boolean;
   retentionDays: number;
   drainSeconds: number;
@@ -106,6 +109,8 @@ export function readConfig(
   }
   if (parsed.success) faults.push(...adapters.flatMap((name) => findMissingDescription(name, catalog, adapterSettings)));
   if (parsed.success) faults.push(...findUselessLimits(parsed.data as ServerValues));
+  if (env["BRIDGE_WEBHOOKS_FILE"] !== undefined && env["BRIDGE_PUBLIC_URL"] === undefined)
+    faults.push("BRIDGE_PUBLIC_URL: must be set with BRIDGE_WEBHOOKS_FILE, because webhooks contain links to the console");
   const hasTokens = /[^,\s]/.test(env["BRIDGE_GATEWAY_TOKEN_HASH"] ?? "") || env["BRIDGE_TOKENS_FILE"] !== undefined;
   const hasHostFault = faults.some((fault) => fault.startsWith("BRIDGE_HOST:"));
   if (!hasTokens && !hasHostFault && !isLoopback(env["BRIDGE_HOST"] ?? "localhost")) {
@@ -157,6 +162,8 @@ export function readConfig(
       secrets: values.BRIDGE_CALLBACK_SECRETS ?? [],
       allow: values.BRIDGE_CALLBACK_ALLOW,
     },
+    webhooksFile: values.BRIDGE_WEBHOOKS_FILE === undefined ? null : path.resolve(values.BRIDGE_WEBHOOKS_FILE),
+    publicUrl: values.BRIDGE_PUBLIC_URL ?? null,
     delivers: values.BRIDGE_DELIVER,
     retentionDays: values.BRIDGE_RETENTION_DAYS,
     drainSeconds: values.BRIDGE_DRAIN_SECONDS,

@@ -45,7 +45,8 @@ const limitPerAdapter = z.string().transform((text, context) => {
 /** Running tasks per adapter. */
 const DEFAULT_CONCURRENCY = 4;
 
-const callbackSecret = z
+/** A secret that signs callbacks or webhooks. */
+export const callbackSecret: z.ZodType<string, string> = z
   .string()
   .regex(/^whsec_[A-Za-z0-9+/]+={0,2}$/, { error: "must be whsec_ followed by base64", abort: true })
   .refine((text) => {
@@ -154,7 +155,7 @@ export const serverSettings = {
   BRIDGE_DELIVER: flag
     .default(true)
     .describe(
-      "Whether this node posts callbacks. Turn it off if receivers do not accept its address. Needs PostgreSQL, where other nodes post them.",
+      "Whether this node posts callbacks and webhooks. Turn it off if receivers do not accept its address. Needs PostgreSQL, where other nodes post them.",
     ),
   BRIDGE_WORKSPACES_DIR: z
     .string()
@@ -232,6 +233,17 @@ export const serverSettings = {
     .describe(
       "Non-public hosts that callbacks and the MCP servers of a dispatch may use, comma-separated: hosts, *.suffixes and CIDRs, for example 127.0.0.1,*.internal.example,10.0.0.0/8.",
     ),
+  BRIDGE_WEBHOOKS_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      "JSON file of webhooks: [{name, url, secrets, tenant?, types?, filter?, headers?}]. Bridge reloads it when it changes. Needs BRIDGE_PUBLIC_URL.",
+    ),
+  BRIDGE_PUBLIC_URL: z
+    .url({ protocol: /^https?$/, error: "must be an http or https URL, for example https://bridge.example.com" })
+    .optional()
+    .describe("URL at which people reach Bridge, for links to the console in webhooks, for example https://bridge.example.com."),
   BRIDGE_RETENTION_DAYS: wholeNumber(1, 3650)
     .default(7)
     .describe("Number of days, from 1 to 3650, that Bridge keeps ended tasks and their events."),

@@ -35,6 +35,8 @@ export function toDueCallback(row: StoredRow, readGapped: ReadGapped): DueCallba
     : { json: stored, gaps: decodeGaps(gaps) };
   return {
     ...toCallback(row),
+    row: Number(row["seq"]),
+    tenant: String(row["tenant"]),
     origin: String(row["origin"]),
     ...toBody(Number(row["seq"]), body, readGapped),
     ...(row["message_id"] !== null && { messageId: String(row["message_id"]) }),
@@ -56,6 +58,7 @@ export function toNewDueCallback(
 ): DueCallback {
   return {
     task: { seq, tenant, taskId, parentTaskId, agentId, provider },
+    ...{ row: seq, tenant },
     ...{ url, origin, state: "pending", attempts: 0, roundAttempts: 0, lastStatus: null, lastError: null },
     ...{ nextAttemptAt: finishedAt, updatedAt: finishedAt, finishedAt, traceparent },
     ...toBody(seq, { json: body, gaps }, readGapped),

@@ -1,3 +1,4 @@
+import type { EventType } from "#contract";
 import type { ListedTask, StopRequest, Task, TaskIdentity, TaskProgress, TaskRun } from "../task.ts";
 import type { LongText } from "./gapped-json.ts";
 import type {
@@ -17,6 +18,7 @@ import type {
   InterruptedTask,
   ListedAgent,
   NewApproval,
+  NewDeliveries,
   NewEvent,
   NewTask,
   NewTicket,
@@ -29,6 +31,10 @@ import type {
   TaskPage,
   TaskSearch,
   TaskStatus,
+  WebhookCounts,
+  WebhookDelivery,
+  WebhookKey,
+  WebhookPage,
 } from "./records.ts";
 
 /** Tasks and their results. */
@@ -153,6 +159,33 @@ export interface CallbackStore {
   redeliverCallbackIfDead(taskSeq: number): Promise<Callback | null>;
 }
 
+/** The webhooks: their positions in the event log, and the outbox of their deliveries. */
+export interface WebhookStore {
+  /** Keeps the positions of these webhooks only. A new one begins at the end of the log. */
+  keepWebhooks(names: readonly string[]): Promise<void>;
+  /** Reads the events of these types after the position of the webhook, of the tenant. Null if the webhook has no position. */
+  readWebhookEvents(key: WebhookKey, types: readonly EventType[]): Promise<WebhookPage | null>;
+  /** Stores deliveries, and moves the position in the same transaction. Returns false if another node has moved it before. */
+  addWebhookDeliveries(added: NewDeliveries): Promise<boolean>;
+  listWebhookDeliveries(key: WebhookKey, state: CallbackState | undefined, page: Page): Promise<WebhookDelivery[]>;
+  /** Counts the pending and the dead deliveries to each of these webhooks. */
+  countWebhookDeliveries(tenant: string, webhooks: readonly string[]): Promise<WebhookCounts[]>;
+  findWebhookDelivery(key: WebhookKey, id: string): Promise<WebhookDelivery | null>;
+  /** Webhooks that have a due delivery. */
+  listDueWebhooks(): Promise<WebhookKey[]>;
+  /**
+   * Due deliveries to one webhook, the longest due first, without those in progress. With several nodes, the caller has to post them within
+   * half a minute, for which no other node gets them.
+   */
+  claimDueDeliveries(key: WebhookKey, limit: number, inProgress: ReadonlySet<number>): Promise<WebhookDelivery[]>;
+  /** Milliseconds until the next delivery that is not due yet, null when there is none. */
+  nextWebhookInMs(): Promise<number | null>;
+  /** As `settleCallbackIfPending`, without an event. */
+  settleDeliveryIfPending(posted: { seq: number; attempts: number }, settlement: Omit<CallbackSettlement, "event">): Promise<number | null>;
+  /** Starts a new round of attempts for a dead delivery. */
+  redeliverWebhookIfDead(key: WebhookKey, id: string): Promise<WebhookDelivery | null>;
+}
+
 /** Tool calls that wait for a decision. */
 export interface ApprovalStore {
   /** Stores the approval together with its event; null when the task is not running, or has too many pending approvals. */
@@ -216,4 +249,12 @@ export interface MaintenanceStore {
  * The data that Bridge stores. The name of an operation contains its guard, for example `IfQueued`. If the guard does not hold, the result
  * is null or false, not an error. Writes resolve when they are durable. The store's clock determines all times.
  */
-export interface Store extends TaskStore, EventStore, CallbackStore, ApprovalStore, DeletionStore, TicketStore, MaintenanceStore {}
+export interface Store
+  extends TaskStore,
+    EventStore,
+    CallbackStore,
+    WebhookStore,
+    ApprovalStore,
+    DeletionStore,
+    TicketStore,
+    MaintenanceStore {}

@@ -14,7 +14,7 @@ const registryOf = (...loaded: LoadedAdapter[]): AdapterRegistry =>
     logger: pino({ level: "silent" }),
   });
 
-const host: AdapterHost = { configure: () => createAdapterConfig("/nowhere"), onEvent() {}, onChecked() {} };
+const host: AdapterHost = { configure: () => createAdapterConfig("/nowhere"), onEvent() {}, onChecked() {}, onOffline() {} };
 
 test.each([
   ["opencode", 1.5],

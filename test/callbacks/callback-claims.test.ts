@@ -6,7 +6,7 @@ import type { CallbackQueue, DueCallback } from "../../src/store/records.ts";
 
 test("a callback that becomes due between two reads of the store is posted immediately", async () => {
   const queue = { tenant: "default", origin: "http://127.0.0.1:1" };
-  const callback = { task: { seq: 1, tenant: "default" }, origin: queue.origin, heldLength: 0 } as unknown as DueCallback;
+  const callback = { row: 1, tenant: "default", origin: queue.origin, heldLength: 0 } as unknown as DueCallback;
   let now = 0;
   let isDelivered = false;
   const isDue = () => now >= 1 && !isDelivered;
@@ -15,7 +15,7 @@ test("a callback that becomes due between two reads of the store is posted immed
     now += 1;
     return Promise.resolve(result);
   };
-  const claims = createCallbackClaims({
+  const claims = createCallbackClaims<DueCallback>({
     store: {
       listDueCallbackQueues: () => read(isDue() ? [queue] : []),
       nextCallbackInMs: () => read(isDue() || isDelivered ? null : 1),
@@ -35,10 +35,10 @@ test("a callback that becomes due between two reads of the store is posted immed
 });
 
 test("a shutdown waits for a new callback whose POST starts in a later turn of the event loop", async () => {
-  const callback = { task: { seq: 1, tenant: "default" }, origin: "http://127.0.0.1:1", heldLength: 0 } as unknown as DueCallback;
+  const callback = { row: 1, tenant: "default", origin: "http://127.0.0.1:1", heldLength: 0 } as unknown as DueCallback;
   const delivered = Promise.withResolvers<true>();
   let posts = 0;
-  const claims = createCallbackClaims({
+  const claims = createCallbackClaims<DueCallback>({
     store: { listDueCallbackQueues: async () => [], nextCallbackInMs: async () => null, listDueCallbacks: async () => [] },
     deliver() {
       posts += 1;
@@ -104,28 +104,26 @@ test("a callback never overtakes an older one of its queue, is posted once, and 
         const faults: string[] = [];
         const unresponsive = new Set<string>();
         const ofQueue = (queue: CallbackQueue) =>
-          rows.filter(({ callback }) => callback.task.tenant === queue.tenant && callback.origin === queue.origin);
-        const claims = createCallbackClaims({
+          rows.filter(({ callback }) => callback.tenant === queue.tenant && callback.origin === queue.origin);
+        const claims = createCallbackClaims<DueCallback>({
           store: {
             listDueCallbackQueues: async () =>
-              rows
-                .filter(({ state }) => state === "waiting")
-                .map(({ callback }) => ({ tenant: callback.task.tenant, origin: callback.origin })),
+              rows.filter(({ state }) => state === "waiting").map(({ callback }) => ({ tenant: callback.tenant, origin: callback.origin })),
             nextCallbackInMs: async () => null,
             // A callback that is being posted is still due in the store.
             listDueCallbacks: async (queue, limit, inProgress = new Set()) =>
               ofQueue(queue)
-                .filter(({ state, callback }) => state !== "over" && !inProgress.has(callback.task.seq))
+                .filter(({ state, callback }) => state !== "over" && !inProgress.has(callback.row))
                 .slice(0, limit)
                 .map(({ callback }) => callback),
           },
           deliver(callback) {
-            const row = rows[callback.task.seq] as Row;
-            const { seq } = callback.task;
+            const row = rows[callback.row] as Row;
+            const seq = callback.row;
             if (row.state !== "waiting") faults.push(`${seq} is posted again`);
             row.state = "posting";
-            const older = ofQueue({ tenant: callback.task.tenant, origin: callback.origin }).find(({ state }) => state === "waiting");
-            if (older !== undefined && older.callback.task.seq < seq) faults.push(`${seq} overtakes ${older.callback.task.seq}`);
+            const older = ofQueue({ tenant: callback.tenant, origin: callback.origin }).find(({ state }) => state === "waiting");
+            if (older !== undefined && older.callback.row < seq) faults.push(`${seq} overtakes ${older.callback.row}`);
             const posts = rows.filter(({ state, callback: { origin } }) => state === "posting" && origin === callback.origin).length;
             if (posts > (unresponsive.has(callback.origin) ? 1 : 8)) faults.push(`${posts} posts to ${callback.origin}`);
             const over = Promise.withResolvers<boolean>();
@@ -138,7 +136,8 @@ test("a callback never overtakes an older one of its queue, is posted once, and 
         });
         const commit = (queue: CallbackQueue): DueCallback => {
           const callback = {
-            task: { seq: rows.length, tenant: queue.tenant },
+            row: rows.length,
+            tenant: queue.tenant,
             origin: queue.origin,
             heldLength: 1,
           } as unknown as DueCallback;

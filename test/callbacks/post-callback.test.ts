@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer as createTlsServer } from "node:https";
@@ -7,6 +8,7 @@ import { Webhook } from "standardwebhooks";
 import { Agent } from "undici";
 import { describe, expect, onTestFinished, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
+import { createCallbackEnvelope } from "../../src/callbacks/callback-envelope.ts";
 import { callbackId } from "../../src/callbacks/callback-id.ts";
 import { createCallbackPoster, type PostOptions } from "../../src/callbacks/post-callback.ts";
 import { readSigningKeys, signCallback } from "../../src/callbacks/sign-callback.ts";
@@ -23,6 +25,8 @@ const body = '{"taskId":"t1","output":"ü 😀 \\u0000"}';
 function callbackTo(url: string, changes: Partial<DueCallback> = {}): DueCallback {
   return {
     task: { seq: 1, tenant: "default", taskId: "t1", parentTaskId: null, agentId: "a1", provider: "memory" },
+    row: 1,
+    tenant: "default",
     url,
     origin: new URL(url).origin,
     body,
@@ -41,8 +45,15 @@ function callbackTo(url: string, changes: Partial<DueCallback> = {}): DueCallbac
 }
 
 /** Makes one attempt to a permitted 127.0.0.1. Its resources are closed after the test. */
-async function post(url: string, options: Partial<PostOptions> & { lookup?: Lookup; callback?: Partial<DueCallback> } = {}) {
-  const { lookup, callback, ...rest } = options;
+async function post(
+  url: string,
+  options: Partial<PostOptions<DueCallback>> & {
+    lookup?: Lookup;
+    callback?: Partial<DueCallback>;
+    signingKeys?: readonly KeyObject[];
+  } = {},
+) {
+  const { lookup, callback, signingKeys = [], ...rest } = options;
   const dnsCache = createDnsCache({ resolve: lookup });
   const guard = createDestinationGuard({ allow: ["127.0.0.1", "receiver.example"], dnsCache });
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
@@ -51,7 +62,7 @@ async function post(url: string, options: Partial<PostOptions> & { lookup?: Look
   const poster = createCallbackPoster({
     dispatcher,
     dnsCache,
-    signingKeys: [],
+    toEnvelope: createCallbackEnvelope(signingKeys),
     timeoutMs: 5000,
     shutdown,
     clock: Date.now,

@@ -79,6 +79,7 @@ export async function startEngine(
       }),
     onEvent: dispatcher.onAdapterEvent,
     onChecked: dispatcher.onAdapterChecked,
+    onOffline() {},
   });
   let stopped = false;
   const stop = async () => {

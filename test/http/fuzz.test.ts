@@ -139,7 +139,13 @@ test("500 almost-JSON bodies never cause an internal error", async () => {
     { arbitrary: fc.string({ unit: anyCharacter, maxLength: 200 }), weight: 6 },
     { arbitrary: fc.constantFrom("[".repeat(100_000), nested(100_000), `"${"x".repeat(1_000_000)}"`), weight: 1 },
   );
-  const routes = ["/api/v2/dispatch", "/api/v2/tasks/t/cancel", "/api/v2/callbacks/t/redeliver", "/api/v2/events/ticket"];
+  const routes = [
+    "/api/v2/dispatch",
+    "/api/v2/tasks/t/cancel",
+    "/api/v2/callbacks/t/redeliver",
+    "/api/v2/webhooks/w/deliveries/msg_1/redeliver",
+    "/api/v2/events/ticket",
+  ];
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...routes), text, (route, sent) =>
       run(async () => {
@@ -167,6 +173,8 @@ test("1200 mutated queries and paths never cause an internal error", async () =>
       "/api/v2/tasks/kept/files",
       "/api/v2/tasks",
       "/api/v2/callbacks",
+      "/api/v2/webhooks",
+      "/api/v2/webhooks/w/deliveries",
       "/api/v2/adapters",
       "/api/v2/workspaces",
       "/",

@@ -1,4 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bridge, expectProblem, startBridge } from "../support/start-bridge.ts";
 import { startReceiver } from "../support/start-receiver.ts";
@@ -8,15 +11,22 @@ import { askUntil } from "../support/until.ts";
 let bridge: Bridge;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
 let lastEventId = "";
+let directory: string;
+/** A dead delivery of alpha's webhook. */
+let deliveryId = "";
 const done = randomUUID();
 const running = randomUUID();
 
 beforeAll(async () => {
-  bridge = await startBridge();
   receiver = await startReceiver((response) => {
     response.statusCode = 500;
     response.end();
   });
+  directory = await mkdtemp(path.join(tmpdir(), "bridge-tenants-"));
+  const file = path.join(directory, "webhooks.json");
+  const secrets = [`whsec_${Buffer.alloc(32).toString("base64")}`];
+  await writeFile(file, JSON.stringify([{ name: "hook", tenant: "alpha", url: receiver.origin, types: ["execution.completed"], secrets }]));
+  bridge = await startBridge({ BRIDGE_WEBHOOKS_FILE: file, BRIDGE_PUBLIC_URL: "https://bridge.example" });
   await bridge.dispatch({ taskId: done, callbackUrl: receiver.origin, agentId: "shared", labels: { team: "docs" } });
   await askUntil(
     () => bridge.call("GET", `/api/v2/tasks/${done}`),
@@ -27,11 +37,17 @@ beforeAll(async () => {
     () => bridge.call("GET", `/api/v2/tasks/${running}`),
     ({ body }) => body.state === "running",
   );
+  const dead = await askUntil(
+    () => bridge.call("GET", "/api/v2/webhooks/hook/deliveries?state=dead"),
+    ({ body }) => body.data.length === 1,
+  );
+  deliveryId = dead.body.data[0].deliveryId;
   lastEventId = (await bridge.call("GET", `/api/v2/tasks/${done}/events`)).body.data.at(-1).id;
 });
 afterAll(async () => {
   await bridge.close();
   await receiver.close();
+  await rm(directory, { recursive: true });
 });
 
 const asBeta = (method: string, target: string, headers: Record<string, string> = {}) =>
@@ -51,6 +67,9 @@ test.each([
   ["GET", () => `/api/v2/tasks/${running}/files/any`],
   ["POST", () => `/api/v2/callbacks/${done}/redeliver`],
   ["POST", () => `/api/v2/callbacks/${running}/redeliver`],
+  ["GET", () => "/api/v2/webhooks/hook/deliveries"],
+  ["GET", () => "/api/v2/webhooks/hook/deliveries?state=dead"],
+  ["POST", () => `/api/v2/webhooks/hook/deliveries/${deliveryId}/redeliver`],
 ])("%s of another tenant's task results in 404: row %#", async (method, target) => {
   const refused = await asBeta(method, target());
   expectProblem(refused, "not_found");
@@ -74,6 +93,7 @@ test.each([
   "/api/v2/agents",
   "/api/v2/callbacks",
   "/api/v2/callbacks?state=dead",
+  "/api/v2/webhooks",
   "/api/v2/workspaces",
 ])("%s returns nothing of another tenant", async (target) => {
   expect((await asBeta("GET", target)).body).toEqual({ data: [], meta: { nextCursor: null } });
@@ -127,4 +147,5 @@ describe("the stream of all events", () => {
 test("the requests of the other tenant do not affect alpha's task", async () => {
   expect((await bridge.call("GET", `/api/v2/tasks/${running}`)).body.state).toBe("running");
   expect((await bridge.call("GET", `/api/v2/callbacks?state=dead`)).body.data).toHaveLength(1);
+  expect((await bridge.call("GET", "/api/v2/webhooks/hook/deliveries?state=dead")).body.data).toMatchObject([{ deliveryId }]);
 });

@@ -6,6 +6,7 @@ import type {
   Adapter,
   Approval,
   ApprovalState,
+  CallbackState,
   DispatchCheck,
   DispatchRequest,
   FileCondition,
@@ -20,6 +21,8 @@ import type {
   TaskRequest,
   TaskState,
   Ticket,
+  Webhook,
+  WebhookDelivery,
   Workspace,
 } from "./wire.ts";
 
@@ -111,6 +114,18 @@ export interface BridgeClient {
     list(filter?: { state?: ApprovalState | undefined }, options?: CallOptions): AsyncGenerator<Approval, void>;
     /** Approves or rejects a pending tool call. Rejects with `already_decided` if it was decided before. */
     decide(approvalId: string, decision: "approve" | "reject", reason?: string, options?: CallOptions): Promise<Approval>;
+  };
+  readonly webhooks: {
+    /** Lists the webhooks, sorted by name. */
+    list(options?: CallOptions): AsyncGenerator<Webhook, void>;
+    /** Lists the deliveries of a webhook, newest first. */
+    listDeliveries(
+      name: string,
+      filter?: { state?: CallbackState | undefined },
+      options?: CallOptions,
+    ): AsyncGenerator<WebhookDelivery, void>;
+    /** Starts a new round of attempts for a dead delivery. Rejects with `invalid_state` or `already_delivered` for any other. */
+    redeliver(name: string, deliveryId: string, options?: CallOptions): Promise<WebhookDelivery>;
   };
 }
 
@@ -214,6 +229,18 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
           body: { decision, reason },
           signal,
           // A retry could not distinguish its own earlier decision from one of another client.
+          isRepeatable: false,
+        }),
+    },
+
+    webhooks: {
+      list: (options = {}) => list("/api/v2/webhooks", {}, options),
+      listDeliveries: (name, filter = {}, options = {}) => list(`/api/v2/webhooks/${encodeURIComponent(name)}/deliveries`, filter, options),
+      redeliver: (name, deliveryId, { signal } = {}) =>
+        send(`/api/v2/webhooks/${encodeURIComponent(name)}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`, {
+          method: "POST",
+          signal,
+          // A retry could not distinguish its own earlier redelivery from one of another client.
           isRepeatable: false,
         }),
     },

@@ -4,6 +4,6 @@ export type { BridgeClient, BridgeClientOptions, CallOptions } from "./bridge-cl
 export { createBridgeClient } from "./bridge-client.ts";
 export { BridgeClientError, type FieldError } from "./bridge-client-error.ts";
 export type { BridgeEvent, EventFilter, EventOptions, EventType, Gap } from "./events.ts";
-export type { CallbackBody } from "./verify-callback.ts";
-export { verifyCallback } from "./verify-callback.ts";
+export type { CallbackBody, WebhookBody } from "./verify-callback.ts";
+export { verifyCallback, verifyWebhook } from "./verify-callback.ts";
 export type * from "./wire.ts";

@@ -1,4 +1,4 @@
-import type { ExecutionResult } from "./wire.ts";
+import type { ExecutionResult, WebhookType } from "./wire.ts";
 
 /** Maximum difference between the clock and the time of the signature. */
 const TOLERANCE_SECONDS = 300;
@@ -12,6 +12,27 @@ export interface CallbackBody extends ExecutionResult {
   finishedAt: string;
 }
 
+/** Body of a webhook: an event, and where to look in the console. */
+export interface WebhookBody {
+  /** A type of event. Later versions of Bridge can add types. */
+  type: WebhookType | (string & {});
+  timestamp: string;
+  data: {
+    provider: string;
+    /** Absent for events that belong to no task. */
+    taskId?: string;
+    agentId?: string;
+    /** The first line of the prompt. */
+    title?: string;
+    approvalId?: string;
+    errorCode?: string;
+    /** The name of the node whose adapter is offline. */
+    node?: string;
+    /** A page of the console. */
+    url: string;
+  };
+}
+
 /** Headers of a request: a `Headers` object of any library, or the headers of Node's `http`. */
 type RequestHeaders = Pick<Headers, "get"> | Readonly<Record<string, string | string[] | undefined>>;
 
@@ -20,11 +41,20 @@ type RequestHeaders = Pick<Headers, "get"> | Readonly<Record<string, string | st
  * five minutes, otherwise null. `body` must be the exact bytes of the request. Callbacks are delivered at least once:
  * store the `webhook-id` of each processed one.
  */
-export async function verifyCallback(
+export const verifyCallback = (
   headers: RequestHeaders,
   body: string | Uint8Array,
   secrets: readonly string[],
-): Promise<CallbackBody | null> {
+): Promise<CallbackBody | null> => verify(headers, body, secrets);
+
+/** Verifies a webhook as `verifyCallback` does. The secrets are those of the webhook in the file of the operator. */
+export const verifyWebhook = (
+  headers: RequestHeaders,
+  body: string | Uint8Array,
+  secrets: readonly string[],
+): Promise<WebhookBody | null> => verify(headers, body, secrets);
+
+async function verify<Body>(headers: RequestHeaders, body: string | Uint8Array, secrets: readonly string[]): Promise<Body | null> {
   const id = readHeader(headers, "webhook-id");
   const timestamp = readHeader(headers, "webhook-timestamp");
   if (id === null || timestamp === null || !isRecent(timestamp)) return null;
@@ -38,7 +68,7 @@ export async function verifyCallback(
     for (const signature of signatures) {
       // `verify` compares in constant time.
       if (await crypto.subtle.verify("HMAC", key, fromBase64(signature.slice("v1,".length)), signedBytes))
-        return JSON.parse(new TextDecoder().decode(bytes)) as CallbackBody;
+        return JSON.parse(new TextDecoder().decode(bytes)) as Body;
     }
   }
   return null;

@@ -176,7 +176,7 @@ export interface ListedTask {
   finishedAt: string | null;
   lastProgressAt: string | null;
   callback: {
-    state: "pending" | "delivered" | "dead";
+    state: CallbackState;
     url: string;
     attempts: number;
     nextAttemptAt: string | null;
@@ -243,6 +243,46 @@ export interface Approval {
   reason: string | null;
 }
 export type ApprovalState = "pending" | "approved" | "rejected";
+
+/** The states of callbacks and of deliveries to webhooks. */
+export type CallbackState = "pending" | "delivered" | "dead";
+
+/** A webhook of the operator. */
+export interface Webhook {
+  name: string;
+  /** Scheme, host and port of its URL. */
+  origin: string;
+  types: WebhookType[];
+  filter: { agentId?: string; provider?: string; labels?: Record<string, string> };
+  pending: number;
+  dead: number;
+}
+
+/** The types of events that webhooks can get. */
+export type WebhookType =
+  | "execution.started"
+  | "tool.approval_requested"
+  | "tool.approval_resolved"
+  | "execution.completed"
+  | "execution.failed"
+  | "callback.delivered"
+  | "callback.dead"
+  | "adapter.offline";
+
+/** The delivery of an event to a webhook. */
+export interface WebhookDelivery {
+  /** The `webhook-id` of every attempt. */
+  deliveryId: string;
+  type: string;
+  taskId: string | null;
+  state: CallbackState;
+  attempts: number;
+  nextAttemptAt: string | null;
+  lastStatus: number | null;
+  lastError: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
 
 /** A permission of a token. */
 export type Scope = "dispatch" | "read" | "approve" | "manage" | "metrics";

@@ -38,6 +38,7 @@ export const describeApi = (version: string) =>
       { name: "events", description: "Events of tasks, as lists and streams." },
       { name: "approvals", description: "Tool calls that wait for an approval." },
       { name: "callbacks", description: "Results that Bridge posts to callback URLs." },
+      { name: "webhooks", description: "Events that Bridge posts to webhooks, which the operator configures." },
       { name: "adapters", description: "The adapters of this Bridge with their health, capabilities and load." },
       { name: "nodes", description: "The Bridge processes that share a database." },
       { name: "workspaces", description: "The workspaces of agents and their files." },

@@ -36,6 +36,7 @@ import { createTaskStatusReads } from "./task-status-reads.ts";
 import { createTaskWrites } from "./task-writes.ts";
 import { createTicketReads } from "./ticket-reads.ts";
 import { createTicketWrites } from "./ticket-writes.ts";
+import { createWebhookOutbox } from "./webhook-outbox.ts";
 import { writeKinds } from "./write-kinds.ts";
 
 /** A node under load reads what others have committed at this interval, because it would otherwise read after each of their commits. */
@@ -153,6 +154,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...createAgentReads(reader),
     ...createEventReads(reader, tail.lastEventNumber),
     ...createCallbackReads(reader, { readGapped, correctSchedule: schedule.correct, writer, ...outbox }),
+    ...createWebhookOutbox(reader, clock),
     ...createApprovalReads(reader),
     ...createApprovalWrites(writer),
     ...createResumeTokenReads(reader),

@@ -39,9 +39,10 @@ async function prune({ olderThanMs, limit }: Slice, transaction: Transaction): P
   const tokens = await transaction.query(pruneTokens, [age.before]);
   const tickets = await transaction.query(pruneTickets, [now, now + TICKET_LIFETIME_MS]);
   const markers = await transaction.query(pruneMarkers, [MARKER_LIFETIME_MS]);
+  const deliveries = await transaction.query(pruneDeliveries, [age.before, limit]);
   const events = await pruneEvents(age, { limit, transaction });
   const tasks = await pruneTasks(age, { limit, transaction });
-  return tokens.length + tickets.length + markers.length + events + tasks;
+  return tokens.length + tickets.length + markers.length + deliveries.length + events + tasks;
 }
 
 /** Passes over locked rows, so that it cannot deadlock. */
@@ -62,6 +63,11 @@ const pruneTokens = {
 const pruneTickets = {
   name: "prune_tickets",
   text: deleteFree("ticket", { key: "hash", condition: "expires_at <= $1 OR expires_at > $2" }),
+};
+const pruneDeliveries = {
+  name: "prune_deliveries",
+  text: `WITH expired AS MATERIALIZED (SELECT seq FROM webhook_delivery WHERE created_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+    DELETE FROM webhook_delivery d USING expired WHERE d.seq = expired.seq RETURNING 1 AS deleted`,
 };
 /** Compares with the clock of the server, which is also the default of the column. */
 const pruneMarkers = {

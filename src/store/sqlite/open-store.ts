@@ -14,6 +14,7 @@ import { createTaskListOperations } from "./task-list-operations.ts";
 import { createTaskOperations } from "./task-operations.ts";
 import { createTaskStatusOperations } from "./task-status-operations.ts";
 import { createTicketOperations } from "./ticket-operations.ts";
+import { createWebhookOperations } from "./webhook-operations.ts";
 
 /** Options of a store; `clock` is for tests of schedules. */
 export interface StoreOptions {
@@ -35,6 +36,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
   const agents = createAgentOperations(driver);
   const deletions = createDeletionOperations(driver, { agents });
   const tickets = createTicketOperations(driver, clock);
+  const webhooks = createWebhookOperations(driver, clock);
 
   driver.run("INSERT INTO meta (name, value) VALUES ('epoch', ?) ON CONFLICT DO NOTHING", randomBytes(5).toString("hex"));
   const epoch = String(driver.get("SELECT value FROM meta WHERE name = 'epoch'")?.["value"]);
@@ -50,10 +52,11 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     keepLongTexts: longTexts.keepLongTexts,
     ...agents.operations,
     ...callbacks.operations,
+    ...webhooks.operations,
     ...createResumeTokenOperations(driver),
     ...deletions.operations,
     ...tickets.operations,
-    ...createRetentionOperations(driver, { deletions, agents, tickets, clock }),
+    ...createRetentionOperations(driver, { deletions, agents, tickets, webhooks, clock }),
     checkWritable: () =>
       driver.write(() => {
         driver.run(

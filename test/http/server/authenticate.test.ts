@@ -34,6 +34,9 @@ const routes: readonly [method: string, target: string, scope: Scope | "any" | n
   ["POST", "/api/v2/approvals/apr_1", "approve"],
   ["GET", "/api/v2/callbacks", "read"],
   ["POST", "/api/v2/callbacks/t1/redeliver", "dispatch"],
+  ["GET", "/api/v2/webhooks", "read"],
+  ["GET", "/api/v2/webhooks/n1/deliveries", "read"],
+  ["POST", "/api/v2/webhooks/n1/deliveries/msg_1/redeliver", "dispatch"],
   ["GET", "/api/v2/adapters", "read"],
   ["POST", "/api/v2/adapters/memory/check", "manage"],
   ["GET", "/api/v2/agents", "read"],
@@ -79,7 +82,10 @@ test("the table of the test has every route", async () => {
   const described = Object.entries(paths as Record<string, object>).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  const parameters = { t1: "{taskId}", "a.md": "{path}", apr_1: "{approvalId}", memory: "{provider}", ag1: "{agentId}", n1: "{name}" };
+  const parameters = {
+    ...{ t1: "{taskId}", "a.md": "{path}", apr_1: "{approvalId}", memory: "{provider}", ag1: "{agentId}", n1: "{name}" },
+    msg_1: "{deliveryId}",
+  };
   const known = routes.map(([method, target]) => {
     const segments = target.split("/").map((segment) => parameters[segment as keyof typeof parameters] ?? segment);
     return `${method} ${segments.join("/")}`;

@@ -1,4 +1,6 @@
 import { storeConformance } from "../../conformance/store.ts";
+import { webhookConformance } from "../../conformance/webhook-store.ts";
 import { postgresSubject } from "../../support/postgres/postgres-subject.ts";
 
 storeConformance(postgresSubject);
+webhookConformance(postgresSubject);

@@ -15,6 +15,7 @@ import { createTaskListReads } from "../../../src/store/postgres/task-list-reads
 import { createTaskReads } from "../../../src/store/postgres/task-reads.ts";
 import { createTaskStatusReads } from "../../../src/store/postgres/task-status-reads.ts";
 import { createTicketReads } from "../../../src/store/postgres/ticket-reads.ts";
+import { createWebhookOutbox } from "../../../src/store/postgres/webhook-outbox.ts";
 import { createDatabase } from "../../support/postgres/create-database.ts";
 
 /** A node of a plan, as `EXPLAIN (FORMAT JSON)` prints it. */
@@ -79,6 +80,10 @@ const fill = (tasks: number): string => `
   INSERT INTO approval (id, task, tenant, tool_call_id, tool_name, input, state, created_at, expires_at, decided_at, decided_by)
     SELECT seq::text, seq, tenant, 'call', '', '{}', CASE WHEN seq % 1000 = 2 THEN 'pending' ELSE 'approved' END, 0, 0,
       CASE WHEN seq % 1000 = 2 THEN NULL ELSE 0 END, CASE WHEN seq % 1000 = 2 THEN NULL ELSE 'user' END FROM task;
+  INSERT INTO webhook (name, cursor) VALUES ('w', ${Math.floor(tasks / 2)});
+  INSERT INTO webhook_delivery (id, tenant, webhook, type, task, body, state, next_at, created_at, updated_at)
+    SELECT seq::text, tenant, 'w' || seq % 10, 'execution.completed', seq, '{}', CASE WHEN seq % 100 = 0 THEN 'pending' ELSE 'delivered' END,
+      CASE WHEN seq % 100 = 0 THEN seq END, 0, 0 FROM task;
   INSERT INTO task_label (task, tenant, name, value) SELECT seq, tenant, 'team', 'docs' FROM task;
   INSERT INTO resume_token (tenant, provider, agent_id, token, used_at) SELECT tenant, provider, agent_id, id, 0 FROM task;
   INSERT INTO ticket (hash, principal, tenant, scopes, token_proof, expires_at) SELECT id, '', tenant, '[]', '', 0 FROM task;`;
@@ -106,7 +111,7 @@ const examinedBy = (node: PlanNode): number => ((node["Rows Removed by Filter"] 
 const PAGE = { before: null, limit: 50 };
 const tenant = "default";
 /** The tables of at most a few rows. */
-const smallTables = new Set(["counter", "meta"]);
+const smallTables = new Set(["counter", "meta", "webhook"]);
 
 describe.each(sizes)("in %s", (_, tasks, maintenance) => {
   async function open() {
@@ -176,7 +181,15 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     await events.readTaskEvents(middle, 0, 50, { callbacks: true });
     await events.readTaskEvents(middle, 0, 50, { callbacks: false });
     await longTexts.readGapped(1, { json: "{}", gaps: [] });
+    const webhooks = createWebhookOutbox(reader);
+    for (const state of [undefined, "delivered"] as const) await webhooks.listWebhookDeliveries({ tenant, webhook: "w1" }, state, PAGE);
+    await webhooks.findWebhookDelivery({ tenant, webhook: "w1" }, "1");
     check({ sorts: false });
+    await webhooks.readWebhookEvents({ tenant, webhook: "w" }, ["execution.progress"]);
+    await webhooks.countWebhookDeliveries(tenant, ["w0", "w1"]);
+    await webhooks.listDueWebhooks();
+    await webhooks.nextWebhookInMs();
+    check({ sorts: true, rows: 2_000 });
 
     // Lists that sort a few rows.
     const ranges = [

@@ -8,10 +8,12 @@ import { callbackStates, type TaskFilter } from "../../../src/store/records.ts";
 import { openStore } from "../../../src/store/sqlite/open-store.ts";
 import { taskStates } from "../../../src/task.ts";
 import { newFinish, newTask, started, storeConformance } from "../../conformance/store.ts";
+import { webhookConformance } from "../../conformance/webhook-store.ts";
 import { sqliteSubject } from "../../support/sqlite-subject.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 storeConformance(sqliteSubject);
+webhookConformance(sqliteSubject);
 
 const fileIn = async () => path.join(await temporaryDirectory(), "bridge.db");
 
@@ -205,6 +207,10 @@ test("no query sorts or scans a whole table, with any filter", async () => {
   await store.listDueCallbacks({ tenant: "t", origin: "http://a.test" }, 8);
   await store.listDueCallbackQueues();
   await store.nextCallbackInMs();
+  const webhook = { tenant: "t", webhook: "w" };
+  for (const state of [undefined, ...callbackStates]) await store.listWebhookDeliveries(webhook, state, page);
+  await store.claimDueDeliveries(webhook, 8, new Set());
+  await store.findWebhookDelivery(webhook, "x");
 
   const statements = prepared.mock.calls.map(([sql]) => sql).filter((sql) => /^(SELECT|WITH|UPDATE task SET state = 'running')/.test(sql));
   expect(statements.length).toBeGreaterThan(30);

@@ -1,0 +1,13 @@
+import type { KeyObject } from "node:crypto";
+import type { DueCallback } from "../store/records.ts";
+import { callbackId } from "./callback-id.ts";
+import type { Envelope } from "./post-callback.ts";
+
+/** Returns the function that creates the envelope of a callback. Without keys, callbacks are not signed. */
+export const createCallbackEnvelope =
+  (signingKeys: readonly KeyObject[]) =>
+  ({ task, messageId, traceparent }: DueCallback): Envelope => ({
+    id: messageId ?? callbackId({ tenant: task.tenant, taskId: task.taskId }),
+    headers: { "idempotency-key": task.taskId, ...(traceparent !== null && { traceparent }) },
+    signingKeys,
+  });

@@ -1,0 +1,167 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { sleep } from "@hak2i/async-kit";
+import type { BaseLogger } from "pino";
+import { Agent } from "undici";
+import type { Metrics } from "../metrics.ts";
+import { createDestinationGuard } from "../network/destination-guard.ts";
+import type { DnsCache } from "../network/dns-cache.ts";
+import type { CallbackSettlement, DuePost, NewEvent } from "../store/records.ts";
+import { createCallbackClaims } from "./callback-claims.ts";
+import type { CallbackOutbox } from "./callback-outbox.ts";
+import type { Delivery } from "./callback-posts.ts";
+import { type CallbackScheduleSettings, nextCallbackDelayMs } from "./callback-schedule.ts";
+import { createCallbackPoster, type Envelope, type PostResult } from "./post-callback.ts";
+
+/** The settings of a worker. */
+export interface PostWorkerSettings extends CallbackScheduleSettings {
+  /** Hosts, `*.suffix`es and CIDRs that may be reached although they are not public. */
+  allow: readonly string[];
+}
+
+/** The parts that every worker uses. The optional ones are for tests. */
+export interface PostWorkerTools {
+  metrics: Pick<Metrics, "callbackAttempts" | "callbackDead" | "callbackLag">;
+  logger: Pick<BaseLogger, "info" | "warn" | "error">;
+  config: PostWorkerSettings;
+  dnsCache: DnsCache;
+  clock?: () => number;
+  random?: () => number;
+  attemptTimeoutMs?: number;
+  closeGraceMs?: number;
+  /** Maximum milliseconds between two searches for due posts. */
+  maxSleepMs?: number;
+}
+
+/** What a worker posts, and how. */
+export interface PostWorkerOptions<Post extends DuePost> extends PostWorkerTools {
+  store: CallbackOutbox<Post>;
+  /** Returns the headers and the signing keys of a post. */
+  toEnvelope(post: Post): Envelope;
+  /** Returns the log fields of a post, without its URL, which may contain secrets. */
+  identify(post: Post): object;
+  messages: PostMessages;
+}
+
+/** The log messages of a worker. */
+export interface PostMessages {
+  attempt: string;
+  dead: string;
+  notRead: string;
+  notSettled: string;
+}
+
+/** Pause of a post after a failure of Bridge or its host. */
+const FAULT_PAUSE_MS = 1000;
+
+/** Creates the worker that posts what an outbox contains: each at least once, on the stored schedule, until it is delivered or dead. */
+export function createPostWorker<Post extends DuePost>(options: PostWorkerOptions<Post>) {
+  const { store, toEnvelope, identify, messages, metrics, logger, config, dnsCache, clock = Date.now, random = Math.random } = options;
+  const { attemptTimeoutMs = 15_000, closeGraceMs = 2000, maxSleepMs } = options;
+  const guard = createDestinationGuard({ allow: config.allow, dnsCache, connectTimeoutMs: attemptTimeoutMs });
+  // Each attempt has one deadline, so undici's own timeouts are disabled.
+  const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
+  const shutdown = new AbortController();
+  const poster = createCallbackPoster<Post>({
+    dispatcher,
+    dnsCache,
+    toEnvelope,
+    timeoutMs: attemptTimeoutMs,
+    shutdown: shutdown.signal,
+    clock,
+  });
+  const claims = createCallbackClaims<Post>({
+    store,
+    deliver,
+    onFault: (error) => logger.error({ err: error }, messages.notRead),
+    ...(maxSleepMs !== undefined && { maxSleepMs }),
+  });
+  store.onCallback(claims.handOver);
+  let closing: Promise<void> | null = null;
+
+  function deliver(callback: Post): Delivery {
+    const startedAt = performance.now();
+    const posted = poster.post(callback);
+
+    async function settlePosted(): Promise<boolean> {
+      const result = await posted;
+      logAttempt(callback, result, Math.round(performance.now() - startedAt));
+      const settled = result.outcome !== "own_fault" && (await settle(callback, result));
+      if (!settled) await sleep(FAULT_PAUSE_MS, shutdown.signal).catch(() => {});
+      return settled;
+    }
+
+    return {
+      settled: settlePosted(),
+      ended: posted.then(({ drained, outcome, status }) => drained.then(() => (outcome === "own_fault" ? null : status !== null))),
+    };
+  }
+
+  /** Counts the attempt, and stores its outcome and the next attempt. Returns false if that fails. */
+  async function settle(callback: Post, result: PostResult): Promise<boolean> {
+    const settlement = toSettlement(callback, result, config, random);
+    try {
+      const settled = await store.settleCallbackIfPending(callback, settlement);
+      if (settled === null) return true;
+    } catch (error) {
+      logger.error({ ...identify(callback), err: error }, messages.notSettled);
+      return false;
+    }
+    if (settlement.nextInMs !== null) claims.wakeIn(settlement.nextInMs);
+    metrics.callbackAttempts.inc({ outcome: result.outcome });
+    if (settlement.state === "delivered") metrics.callbackLag.observe(Math.max(0, clock() - callback.finishedAt) / 1000);
+    if (settlement.state === "dead") {
+      metrics.callbackDead.inc();
+      const { lastStatus, lastError } = settlement;
+      logger.error({ ...identify(callback), attempts: callback.attempts + 1, lastStatus, lastError }, messages.dead);
+    }
+    return true;
+  }
+
+  function logAttempt(callback: Post, { outcome, status, error }: PostResult, durationMs: number): void {
+    const level = outcome === "failed" || outcome === "gone" ? "warn" : "info";
+    const attempt = callback.attempts + 1;
+    const ageMs = clock() - callback.finishedAt;
+    logger[level]({ ...identify(callback), attempt, outcome, status, error, durationMs, ageMs }, messages.attempt);
+  }
+
+  async function close(): Promise<void> {
+    // Callbacks of the last tasks are claimed in a later turn, and still get their first attempt.
+    await nextTurn();
+    claims.stop();
+    await claims.waitUntilIdle(closeGraceMs);
+    shutdown.abort();
+    // The remaining callbacks can only wait for the disk. Closing the store ends that.
+    await claims.waitUntilIdle(closeGraceMs);
+    await dispatcher.destroy();
+  }
+
+  return {
+    /** Starts to post, first what is due. */
+    start: claims.start,
+    /** Call it when a post of this queue has a new round of attempts. */
+    notify: claims.notify,
+    /** Call it when posts may be due that this node has to post. */
+    searchSoon: claims.searchSoon,
+    /** Stops claiming, gives POSTs in progress a short grace time, then aborts them without counting them. */
+    close: (): Promise<void> => (closing ??= close()),
+  };
+}
+
+/** The state of a callback after an attempt: delivered, dead, or pending until the next attempt. */
+function toSettlement(
+  callback: DuePost,
+  { outcome, status, error, retryAfterMs }: PostResult,
+  settings: CallbackScheduleSettings,
+  random: () => number,
+): CallbackSettlement {
+  const last = { lastStatus: status, lastError: error };
+  if (outcome === "delivered") {
+    return { state: "delivered", nextInMs: null, ...last, event: (attempts) => newEvent("callback.delivered", { attempts, status }) };
+  }
+  const roundAttempts = callback.roundAttempts + 1;
+  const nextInMs = outcome === "gone" ? null : nextCallbackDelayMs(settings, { roundAttempts, retryAfterMs, random });
+  if (nextInMs !== null) return { state: "pending", nextInMs, ...last, event: null };
+  return { state: "dead", nextInMs: null, ...last, event: (attempts) => newEvent("callback.dead", { attempts, ...last }) };
+}
+
+const newEvent = (type: NewEvent["type"], data: object): NewEvent => ({ type, data: JSON.stringify(data) });

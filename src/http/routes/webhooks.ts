@@ -1,0 +1,159 @@
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
+import { z } from "zod";
+import { type ListedWebhook, type Webhooks, webhookTypes } from "../../webhooks/webhooks.ts";
+import { extensibleEnum } from "../wire/extensible-enum.ts";
+import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
+import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
+import { emptyBody, noQuery } from "../wire/request-schemas.ts";
+import { timestamp, toIso, toIsoOrNull } from "../wire/timestamps.ts";
+import { callbackStateSchema } from "./describe-callback.ts";
+
+const count = z.number().int().nonnegative();
+const typeSchema = extensibleEnum(z.enum(webhookTypes), {
+  id: "WebhookType",
+  description: "A type of the event log, or `adapter.offline`: an adapter of a node has gone offline.",
+});
+const webhookSchema = z
+  .strictObject({
+    name: z.string(),
+    origin: z.string().describe("Scheme, host and port of its URL."),
+    types: z.array(typeSchema).describe("The events that it gets."),
+    filter: z
+      .strictObject({
+        agentId: z.string().optional(),
+        provider: z.string().optional(),
+        labels: z.record(z.string(), z.string()).optional(),
+      })
+      .meta({ id: "WebhookFilter", description: "Conditions on these events. All of them must hold." }),
+    pending: count.describe("Number of deliveries that are not delivered yet."),
+    dead: count.describe("Number of deliveries that have no retries left."),
+  })
+  .meta({ id: "Webhook", description: "A webhook of the file BRIDGE_WEBHOOKS_FILE." });
+
+const deliverySchema = z
+  .strictObject({
+    deliveryId: z.string().describe("The `webhook-id` of every attempt."),
+    type: z.string().describe("The type of the event."),
+    taskId: z.string().nullable().describe("The task that the event concerns; null if there is none."),
+    state: callbackStateSchema,
+    attempts: z.number().int().describe("Number of attempts, including those before a redelivery."),
+    nextAttemptAt: timestamp.nullable(),
+    lastStatus: z.number().int().nullable(),
+    lastError: z.string().nullable(),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+  })
+  .meta({ id: "WebhookDelivery", description: "The delivery of an event to a webhook." });
+
+const webhookParams = z.object({ name: z.string().describe("Name of the webhook.") });
+const deliveryParams = webhookParams.extend({ deliveryId: z.string().describe("Id of the delivery.") });
+
+/** `GET /api/v2/webhooks`, the deliveries of a webhook, and the redelivery of a dead one. */
+export const webhookRoutes: FastifyPluginAsyncZodOpenApi<{ webhooks: Webhooks }> = async (app, { webhooks }) => {
+  app.get(
+    "/api/v2/webhooks",
+    {
+      config: { scope: "read" },
+      schema: {
+        operationId: "listWebhooks",
+        tags: ["webhooks"],
+        summary: "List webhooks",
+        description: "The webhooks of your tenant, sorted by name. URLs, headers and secrets are not shown.",
+        querystring: z.strictObject(pageQuery),
+        response: {
+          200: { description: "A page of webhooks.", content: { "application/json": { schema: pageSchema(webhookSchema) } } },
+          ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
+        },
+      },
+    },
+    async (request) => {
+      const { limit, cursor: offset = 0 } = request.query;
+      const all = (await webhooks.list(request.principal.tenant)).map((webhook, index) => ({ webhook, position: index + 1 }));
+      return toPage(
+        all.slice(offset, offset + limit),
+        all.length > offset + limit,
+        ({ webhook }) => describeWebhook(webhook),
+        ({ position }) => position,
+      );
+    },
+  );
+
+  app.get(
+    "/api/v2/webhooks/:name/deliveries",
+    {
+      config: { scope: "read" },
+      schema: {
+        operationId: "listWebhookDeliveries",
+        tags: ["webhooks"],
+        summary: "List the deliveries of a webhook",
+        description: "Deliveries to a webhook of your tenant, newest first. `dead` deliveries have no retries left.",
+        params: webhookParams,
+        querystring: z.strictObject({ ...pageQuery, state: callbackStateSchema.optional().describe("Only deliveries in this state.") }),
+        response: {
+          200: { description: "A page of deliveries.", content: { "application/json": { schema: pageSchema(deliverySchema) } } },
+          ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found"),
+        },
+      },
+    },
+    async (request) => {
+      const { limit, cursor, state } = request.query;
+      const page = { before: cursor ?? null, limit: limit + 1 };
+      const found = await webhooks.listDeliveries(request.principal.tenant, request.params.name, state, page);
+      return toPage(found.slice(0, limit), found.length > limit, describeDelivery, ({ seq }) => seq);
+    },
+  );
+
+  app.post(
+    "/api/v2/webhooks/:name/deliveries/:deliveryId/redeliver",
+    {
+      config: { scope: "dispatch" },
+      schema: {
+        operationId: "redeliverWebhook",
+        tags: ["webhooks"],
+        summary: "Redeliver a dead delivery",
+        description: "Starts a new round of attempts with the same `webhook-id` and body.",
+        params: deliveryParams,
+        querystring: noQuery,
+        body: emptyBody,
+        response: {
+          202: { description: "The delivery, pending again.", content: { "application/json": { schema: deliverySchema } } },
+          ...problemResponses(
+            ...bodyErrorCodes,
+            "unauthenticated",
+            "scope_missing",
+            "not_found",
+            "invalid_state",
+            "already_delivered",
+            "too_many_requests",
+            "storage_unavailable",
+          ),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { name, deliveryId } = request.params;
+      const delivery = await webhooks.redeliver(request.principal.tenant, name, deliveryId);
+      return reply.code(202).send(describeDelivery(delivery));
+    },
+  );
+};
+
+const describeWebhook = ({ types, filter, ...webhook }: ListedWebhook): z.infer<typeof webhookSchema> => ({
+  ...webhook,
+  types: [...types],
+  filter: { ...filter, ...(filter.labels !== undefined && { labels: { ...filter.labels } }) },
+});
+
+type Delivery = Awaited<ReturnType<Webhooks["listDeliveries"]>>[number];
+
+function describeDelivery(delivery: Delivery): z.infer<typeof deliverySchema> {
+  const { id, type, body, state, attempts, nextAttemptAt, lastStatus, lastError, createdAt, updatedAt } = delivery;
+  const { data } = JSON.parse(body) as { data: { taskId?: string } };
+  return {
+    ...{ deliveryId: id, type, taskId: data.taskId ?? null, state, attempts },
+    nextAttemptAt: toIsoOrNull(nextAttemptAt),
+    ...{ lastStatus, lastError },
+    createdAt: toIso(createdAt),
+    updatedAt: toIso(updatedAt),
+  };
+}

@@ -1,0 +1,164 @@
+import { toColumnText } from "../column-text.ts";
+import { callbackStates, type NewDelivery } from "../records.ts";
+import type { WebhookStore } from "../store.ts";
+import {
+  deliveryColumns,
+  MAX_EXAMINED_EVENTS,
+  toWebhookCounts,
+  toWebhookDelivery,
+  toWebhookPage,
+  webhookEventColumns,
+} from "../webhook-rows.ts";
+import { toColumns } from "./columns.ts";
+import { lastEventNumber } from "./event-reads.ts";
+import type { Reader } from "./reader-pool.ts";
+import { serverClock } from "./server-clock.ts";
+import { toStatement } from "./to-statement.ts";
+
+/** For this time, no other node posts a delivery that a node has claimed. It is longer than an attempt. */
+const CLAIM_MS = 30_000;
+
+/**
+ * Creates the operations of webhooks. Each write is a separate transaction of one statement and not part of a batch, because all nodes move
+ * the same positions, and a batch would keep them locked until its end. A write whose answer is lost is not repeated: the next read of the
+ * log and the next claim find its effect. `clock` stands in for the clock of the server.
+ */
+export function createWebhookOutbox(reader: Reader, clock?: () => number): WebhookStore {
+  const now = (): number | null => clock?.() ?? null;
+
+  return {
+    async keepWebhooks(names) {
+      await reader.all(deleteWebhooks, names);
+      await reader.all(insertWebhooks, names);
+    },
+    async readWebhookEvents({ tenant, webhook }, types) {
+      const rows = await reader.all(selectEvents, webhook, types, tenant);
+      const [first] = rows;
+      if (first === undefined) return null;
+      const position = { cursor: Number(first["cursor"]), pruned: Number(first["pruned"]), last: Number(first["last"]) };
+      return toWebhookPage(
+        rows.filter((row) => row["number"] !== null),
+        position,
+      );
+    },
+    async addWebhookDeliveries({ deliveries, move }) {
+      const columns = toColumns(
+        newColumns,
+        deliveries.map(({ id, tenant, webhook, type, task, body }: NewDelivery) => ({ id, tenant, webhook, type, task, body })),
+      );
+      if (move !== undefined) {
+        const row = await reader.get(moveAndInsert, ...columns, now(), move.webhook, move.from, move.to);
+        return Number(row?.["moved"]) === 1;
+      }
+      await reader.all(insertDeliveries, ...columns, now());
+      return true;
+    },
+    async listWebhookDeliveries({ tenant, webhook }, state, { before, limit }) {
+      const states = state === undefined ? callbackStates : [state];
+      const pages = states.map((one) => reader.all(selectDeliveries, tenant, webhook, one, before ?? Number.MAX_SAFE_INTEGER, limit));
+      const rows = (await Promise.all(pages)).flat();
+      return rows
+        .toSorted((a, b) => Number(b["seq"]) - Number(a["seq"]))
+        .slice(0, limit)
+        .map(toWebhookDelivery);
+    },
+    countWebhookDeliveries: async (tenant, webhooks) => (await reader.all(selectCounts, tenant, webhooks)).map(toWebhookCounts),
+    async findWebhookDelivery({ tenant, webhook }, id) {
+      const row = await reader.get(selectDelivery, id, tenant, webhook);
+      return row === undefined ? null : toWebhookDelivery(row);
+    },
+    async listDueWebhooks() {
+      const rows = await reader.all(selectDueWebhooks, now());
+      return rows.map((row) => ({ tenant: String(row["tenant"]), webhook: String(row["webhook"]) }));
+    },
+    async claimDueDeliveries({ tenant, webhook }, limit, inProgress) {
+      const rows = await reader.all(claimDue, now(), tenant, webhook, [...inProgress], limit);
+      return rows.toSorted((a, b) => Number(a["seq"]) - Number(b["seq"])).map(toWebhookDelivery);
+    },
+    async nextWebhookInMs() {
+      const next = (await reader.get(selectNext, now()))?.["in_ms"];
+      return typeof next === "number" ? next : null;
+    },
+    async settleDeliveryIfPending({ seq, attempts }, { state, nextInMs, lastStatus, lastError }) {
+      const error = lastError === null ? null : toColumnText(lastError);
+      const row = await reader.get(settle, now(), seq, attempts, state, nextInMs, lastStatus, error);
+      return row === undefined ? null : Number(row["attempts"]);
+    },
+    async redeliverWebhookIfDead({ tenant, webhook }, id) {
+      const row = await reader.get(redeliver, now(), id, tenant, webhook);
+      return row === undefined ? null : toWebhookDelivery(row);
+    },
+  };
+}
+
+const deleteWebhooks = toStatement("DELETE FROM webhook WHERE name <> ALL ($1::text[])");
+/** Sorted, because two nodes that insert the same rows in a different order would deadlock. */
+const insertWebhooks = toStatement(
+  `INSERT INTO webhook (name, cursor) SELECT name, ${lastEventNumber} FROM unnest($1::text[]) AS given (name) ORDER BY name ON CONFLICT DO NOTHING`,
+);
+
+/** Returns one row without an event if there is none. All of it is of one snapshot. */
+const selectEvents = toStatement(
+  `SELECT w.cursor, log.last, log.pruned, page.*
+   FROM webhook w
+   CROSS JOIN (SELECT ${lastEventNumber} AS last, (SELECT value FROM counter WHERE name = 'pruned') AS pruned) AS log
+   LEFT JOIN LATERAL (
+     SELECT ${webhookEventColumns}, t.title, t.error_code,
+       (SELECT json_object_agg(l.name, l.value)::text FROM task_label l WHERE l.task = t.seq) AS labels
+     FROM event e JOIN task t ON t.seq = e.task
+     WHERE e.number > greatest(w.cursor, log.pruned) AND e.number <= greatest(w.cursor, log.pruned) + ${MAX_EXAMINED_EVENTS}
+       AND e.type = ANY ($2::text[]) AND t.tenant = $3 ORDER BY e.number) AS page ON true
+   WHERE w.name = $1 ORDER BY page.number`,
+);
+
+const newColumns = ["id", "tenant", "webhook", "type", "task", "body"] as const;
+const insertInto = `INSERT INTO webhook_delivery (${newColumns.join(", ")}, state, next_at, created_at, updated_at)
+  SELECT given.*, 'pending', clock.now, clock.now, clock.now`;
+const givenRows = "unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[]) AS given";
+const clockFrom = (parameter: string): string => `clock AS MATERIALIZED (SELECT coalesce(${parameter}::bigint, ${serverClock}) AS now)`;
+const insertDeliveries = toStatement(`WITH ${clockFrom("$7")} ${insertInto} FROM clock, ${givenRows}`);
+/** Of several nodes that move one position at the same time, the others wait for its row and then find that it has moved. */
+const moveAndInsert = toStatement(
+  `WITH ${clockFrom("$7")},
+   moved AS (UPDATE webhook SET cursor = $10::bigint WHERE name = $8::text AND cursor = $9::bigint RETURNING 1),
+   added AS (${insertInto} FROM moved, clock, ${givenRows})
+   SELECT count(*) AS moved FROM moved`,
+);
+
+const selectDeliveries = toStatement(
+  `SELECT ${deliveryColumns} FROM webhook_delivery WHERE tenant = $1 AND webhook = $2 AND state = $3 AND seq < $4 ORDER BY seq DESC LIMIT $5`,
+);
+const selectDelivery = toStatement(`SELECT ${deliveryColumns} FROM webhook_delivery WHERE id = $1 AND tenant = $2 AND webhook = $3`);
+const countOf = (state: string): string =>
+  `(SELECT count(*) FROM webhook_delivery d WHERE d.tenant = $1 AND d.webhook = given.webhook AND d.state = '${state}')`;
+const selectCounts = toStatement(
+  `SELECT given.webhook, ${countOf("pending")} AS pending, ${countOf("dead")} AS dead FROM unnest($2::text[]) AS given (webhook)`,
+);
+
+/** The clock was set back after the last change of a row that is newer than now: its delay would otherwise be that much longer. */
+const isDue = "state = 'pending' AND (next_at <= clock.now OR updated_at > clock.now)";
+const selectDueWebhooks = toStatement(
+  `WITH ${clockFrom("$1")} SELECT DISTINCT tenant, webhook FROM clock, webhook_delivery WHERE ${isDue}`,
+);
+const selectNext = toStatement(
+  `WITH ${clockFrom("$1")} SELECT min(next_at - clock.now) AS in_ms FROM clock, webhook_delivery WHERE state = 'pending' AND next_at > clock.now`,
+);
+const claimDue = toStatement(
+  `WITH ${clockFrom("$1")},
+   due AS MATERIALIZED (
+     SELECT d.seq FROM clock, webhook_delivery d WHERE tenant = $2 AND webhook = $3 AND ${isDue} AND d.seq <> ALL ($4::bigint[])
+     ORDER BY next_at, d.seq LIMIT $5 FOR UPDATE OF d SKIP LOCKED)
+   UPDATE webhook_delivery SET next_at = clock.now + ${CLAIM_MS}, updated_at = clock.now FROM due, clock
+   WHERE webhook_delivery.seq = due.seq RETURNING ${deliveryColumns.replace("seq", "webhook_delivery.seq")}`,
+);
+const settle = toStatement(
+  `UPDATE webhook_delivery SET state = $4::text, attempts = attempts + 1, next_at = clock.now + $5::bigint, last_status = $6::integer,
+     last_error = $7::text, updated_at = clock.now
+   FROM (SELECT coalesce($1::bigint, ${serverClock}) AS now) AS clock
+   WHERE seq = $2 AND state = 'pending' AND attempts = $3 RETURNING attempts`,
+);
+const redeliver = toStatement(
+  `UPDATE webhook_delivery SET state = 'pending', round_start = attempts, next_at = clock.now, updated_at = clock.now
+   FROM (SELECT coalesce($1::bigint, ${serverClock}) AS now) AS clock
+   WHERE id = $2 AND tenant = $3 AND webhook = $4 AND state = 'dead' RETURNING ${deliveryColumns}`,
+);

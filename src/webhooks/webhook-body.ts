@@ -1,0 +1,23 @@
+import type { WebhookEvent } from "../store/records.ts";
+import { ADAPTER_OFFLINE } from "./subscription.ts";
+
+/** Builds the body of an event of a task: what it concerns and where to look. It contains no prompt and no output. */
+export function buildTaskBody({ type, at, task, title, approvalId, errorCode }: WebhookEvent, publicUrl: string): string {
+  const { taskId, agentId, provider } = task;
+  const page = type === "tool.approval_requested" ? "approvals" : `tasks/${encodeURIComponent(taskId)}`;
+  return buildBody(type, at, {
+    ...{ taskId, agentId, provider },
+    ...(approvalId !== null && { approvalId }),
+    ...(type === "execution.failed" && errorCode !== null && { errorCode }),
+    ...(title !== null && { title }),
+    url: toConsoleUrl(publicUrl, page),
+  });
+}
+
+/** Builds the body of the event that an adapter of a node is offline. */
+export const buildAdapterBody = (adapter: { provider: string; node: string; at: number }, publicUrl: string): string =>
+  buildBody(ADAPTER_OFFLINE, adapter.at, { provider: adapter.provider, node: adapter.node, url: toConsoleUrl(publicUrl, "adapters") });
+
+const buildBody = (type: string, at: number, data: object): string => JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
+
+const toConsoleUrl = (publicUrl: string, page: string): string => `${publicUrl.replace(/\/+$/, "")}/ui/${page}`;

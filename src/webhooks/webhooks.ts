@@ -1,0 +1,161 @@
+import { randomBytes } from "node:crypto";
+import type { Logger } from "pino";
+import { createPostWorker, type PostMessages, type PostWorkerTools } from "../callbacks/post-worker.ts";
+import { BridgeError } from "../errors.ts";
+import type { EventLog } from "../events/event-log.ts";
+import type { Metrics } from "../metrics.ts";
+import type { CallbackState, NewDelivery, Page, WebhookDelivery, WebhookEvent } from "../store/records.ts";
+import type { WebhookStore } from "../store/store.ts";
+import { createLogFollower } from "./log-follower.ts";
+import { ADAPTER_OFFLINE, matchesFilter, type Subscription } from "./subscription.ts";
+import { buildAdapterBody, buildTaskBody } from "./webhook-body.ts";
+import { createWebhookOutbox, type DueDelivery } from "./webhook-outbox.ts";
+import { openWebhooksFile } from "./webhooks-file.ts";
+
+export { type Subscription, webhookTypes } from "./subscription.ts";
+
+export type Webhooks = ReturnType<typeof createWebhooks>;
+
+/** Options of `createWebhooks`; `pollMs` is for tests. */
+export interface WebhooksOptions extends Omit<PostWorkerTools, "metrics" | "logger"> {
+  /** Null without webhooks. */
+  file: string | null;
+  /** Where people reach the console. */
+  publicUrl: string;
+  /** The name of this node. */
+  node: string;
+  /** Whether this node follows the log and posts deliveries. */
+  delivers: boolean;
+  checkUrl(url: string): string | null;
+  store: WebhookStore;
+  eventLog: Pick<EventLog, "subscribe">;
+  metrics: Pick<Metrics, "webhookAttempts" | "webhookDead" | "webhookLag">;
+  logger: Logger;
+  pollMs?: number;
+}
+
+/** A webhook with the numbers of its deliveries. */
+export interface ListedWebhook extends Pick<Subscription, "name" | "types" | "filter"> {
+  /** Scheme, host and port of its URL. */
+  origin: string;
+  pending: number;
+  dead: number;
+}
+
+const messages: PostMessages = {
+  attempt: "webhook attempt",
+  dead: "webhook delivery dead",
+  notRead: "failed to read due webhook deliveries",
+  notSettled: "failed to settle webhook delivery, posting it again",
+};
+
+/** Creates the webhooks: they follow the event log, and post what their subscribers asked for. Throws ConfigError. */
+export function createWebhooks(options: WebhooksOptions) {
+  const { file, publicUrl, node, delivers, checkUrl, store, eventLog, metrics, logger, pollMs = 1000, ...tools } = options;
+  const opened = file === null ? null : openWebhooksFile({ file, checkUrl, logger, pollMs, onReloaded: () => onReloaded() });
+  const subscriptions = opened?.subscriptions ?? (() => none);
+  const worker = createPostWorker<DueDelivery>({
+    ...tools,
+    store: createWebhookOutbox(store, subscriptions),
+    toEnvelope: ({ envelope }) => envelope,
+    identify: ({ origin, tenant, type, envelope }) => ({ webhook: origin, tenant, type, deliveryId: envelope.id }),
+    messages,
+    metrics: { callbackAttempts: metrics.webhookAttempts, callbackDead: metrics.webhookDead, callbackLag: metrics.webhookLag },
+    logger,
+  });
+  const follower = createLogFollower({
+    store,
+    subscriptions,
+    toDelivery: ({ name, tenant }, event) => toDelivery(event, { webhook: name, tenant, body: buildTaskBody(event, publicUrl) }),
+    onDeliveries: ({ tenant, name }) => worker.notify({ tenant, origin: name }),
+    onSkipped: ({ name, tenant }) => logger.warn({ webhook: name, tenant }, "webhook skips events that retention has deleted"),
+    onFault: (error) => logger.error({ err: error }, "failed to store webhook deliveries, retrying"),
+  });
+  let unsubscribe = (): void => {};
+
+  function onReloaded(): void {
+    follower.onChanged();
+    worker.searchSoon();
+  }
+
+  function find(tenant: string, name: string): Subscription {
+    const found = subscriptions().find((one) => one.name === name && one.tenant === tenant);
+    if (found === undefined) throw new BridgeError("not_found", "There is no such webhook.");
+    return found;
+  }
+
+  return {
+    /** Starts to follow the log, if this node delivers and there is a file. */
+    start(): void {
+      if (opened === null || !delivers) return;
+      unsubscribe = eventLog.subscribe((events) => {
+        if (events.some(({ type }) => subscriptions().some(({ types }) => (types as readonly string[]).includes(type)))) follower.wake();
+      });
+      follower.start();
+      worker.start();
+    },
+    /** Call it when another node has stored events. */
+    onForeignEvents: follower.wakeSoon,
+    /** Notifies the webhooks that an adapter of this node is offline. */
+    onAdapterOffline(provider: string): void {
+      const at = Date.now();
+      for (const subscription of subscriptions()) {
+        const { name: webhook, tenant, types, filter } = subscription;
+        if (!types.includes(ADAPTER_OFFLINE) || !matchesFilter(filter, { provider })) continue;
+        const body = buildAdapterBody({ provider, node, at }, publicUrl);
+        follower.add(subscription, toDelivery({ type: ADAPTER_OFFLINE, task: null }, { webhook, tenant, body }));
+      }
+    },
+    /** Lists the webhooks of a tenant, sorted by name. */
+    async list(tenant: string): Promise<ListedWebhook[]> {
+      const own = subscriptions().filter((one) => one.tenant === tenant);
+      if (own.length === 0) return [];
+      const names = own.map(({ name }) => name);
+      const counts = new Map((await store.countWebhookDeliveries(tenant, names)).map((count) => [count.webhook, count]));
+      return own
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+        .map(({ name, url, types, filter }) => {
+          const { pending = 0, dead = 0 } = counts.get(name) ?? {};
+          return { name, origin: new URL(url).origin, types, filter, pending, dead };
+        });
+    },
+    /** Lists the deliveries to a webhook, newest first. Throws BridgeError: not_found. */
+    async listDeliveries(tenant: string, name: string, state: CallbackState | undefined, page: Page): Promise<WebhookDelivery[]> {
+      find(tenant, name);
+      return await store.listWebhookDeliveries({ tenant, webhook: name }, state, page);
+    },
+    /** Gives a dead delivery a new round of attempts. Throws BridgeError: not_found, already_delivered, invalid_state. */
+    async redeliver(tenant: string, name: string, id: string): Promise<WebhookDelivery> {
+      find(tenant, name);
+      const key = { tenant, webhook: name };
+      const redelivered = await store.redeliverWebhookIfDead(key, id);
+      if (redelivered !== null) {
+        if (delivers) worker.notify({ tenant, origin: name });
+        return redelivered;
+      }
+      const known = await store.findWebhookDelivery(key, id);
+      if (known === null) throw new BridgeError("not_found", "There is no such delivery.");
+      if (known.state === "delivered")
+        throw new BridgeError("already_delivered", "The webhook has been delivered. Only dead deliveries can be redelivered.");
+      throw new BridgeError("invalid_state", "The delivery is pending. Only dead deliveries can be redelivered.");
+    },
+    /** Describes all webhooks except for their secrets, for a comparison. The order in the file does not matter. */
+    describe: () =>
+      subscriptions()
+        .map(({ signingKeys: _, ...subscription }) => JSON.stringify(subscription))
+        .toSorted(),
+    async close(): Promise<void> {
+      opened?.close();
+      unsubscribe();
+      await follower.close();
+      await worker.close();
+    },
+  };
+}
+
+const none: readonly Subscription[] = [];
+
+const toDelivery = (
+  { type, task }: Pick<WebhookEvent, "type" | "task"> | { type: string; task: null },
+  { webhook, tenant, body }: Pick<NewDelivery, "webhook" | "tenant" | "body">,
+): NewDelivery => ({ id: `msg_${randomBytes(16).toString("hex")}`, tenant, webhook, type, task: task?.seq ?? null, body });
