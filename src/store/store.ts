@@ -28,6 +28,8 @@ import type {
   TaskFilter,
   TaskPage,
   TaskSearch,
+  UsageDimension,
+  UsageSum,
 } from "./records.ts";
 
 /** Tasks and their results. */
@@ -191,6 +193,12 @@ export interface DeletionStore {
   isTaskKept(taskSeq: number): Promise<boolean>;
 }
 
+/** What tasks have used, by the hour of their end. Each end adds to it in its own transaction. */
+export interface UsageStore {
+  /** Sums the usage of the tasks of a tenant that ended in these hours, counted since the epoch, by a dimension. */
+  sumUsage(tenant: string, hours: readonly number[], by: UsageDimension): Promise<UsageSum[]>;
+}
+
 /** Unused tickets, each of which replaces a token once. */
 export interface TicketStore {
   /** Stores a ticket and returns its expiry in ms since the epoch; null if its tenant already has `maxPerTenant` unused tickets. */
@@ -217,4 +225,12 @@ export interface MaintenanceStore {
  * The data that Bridge stores. The name of an operation contains its guard, for example `IfQueued`. If the guard does not hold, the result
  * is null or false, not an error. Writes resolve when they are durable. The store's clock determines all times.
  */
-export interface Store extends TaskStore, EventStore, CallbackStore, ApprovalStore, DeletionStore, TicketStore, MaintenanceStore {}
+export interface Store
+  extends TaskStore,
+    EventStore,
+    CallbackStore,
+    ApprovalStore,
+    DeletionStore,
+    UsageStore,
+    TicketStore,
+    MaintenanceStore {}

@@ -35,6 +35,7 @@ import { createTaskReads } from "./task-reads.ts";
 import { createTaskWrites } from "./task-writes.ts";
 import { createTicketReads } from "./ticket-reads.ts";
 import { createTicketWrites } from "./ticket-writes.ts";
+import { createUsageReads } from "./usage-reads.ts";
 import { writeKinds } from "./write-kinds.ts";
 
 /** A node under load reads what others have committed at this interval, because it would otherwise read after each of their commits. */
@@ -157,6 +158,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...deletions,
     ...createDeletionWrites(writer),
     ...createTicketWrites(writer, createTicketReads(reader)),
+    ...createUsageReads(reader),
     ...createRetentionWrites(writer),
     keepLongTexts: longTexts.keepLongTexts,
     // The commits of PostgreSQL do not block the event loop.

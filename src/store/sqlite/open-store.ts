@@ -13,6 +13,7 @@ import { createStopOperations } from "./stop-operations.ts";
 import { createTaskListOperations } from "./task-list-operations.ts";
 import { createTaskOperations } from "./task-operations.ts";
 import { createTicketOperations } from "./ticket-operations.ts";
+import { createUsageOperations } from "./usage-operations.ts";
 
 /** Options of a store; `clock` is for tests of schedules. */
 export interface StoreOptions {
@@ -34,6 +35,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
   const agents = createAgentOperations(driver);
   const deletions = createDeletionOperations(driver, { agents });
   const tickets = createTicketOperations(driver, clock);
+  const usage = createUsageOperations(driver);
 
   driver.run("INSERT INTO meta (name, value) VALUES ('epoch', ?) ON CONFLICT DO NOTHING", randomBytes(5).toString("hex"));
   const epoch = String(driver.get("SELECT value FROM meta WHERE name = 'epoch'")?.["value"]);
@@ -42,7 +44,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     epoch,
     ...events.operations,
     ...approvals.operations,
-    ...createTaskOperations(driver, { events, approvals, callbacks, longTexts, clock }),
+    ...createTaskOperations(driver, { events, approvals, callbacks, longTexts, usage, clock }),
     ...createTaskListOperations(driver, deletions.operations),
     ...createStopOperations(driver),
     keepLongTexts: longTexts.keepLongTexts,
@@ -51,7 +53,8 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     ...createResumeTokenOperations(driver),
     ...deletions.operations,
     ...tickets.operations,
-    ...createRetentionOperations(driver, { deletions, agents, tickets, clock }),
+    ...usage.operations,
+    ...createRetentionOperations(driver, { deletions, agents, tickets, usage, clock }),
     checkWritable: () =>
       driver.write(() => {
         driver.run(

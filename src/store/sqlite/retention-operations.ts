@@ -4,17 +4,19 @@ import type { createAgentOperations } from "./agent-operations.ts";
 import type { createDeletionOperations } from "./deletion-operations.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 import type { createTicketOperations } from "./ticket-operations.ts";
+import type { createUsageOperations } from "./usage-operations.ts";
 
 /** The other parts of the store that retention uses. */
 interface Dependencies {
   deletions: Pick<ReturnType<typeof createDeletionOperations>, "purgeSlice">;
   agents: Pick<ReturnType<typeof createAgentOperations>, "forgetCounts">;
   tickets: Pick<ReturnType<typeof createTicketOperations>, "removeExpired">;
+  usage: Pick<ReturnType<typeof createUsageOperations>, "removeExpired">;
   clock: () => number;
 }
 
 /** Deletes expired rows slice by slice, so that no reader waits for it. */
-export function createRetentionOperations(driver: SqliteDriver, { deletions, agents, tickets, clock }: Dependencies) {
+export function createRetentionOperations(driver: SqliteDriver, { deletions, agents, tickets, usage, clock }: Dependencies) {
   /** Deletes the oldest events. */
   function pruneEvents(age: Age, limit: number): number {
     const { now, before } = age;
@@ -81,7 +83,7 @@ export function createRetentionOperations(driver: SqliteDriver, { deletions, age
           const now = clock();
           const age = { now, before: now - olderThanMs };
           const tokens = driver.run("DELETE FROM resume_token WHERE used_at < ?", age.before);
-          return pruneEvents(age, limit) + pruneTasks(age, limit) + tokens + tickets.removeExpired(now);
+          return pruneEvents(age, limit) + pruneTasks(age, limit) + tokens + tickets.removeExpired(now) + usage.removeExpired(now);
         },
         { lazy: true },
       ),
