@@ -1,5 +1,26 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { AdapterConfig } from "#contract";
+import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
 import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
+
+/** An adapter like the council: its result repeats what its child tasks have used. */
+function createComposite() {
+  let config: AdapterConfig | undefined;
+  const adapter = createInMemoryAdapter({
+    provider: "composite",
+    async run({ taskId: parentTaskId }) {
+      const runChild = (config as AdapterConfig).runChild;
+      const children = [await runChild({ parentTaskId, provider: "memory", message: "look" })];
+      children.push(await runChild({ parentTaskId, provider: "narrow", message: "look" }));
+      return { output: "done", model: "several", costUsd: children.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0) };
+    },
+  });
+  const initialize = async (given: AdapterConfig): Promise<void> => {
+    config = given;
+    await adapter.initialize(given);
+  };
+  return { provider: "composite", adapter: { ...adapter, initialize } };
+}
 
 let bridge: Bridge;
 const waited = { headers: { prefer: "wait=20" } };
@@ -74,6 +95,21 @@ test("deleted tasks remain in the sums", async () => {
   expect((await bridge.call("DELETE", "/api/v2/tasks/deleted-1", { token: "beta" })).status).toBe(204);
   const { body } = await bridge.call("GET", "/api/v2/stats?by=agent", { token: "beta" });
   expect(body.data).toContainEqual(expect.objectContaining({ key: "deleted", completed: 1 }));
+});
+
+test("the cost of child tasks is counted once, under their adapters, and under the labels of their parent", async () => {
+  const composed = await startBridge({}, { adapters: [createComposite()] });
+  onTestFinished(() => composed.close());
+  await composed.dispatch({ provider: "composite", labels: { team: "docs" } }, waited);
+  const sums = async (by: string) => (await composed.call("GET", `/api/v2/stats?by=${by}`)).body;
+  const { total, data } = await sums("provider");
+  expect(total).toMatchObject({ tasks: 3, costUsd: 0.5, tasksWithoutCost: 0, tasksWithoutUsage: 0, inputTokens: 10 });
+  expect(data).toMatchObject([
+    { key: "memory", costUsd: 0.25 },
+    { key: "narrow", costUsd: 0.25 },
+    { key: "composite", tasks: 1, costUsd: 0 },
+  ]);
+  expect((await sums("label")).data).toMatchObject([{ key: "team=docs", tasks: 1, costUsd: 0.5 }]);
 });
 
 test.each(["window=1h", "by=tenant", "limit=0", "limit=101", "window=90d&by=hour", "tenant=beta"])("the sums reject ?%s", async (query) => {
