@@ -5,20 +5,22 @@ import { rolldown } from "rolldown";
 
 const source = path.resolve(import.meta.dirname, "../web");
 
-/** Returns the files of the built console by their path in `web/dist/`: the page, one script and one style sheet. */
+/** Returns the files of the built console by their path in `web/dist/`: the page, its script and style sheet, and scripts for later. */
 export async function buildConsole(): Promise<Map<string, string>> {
-  const script = await bundle();
+  const { script, later } = await bundle();
   const styles = minifyCss(readFileSync(path.join(source, "src/styles.css"), "utf8"));
   const names = { script: nameAsset("console", "js", script), styles: nameAsset("console", "css", styles) };
   const page = readFileSync(path.join(source, "index.html"), "utf8");
   return new Map([
     ["index.html", page.replace("{{script}}", names.script).replace("{{styles}}", names.styles)],
     [names.script, script],
+    ...later,
     [names.styles, styles],
   ]);
 }
 
-async function bundle(): Promise<string> {
+/** Bundles the script of the page, and each script that a page loads when it needs it. */
+async function bundle(): Promise<{ script: string; later: [name: string, code: string][] }> {
   await using build = await rolldown({
     input: path.join(source, "src/main.ts"),
     cwd: source,
@@ -27,10 +29,14 @@ async function bundle(): Promise<string> {
       if (level === "warn") throw new Error(`The console does not build: ${message}`);
     },
   });
-  const { output } = await build.generate({ format: "esm", minify: true });
-  const [chunk, ...others] = output;
-  if (others.length > 0) throw new Error("The console must be one script.");
-  return chunk.code;
+  const { output } = await build.generate({ format: "esm", minify: true, chunkFileNames: "[name]-[hash].js" });
+  const [page, ...others] = output;
+  const later = others.map((file): [string, string] => {
+    // It could import only the script of the page, whose name is not known yet.
+    if (file.type !== "chunk" || file.imports.length > 0) throw new Error(`${file.fileName} must be a script without imports.`);
+    return [`assets/${file.fileName}`, file.code];
+  });
+  return { script: page.code, later };
 }
 
 /** The name contains a hash of the content, so that browsers can cache the file forever. */

@@ -22,6 +22,7 @@ import { meRoutes } from "../http/routes/me.ts";
 import { metricsRoutes } from "../http/routes/metrics.ts";
 import { nodeRoutes } from "../http/routes/nodes.ts";
 import { serviceInfoRoutes } from "../http/routes/service-info.ts";
+import { statsRoutes } from "../http/routes/stats.ts";
 import { taskFileRoutes } from "../http/routes/task-files.ts";
 import { taskRequestRoutes } from "../http/routes/task-request.ts";
 import { taskRoutes } from "../http/routes/tasks.ts";
@@ -37,6 +38,7 @@ import type { Metrics } from "../metrics.ts";
 import { createAgentList } from "../queries/agent-list.ts";
 import { createPhaseReader } from "../queries/phase-reader.ts";
 import { createTaskReader } from "../queries/task-reader.ts";
+import { createUsageReader } from "../queries/usage-reader.ts";
 import { createDescribedDispatchSchema } from "../requests/dispatch-schema.ts";
 import { createDispatchParser } from "../requests/parse-dispatch.ts";
 import { createBridgeHandler } from "../websocket/bridge-handler.ts";
@@ -113,6 +115,7 @@ export async function createEndpoints(
   await server.register(taskRoutes, { dispatcher, tasks });
   await server.register(taskRequestRoutes, { bodySchema, tasks });
   await server.register(agentRoutes, { agents: createAgentList(store, dispatcher) });
+  await server.register(statsRoutes, { usage: createUsageReader(store) });
   await server.register(workspaceRoutes, {
     workspaces: workspaceList,
     files: createWorkspaceFiles({ workspaces }),

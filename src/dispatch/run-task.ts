@@ -185,7 +185,8 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     try {
       const marking = storeLongTexts({ store, eventLog }, task, result);
       const marked = marking === null ? null : await marking;
-      return await store.finishTaskIfRunning(task, buildFinish(task, result, marked));
+      const { hasChildren } = run;
+      return await store.finishTaskIfRunning(task, { ...buildFinish(task, result, marked), hasChildren });
     } catch (error) {
       if (error instanceof BridgeError) throw error;
       logUnexpected(error);
@@ -197,7 +198,7 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     logger.error({ err, taskId: task.taskId, tenant: task.tenant, provider }, "unexpected error in a task run");
   }
 
-  return {
+  const run = {
     task,
     /** Whether the task may have child tasks. Only a running task starts some. */
     hasChildren: false,
@@ -226,6 +227,7 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     /** Resolves when the runtime has ended and the TMPDIR is removed. Never rejects. */
     released: released.promise,
   };
+  return run;
 }
 
 /** Removes the digits that binary fractions add, as in 0.010000000000000002. */

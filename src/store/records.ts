@@ -1,6 +1,7 @@
 import type { EventType, ExecutionResult, TaskErrorCode } from "#contract";
 import type { FinalState, ListedTask, StopRequest, Task, TaskIdentity, TaskRequest, TaskState, TaskSummary, TenantQuota } from "../task.ts";
 import type { Gap, GappedJson } from "./gapped-json.ts";
+import type { UsageCounts } from "./usage-counts.ts";
 
 /** A task about to be stored. */
 export interface NewTask {
@@ -58,6 +59,8 @@ export interface Finish {
   /** The result as JSON, without the long texts that are already stored separately. Default: all of `result`. */
   storedResult?: GappedJson;
   event: NewEvent;
+  /** Whether the task has run child tasks, whose usage and cost its result repeats. */
+  hasChildren?: boolean;
   /** Called inside the transaction, because the body contains `finishedAt`. */
   callback: ((finishedAt: number) => NewCallback) | null;
 }
@@ -348,6 +351,16 @@ export interface ListedAgent {
   provider: string;
   /** Id of the node on which it lives; null if it lives on none. Always null on SQLite. */
   node: string | null;
+}
+
+/** By what the usage of tasks is summed. */
+export const usageDimensions = ["hour", "provider", "agent", "model", "label"] as const;
+export type UsageDimension = (typeof usageDimensions)[number];
+
+/** What the tasks with a key have used. Keys of labels are `name=value`. */
+export interface UsageSum {
+  key: string;
+  counts: UsageCounts;
 }
 
 /** Which events a reader gets; undefined means any. */

@@ -31,6 +31,8 @@ import type {
   TaskPage,
   TaskSearch,
   TaskStatus,
+  UsageDimension,
+  UsageSum,
   WebhookCounts,
   WebhookDelivery,
   WebhookKey,
@@ -223,6 +225,12 @@ export interface DeletionStore {
   isTaskKept(taskSeq: number): Promise<boolean>;
 }
 
+/** What tasks have used, by the hour of their end. Each end adds to it in its own transaction. */
+export interface UsageStore {
+  /** Sums the usage of the tasks of a tenant that ended in these hours, counted since the epoch, by a dimension. */
+  sumUsage(tenant: string, hours: readonly number[], by: UsageDimension): Promise<UsageSum[]>;
+}
+
 /** Unused tickets, each of which replaces a token once. */
 export interface TicketStore {
   /** Stores a ticket and returns its expiry in ms since the epoch; null if its tenant already has `maxPerTenant` unused tickets. */
@@ -256,5 +264,6 @@ export interface Store
     WebhookStore,
     ApprovalStore,
     DeletionStore,
+    UsageStore,
     TicketStore,
     MaintenanceStore {}

@@ -99,6 +99,13 @@ test.each([
   expect((await asBeta("GET", target)).body).toEqual({ data: [], meta: { nextCursor: null } });
 });
 
+test("the sums of usage contain nothing of another tenant", async () => {
+  for (const by of ["hour", "day", "provider", "agent", "model", "label"]) {
+    const { total, data } = (await asBeta("GET", `/api/v2/stats?by=${by}`)).body;
+    expect([by, total.tasks, data.filter(({ tasks }: { tasks: number }) => tasks > 0)]).toEqual([by, 0, []]);
+  }
+});
+
 test("parentTaskId and a cursor of another tenant's list return nothing of that tenant", async () => {
   const cursor = (await bridge.call("GET", "/api/v2/tasks?limit=1")).body.meta.nextCursor;
   expect(cursor).toEqual(expect.any(String));

@@ -9,6 +9,7 @@ import "./pages/overview.ts";
 import "./pages/sign-in.ts";
 import "./pages/task.ts";
 import "./pages/tasks.ts";
+import "./pages/usage.ts";
 import { createTabSignals } from "./parts/tab-signals.ts";
 import { currentRoute, findClickedPage, linkTo, navigate, type PageName } from "./router.ts";
 import { type ConsoleContext, createSession } from "./session.ts";
@@ -21,6 +22,7 @@ const titles: Readonly<Record<PageName, string>> = {
   approvals: "Approvals",
   callbacks: "Callbacks",
   adapters: "Adapters",
+  usage: "Usage",
   missing: "Not found",
 };
 
@@ -31,6 +33,7 @@ const navigation: readonly { page: PageName; path: string }[] = [
   { page: "approvals", path: "approvals" },
   { page: "callbacks", path: "callbacks" },
   { page: "adapters", path: "adapters" },
+  { page: "usage", path: "usage" },
   { page: "new", path: "new" },
 ];
 
@@ -164,6 +167,8 @@ class App extends BridgeElement {
         return html`<bridge-callbacks data-page .context=${context} .route=${route}></bridge-callbacks>`;
       case "adapters":
         return html`<bridge-adapters data-page .context=${context} .route=${route}></bridge-adapters>`;
+      case "usage":
+        return html`<bridge-usage data-page .context=${context} .route=${route}></bridge-usage>`;
       case "tasks":
         return html`<bridge-tasks data-page .context=${context} .route=${route}></bridge-tasks>`;
       case "task":

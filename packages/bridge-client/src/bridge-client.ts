@@ -14,6 +14,8 @@ import type {
   ListedTask,
   Scope,
   ServiceInfo,
+  Stats,
+  StatsQuery,
   Task,
   TaskAgent,
   TaskFile,
@@ -87,6 +89,8 @@ export interface BridgeClient {
   checkAdapter(provider: string, options?: CallOptions): Promise<Adapter>;
   /** Lists the agents of the tenant that have tasks, sorted by name. */
   listAgents(options?: CallOptions): AsyncGenerator<TaskAgent, void>;
+  /** Returns cost, tokens and numbers of the tasks that ended in a window. */
+  getStats(query?: StatsQuery, options?: CallOptions): Promise<Stats>;
   /** Returns name, version and links of this Bridge. */
   getServiceInfo(options?: CallOptions): Promise<ServiceInfo>;
   readonly workspaces: {
@@ -189,6 +193,9 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     checkAdapter: (provider, { signal } = {}) =>
       send(`/api/v2/adapters/${encodeURIComponent(provider)}/check`, { method: "POST", waitMs: CHECK_MS, signal }),
     listAgents: (options = {}) => list("/api/v2/agents", {}, options),
+
+    getStats: ({ window = "24h", by = "agent", limit = 20 } = {}, { signal } = {}) =>
+      send(`/api/v2/stats?window=${window}&by=${by}&limit=${limit}`, { signal }),
 
     getServiceInfo: ({ signal } = {}) => send("/", { headers: { accept: "application/json" }, signal }),
 

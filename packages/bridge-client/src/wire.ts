@@ -334,6 +334,56 @@ export interface TaskAgent {
   node: string | null;
 }
 
+/** What a number of ended tasks have used. A sum is null if it is unknown for all of them. */
+export interface UsageCounts {
+  /** Tasks that have ended, child tasks included. */
+  tasks: number;
+  completed: number;
+  failed: number;
+  cancelled: number;
+  durationMs: number;
+  /** Cached tokens included. */
+  inputTokens: number | null;
+  outputTokens: number | null;
+  cacheReadTokens: number | null;
+  cacheWriteTokens: number | null;
+  tasksWithoutUsage: number;
+  /** In US dollars. */
+  costUsd: number | null;
+  /** If it is not 0, `costUsd` is less than the real cost. */
+  tasksWithoutCost: number;
+}
+
+/** What the tasks of one group have used. */
+export interface UsageGroup extends UsageCounts {
+  /** Start of the hour or day, name of the adapter, agent or model, or a label as `name=value`. Null: the model is unknown. */
+  key: string | null;
+}
+
+/** Which sums `getStats` returns. */
+export interface StatsQuery {
+  /** Default: `24h`. */
+  window?: "24h" | "7d" | "30d" | "90d" | "365d" | undefined;
+  /** Default: `agent`. */
+  by?: "hour" | "day" | "provider" | "agent" | "model" | "label" | undefined;
+  /** Maximum groups, 1 to 100, except hours and days. Default: 20. */
+  limit?: number | undefined;
+}
+
+/** Cost, tokens and numbers of the tasks that ended in a window. */
+export interface Stats {
+  window: NonNullable<StatsQuery["window"]>;
+  by: NonNullable<StatsQuery["by"]>;
+  from: string;
+  to: string;
+  /** Each task once, whatever its labels. */
+  total: UsageCounts;
+  /** Hours and days in order, others sorted by cost and by their number of tasks. */
+  data: UsageGroup[];
+  /** All groups that `data` does not contain. */
+  other: UsageCounts | null;
+}
+
 /** Condition for writing or deleting a file. If it is not met, the call rejects with `stale_write`. */
 export interface FileCondition {
   /** ETag that the file must have. */

@@ -5,10 +5,12 @@ import { encodeGaps } from "../gapped-json.ts";
 import type { DueCallback, Finish, NewCallback } from "../records.ts";
 import { toStartEvent } from "../task-rows.ts";
 import { toEndedSummary } from "../task-summary.ts";
+import type { UsageRollup } from "../usage-rollup.ts";
 import { rejectApprovals } from "./approval-rejections.ts";
 import { takeOrigins } from "./callback-origins.ts";
 import { toColumns } from "./columns.ts";
 import type { OperationKind, Outcome, TaskEvent, Transaction } from "./operation-kind.ts";
+import { addUsage } from "./usage-writes.ts";
 
 /** The end of a task. */
 interface End {
@@ -18,6 +20,9 @@ interface End {
   finish: Finish;
   /** The node that takes the origin of the callback if no live node has it; null if this node posts no callbacks. */
   deliverer: string | null;
+  /** The node that stores the end, and its rollup of usage. */
+  node: string;
+  rollup: UsageRollup;
 }
 
 /** An ended task and its new callback. */
@@ -44,7 +49,7 @@ interface AllowedEnd extends End {
   callback: NewCallback | null;
 }
 
-/** Ends tasks: state, result, terminal event, callback, resume token, pending approvals. Returns null if the guard does not hold. */
+/** Ends tasks: state, result, terminal event, callback, resume token, pending approvals, usage. Returns null if the guard does not hold. */
 export const finishOperation: OperationKind<End, Ended | null> = {
   name: "finish",
   keyOf: ({ task }) => task.seq,
@@ -89,8 +94,16 @@ async function write(ends: readonly AllowedEnd[], transaction: Transaction): Pro
     transaction.query(deleteUnusedTexts, [withoutTexts.map(({ task }) => task.seq)]),
     callbacks.length > 0 ? transaction.query(insertCallbacks, [...toColumns(callbackNames, callbacks), transaction.now]) : null,
     tokens.length > 0 ? transaction.query(upsertTokens, [...toColumns(tokenNames, tokens), transaction.now]) : null,
+    addUsageOf(ends, transaction),
   ]);
   return { rejections, owners };
+}
+
+/** All ends of a batch are those of one node. */
+async function addUsageOf(ends: readonly AllowedEnd[], transaction: Transaction): Promise<void> {
+  const [first] = ends;
+  if (first === undefined) return;
+  await addUsage(first.rollup.sum(ends.map((end) => ({ ...end, now: transaction.now }))), first.node, transaction);
 }
 
 const endNames = ["seq", "state", "result", "gaps", "model", "cost_usd", "usage", "error_code"] as const;

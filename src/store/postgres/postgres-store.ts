@@ -36,6 +36,7 @@ import { createTaskStatusReads } from "./task-status-reads.ts";
 import { createTaskWrites } from "./task-writes.ts";
 import { createTicketReads } from "./ticket-reads.ts";
 import { createTicketWrites } from "./ticket-writes.ts";
+import { createUsageReads } from "./usage-reads.ts";
 import { createWebhookOutbox } from "./webhook-outbox.ts";
 import { writeKinds } from "./write-kinds.ts";
 
@@ -161,6 +162,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...deletions,
     ...createDeletionWrites(writer),
     ...createTicketWrites(writer, createTicketReads(reader)),
+    ...createUsageReads(reader),
     ...createRetentionWrites(writer),
     keepLongTexts: longTexts.keepLongTexts,
     // The commits of PostgreSQL do not block the event loop.

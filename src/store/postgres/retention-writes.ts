@@ -5,6 +5,7 @@ import type { BatchWriter } from "./batch-writer.ts";
 import type { Row } from "./connection.ts";
 import type { OperationKind, Transaction } from "./operation-kind.ts";
 import { lockRetention, purgeSlice, raiseFloor } from "./purge-deleted-tasks.ts";
+import { removeExpiredUsage } from "./usage-writes.ts";
 
 /**
  * The age at which the last marker of a writer is removed. It is much longer than the time for which a process asks for the outcome of a
@@ -40,9 +41,10 @@ async function prune({ olderThanMs, limit }: Slice, transaction: Transaction): P
   const tickets = await transaction.query(pruneTickets, [now, now + TICKET_LIFETIME_MS]);
   const markers = await transaction.query(pruneMarkers, [MARKER_LIFETIME_MS]);
   const deliveries = await transaction.query(pruneDeliveries, [age.before, limit]);
+  const usage = await removeExpiredUsage(transaction);
   const events = await pruneEvents(age, { limit, transaction });
   const tasks = await pruneTasks(age, { limit, transaction });
-  return tokens.length + tickets.length + markers.length + deliveries.length + events + tasks;
+  return tokens.length + tickets.length + markers.length + deliveries.length + usage + events + tasks;
 }
 
 /** Passes over locked rows, so that it cannot deadlock. */

@@ -3,6 +3,7 @@ import type { ReadGapped } from "../callback-rows.ts";
 import type { DueCallback, Finish } from "../records.ts";
 import type { CallbackStore, EventStore, TaskStore } from "../store.ts";
 import { toRequestColumns } from "../task-rows.ts";
+import { createUsageRollup } from "../usage-rollup.ts";
 import { acceptOperation } from "./accept-operation.ts";
 import { appendOperation } from "./append-operation.ts";
 import type { BatchWriter } from "./batch-writer.ts";
@@ -29,11 +30,13 @@ interface Dependencies {
 /** The writes that change the state of a task or append to its log. */
 export function createTaskWrites(writer: Pick<BatchWriter, "write">, dependencies: Dependencies) {
   const { node, delivers, readGapped, onStop = () => {}, onForeignTask = () => {}, onForeignCallback = () => {} } = dependencies;
+  const rollup = createUsageRollup();
   let announceCallback: (callback: DueCallback) => void = () => {};
 
   async function end(from: "queued" | "running", task: Task, finish: Finish, patient: boolean): Promise<Task | null> {
     const bytes = finish.storedResult?.json.length ?? 0;
-    const ended = await writer.write(finishOperation, { task, from, finish, deliverer: delivers ? node : null }, { patient, bytes });
+    const input = { task, from, finish, deliverer: delivers ? node : null, node, rollup };
+    const ended = await writer.write(finishOperation, input, { patient, bytes });
     if (ended === null) return null;
     const { callback } = ended;
     if (callback?.owner === node) announceCallback(callback.toCallback(readGapped));

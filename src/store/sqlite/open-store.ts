@@ -14,6 +14,7 @@ import { createTaskListOperations } from "./task-list-operations.ts";
 import { createTaskOperations } from "./task-operations.ts";
 import { createTaskStatusOperations } from "./task-status-operations.ts";
 import { createTicketOperations } from "./ticket-operations.ts";
+import { createUsageOperations } from "./usage-operations.ts";
 import { createWebhookOperations } from "./webhook-operations.ts";
 
 /** Options of a store; `clock` is for tests of schedules. */
@@ -37,6 +38,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
   const deletions = createDeletionOperations(driver, { agents });
   const tickets = createTicketOperations(driver, clock);
   const webhooks = createWebhookOperations(driver, clock);
+  const usage = createUsageOperations(driver);
 
   driver.run("INSERT INTO meta (name, value) VALUES ('epoch', ?) ON CONFLICT DO NOTHING", randomBytes(5).toString("hex"));
   const epoch = String(driver.get("SELECT value FROM meta WHERE name = 'epoch'")?.["value"]);
@@ -45,7 +47,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     epoch,
     ...events.operations,
     ...approvals.operations,
-    ...createTaskOperations(driver, { events, approvals, callbacks, longTexts, clock }),
+    ...createTaskOperations(driver, { events, approvals, callbacks, longTexts, usage, clock }),
     ...createTaskStatusOperations(driver, clock),
     ...createTaskListOperations(driver, deletions.operations),
     ...createStopOperations(driver),
@@ -56,7 +58,8 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     ...createResumeTokenOperations(driver),
     ...deletions.operations,
     ...tickets.operations,
-    ...createRetentionOperations(driver, { deletions, agents, tickets, webhooks, clock }),
+    ...usage.operations,
+    ...createRetentionOperations(driver, { deletions, agents, tickets, webhooks, usage, clock }),
     checkWritable: () =>
       driver.write(() => {
         driver.run(

@@ -4,6 +4,7 @@ import type { createAgentOperations } from "./agent-operations.ts";
 import type { createDeletionOperations } from "./deletion-operations.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 import type { createTicketOperations } from "./ticket-operations.ts";
+import type { createUsageOperations } from "./usage-operations.ts";
 import type { createWebhookOperations } from "./webhook-operations.ts";
 
 /** The other parts of the store that retention uses. */
@@ -12,11 +13,12 @@ interface Dependencies {
   agents: Pick<ReturnType<typeof createAgentOperations>, "forgetCounts">;
   tickets: Pick<ReturnType<typeof createTicketOperations>, "removeExpired">;
   webhooks: Pick<ReturnType<typeof createWebhookOperations>, "prune">;
+  usage: Pick<ReturnType<typeof createUsageOperations>, "removeExpired">;
   clock: () => number;
 }
 
 /** Deletes expired rows slice by slice, so that no reader waits for it. */
-export function createRetentionOperations(driver: SqliteDriver, { deletions, agents, tickets, webhooks, clock }: Dependencies) {
+export function createRetentionOperations(driver: SqliteDriver, { deletions, agents, tickets, webhooks, usage, clock }: Dependencies) {
   /** Deletes the oldest events. */
   function pruneEvents(age: Age, limit: number): number {
     const { now, before } = age;
@@ -83,8 +85,8 @@ export function createRetentionOperations(driver: SqliteDriver, { deletions, age
           const now = clock();
           const age = { now, before: now - olderThanMs };
           const tokens = driver.run("DELETE FROM resume_token WHERE used_at < ?", age.before);
-          const deliveries = webhooks.prune(age.before, limit);
-          return pruneEvents(age, limit) + pruneTasks(age, limit) + tokens + deliveries + tickets.removeExpired(now);
+          const others = webhooks.prune(age.before, limit) + tickets.removeExpired(now) + usage.removeExpired(now);
+          return pruneEvents(age, limit) + pruneTasks(age, limit) + tokens + others;
         },
         { lazy: true },
       ),

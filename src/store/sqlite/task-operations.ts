@@ -24,6 +24,7 @@ import { claimSql } from "./claim-sql.ts";
 import type { createEventOperations } from "./event-operations.ts";
 import { insertResumeToken } from "./resume-token-operations.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
+import type { createUsageOperations } from "./usage-operations.ts";
 
 /** The other parts of the store that task operations use. */
 interface Dependencies {
@@ -31,6 +32,7 @@ interface Dependencies {
   approvals: ReturnType<typeof createApprovalOperations>;
   callbacks: Pick<ReturnType<typeof createCallbackOperations>, "insert" | "announce">;
   longTexts: Pick<LongTexts, "readGapped" | "parseGapped">;
+  usage: Pick<ReturnType<typeof createUsageOperations>, "add">;
   clock: () => number;
 }
 
@@ -41,7 +43,7 @@ interface EndedTask {
 }
 
 /** The operations that change the state of a task. Each guard is part of the SQL statement. */
-export function createTaskOperations(driver: SqliteDriver, { events, approvals, callbacks, longTexts, clock }: Dependencies) {
+export function createTaskOperations(driver: SqliteDriver, { events, approvals, callbacks, longTexts, usage, clock }: Dependencies) {
   const findRow = (tenant: string, taskId: string): Row | undefined =>
     driver.get("SELECT * FROM task WHERE tenant = ? AND id = ?", tenant, taskId);
   const toTaskOrNull = (row: Row | undefined): Task | null => (row === undefined ? null : toTask(row));
@@ -49,12 +51,12 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
   const appendStart = (task: Task, at: number): void => events.append(task, toStartEvent(task), at);
 
   function keepSummary(seq: number, result: ExecutionResult): void {
-    const { model, cost_usd, usage, error_code } = toEndedSummary(result);
+    const { model, cost_usd, usage: tokens, error_code } = toEndedSummary(result);
     driver.run(
       `INSERT INTO task_summary (task, model, cost_usd, usage, error_code) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (task) DO UPDATE SET model = coalesce(excluded.model, model), cost_usd = excluded.cost_usd, usage = excluded.usage,
          error_code = excluded.error_code`,
-      ...[seq, model, cost_usd, usage, error_code],
+      ...[seq, model, cost_usd, tokens, error_code],
     );
   }
 
@@ -69,6 +71,7 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
     events.append(task, finish.event, now);
     const callback = finish.callback === null ? null : callbacks.insert(task, finish.callback(now), { now, resultJson: json });
     if (finish.result.resumeToken !== undefined) insertResumeToken(driver, task, finish.result.resumeToken, now);
+    usage.add({ task, from: state, finish, now });
     return { task: { ...task, state: finish.state, finishedAt: now, result: finish.result }, callback };
   }
 

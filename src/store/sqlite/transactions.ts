@@ -20,7 +20,7 @@ export interface Operation {
   reject: (error: unknown) => void;
 }
 
-/** Runs the transactions of a database, with one participant. */
+/** Runs the transactions of a database. */
 export interface Transactions {
   /** Runs `work` and commits. If either fails, rolls back and throws. */
   run<T>(work: () => T, commit: { isLast: boolean }): T;
@@ -29,7 +29,7 @@ export interface Transactions {
    * function that settles it, for after the commit. Throws if the disk failed.
    */
   runBehindSavepoint(operation: Operation): () => void;
-  /** Sets what takes part in each transaction. One participant only: the event log. */
+  /** Adds what takes part in each transaction. */
   attach(participant: CommitParticipant): void;
 }
 
@@ -37,7 +37,7 @@ export interface Transactions {
 export function createTransactions(database: Database, onCommit: () => void): Transactions {
   const begin = database.prepare("BEGIN IMMEDIATE");
   const commit = database.prepare("COMMIT");
-  let participant: CommitParticipant = noParticipant;
+  const participants: CommitParticipant[] = [];
 
   return {
     run<T>(work: () => T, { isLast }: { isLast: boolean }): T {
@@ -45,20 +45,20 @@ export function createTransactions(database: Database, onCommit: () => void): Tr
       let result: T;
       try {
         result = work();
-        participant.beforeCommit();
+        for (const participant of participants) participant.beforeCommit();
         commit.run();
       } catch (error) {
         // A full disk may have rolled back already.
         if (database.inTransaction) database.exec("ROLLBACK");
-        participant.afterRollback();
+        for (const participant of participants) participant.afterRollback();
         throw error;
       }
-      participant.afterCommit({ isLast });
+      for (const participant of participants) participant.afterCommit({ isLast });
       onCommit();
       return result;
     },
     runBehindSavepoint({ operation, resolve, reject }) {
-      const { undo } = participant.mark();
+      const marks = participants.map((participant) => participant.mark());
       database.exec("SAVEPOINT operation");
       try {
         const result = operation();
@@ -67,19 +67,12 @@ export function createTransactions(database: Database, onCommit: () => void): Tr
       } catch (error) {
         if (isStorageFault(error)) throw error;
         database.exec("ROLLBACK TO operation; RELEASE operation");
-        undo();
+        for (const { undo } of marks) undo();
         return () => reject(error);
       }
     },
-    attach(newParticipant) {
-      participant = newParticipant;
+    attach(participant) {
+      participants.push(participant);
     },
   };
 }
-
-const noParticipant: CommitParticipant = {
-  beforeCommit() {},
-  afterCommit() {},
-  afterRollback() {},
-  mark: () => ({ undo() {} }),
-};

@@ -41,6 +41,7 @@ const routes: readonly [method: string, target: string, scope: Scope | "any" | n
   ["POST", "/api/v2/adapters/memory/check", "manage"],
   ["GET", "/api/v2/agents", "read"],
   ["POST", "/api/v2/dispatch/check", "dispatch"],
+  ["GET", "/api/v2/stats", "read"],
   ["GET", "/api/v2/nodes", "read"],
   ["POST", "/api/v2/nodes/n1/drain", "manage"],
   ["DELETE", "/api/v2/nodes/n1", "manage"],

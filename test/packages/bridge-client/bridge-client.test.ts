@@ -152,6 +152,14 @@ test("listAgents returns the agents that have tasks, and checkAdapter checks the
   await expect(client.checkAdapter("unknown")).rejects.toMatchObject({ code: "not_found" });
 });
 
+test("getStats returns the cost, tokens and numbers of tasks", async () => {
+  await client.run({ ...task, agentId: "counted-agent", message: "look" });
+  const { total, data } = await client.getStats({ by: "agent", limit: 100 });
+  expect(total.tasks).toBeGreaterThan(0);
+  expect(data.find(({ key }) => key === "counted-agent")).toMatchObject({ completed: 1, costUsd: 0.25, inputTokens: 5 });
+  expect((await client.getStats()).window).toBe("24h");
+});
+
 test("getIdentity returns the tenant and the scopes of the token", async () => {
   expect(await client.getIdentity()).toMatchObject({ tenant: "alpha", scopes: expect.arrayContaining(["read"]), expiresAt: null });
 });

@@ -15,7 +15,9 @@ import { createTaskListReads } from "../../../src/store/postgres/task-list-reads
 import { createTaskReads } from "../../../src/store/postgres/task-reads.ts";
 import { createTaskStatusReads } from "../../../src/store/postgres/task-status-reads.ts";
 import { createTicketReads } from "../../../src/store/postgres/ticket-reads.ts";
+import { createUsageReads } from "../../../src/store/postgres/usage-reads.ts";
 import { createWebhookOutbox } from "../../../src/store/postgres/webhook-outbox.ts";
+import { usageDimensions } from "../../../src/store/records.ts";
 import { createDatabase } from "../../support/postgres/create-database.ts";
 
 /** A node of a plan, as `EXPLAIN (FORMAT JSON)` prints it. */
@@ -86,6 +88,8 @@ const fill = (tasks: number): string => `
       CASE WHEN seq % 100 = 0 THEN seq END, 0, 0 FROM task;
   INSERT INTO task_label (task, tenant, name, value) SELECT seq, tenant, 'team', 'docs' FROM task;
   INSERT INTO resume_token (tenant, provider, agent_id, token, used_at) SELECT tenant, provider, agent_id, id, 0 FROM task;
+  INSERT INTO usage_hour SELECT seq / 1000, CASE WHEN seq % 2 = 0 THEN tenant ELSE 'other' END, 'n1', provider, id, '', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM task;
+  INSERT INTO usage_hour_label SELECT seq / 1000, tenant, 'n1', 'name', id, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM task;
   INSERT INTO ticket (hash, principal, tenant, scopes, token_proof, expires_at) SELECT id, '', tenant, '[]', '', 0 FROM task;`;
 
 const sizes = [
@@ -212,6 +216,7 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     await running.listOwnRunningTasks();
     await running.countRunning({ tenant, agentId: "agent-1" });
     await createDeletionReads(reader).findFamily(tenant, String(tasks));
+    for (const by of usageDimensions) await createUsageReads(reader).sumUsage(tenant, [0, 20], by);
     check({ sorts: true, rows: 2_000 });
 
     // Single rows.

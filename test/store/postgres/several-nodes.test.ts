@@ -8,6 +8,7 @@ import { newFinish, newTask } from "../../conformance/store.ts";
 import { createDatabase } from "../../support/postgres/create-database.ts";
 import { openNode } from "../../support/postgres/open-node.ts";
 import { startProxy } from "../../support/postgres/proxy.ts";
+import { hold } from "./open-writes.ts";
 
 /** The store of one node, and what it has reported. */
 interface Node {
@@ -166,4 +167,38 @@ test("hints report a queued task and a stop request to the other nodes, after th
   await a.store.requestStopIfRunning(running, stop);
   for (const hint of ["queue:command", "stops"]) await expect.poll(() => b.hints).toContain(hint);
   await expect.poll(() => b.stops).toContainEqual([expect.objectContaining({ taskId: "running" }), stop]);
+});
+
+test("the nodes add to the usage of one hour without waiting for each other, and readers get the sum", async () => {
+  const { urlAt, port, query } = await createDatabase();
+  const nodes = await Promise.all(["a", "b", "c"].map((node) => join(node, { url: urlAt(port) })));
+  const agents = upTo(30).map((number) => `agent-${number % 5}`);
+  await Promise.all(
+    nodes.flatMap((node, index) =>
+      agents.map(async (agentId, number) => {
+        const request = { ...newTask().request, labels: { [`name-${(number + index) % 3}`]: "value" } };
+        const task = newTask({ taskId: `${index}-${number}`, agentId: `${agentId}-${index}`, provider: "p", request });
+        const { task: started } = await node.store.insertTaskIfAbsent(task, { starts: true });
+        await node.store.finishTaskIfRunning(started, newFinish());
+      }),
+    ),
+  );
+  const hours = (await query<{ hour: string }>("SELECT DISTINCT hour FROM usage_hour")).map(({ hour }) => Number(hour));
+  for (const { store } of nodes) {
+    const sums = await store.sumUsage("default", hours, "provider");
+    expect(sums).toMatchObject([{ key: "p", counts: { completed: 90 } }]);
+    expect((await store.sumUsage("default", hours, "label")).map(({ counts }) => counts.completed)).toEqual([30, 30, 30]);
+  }
+  const rows = await query<{ node: string }>("SELECT DISTINCT node FROM usage_hour ORDER BY 1");
+  expect(rows.map(({ node }) => node)).toEqual(["a", "b", "c"]);
+});
+
+test("a transaction that holds the usage rows of one node does not block the ends of another node", async () => {
+  const database = await createDatabase();
+  const [a, b] = [await join("a", { url: database.urlAt(database.port) }), await join("b", { url: database.urlAt(database.port) })];
+  const end = async (node: Node, taskId: string) => node.store.finishTaskIfRunning(await start(node, taskId), newFinish());
+  await end(a, "first");
+  const holding = await hold(database, "SELECT 1 FROM usage_hour WHERE node = 'a' FOR UPDATE");
+  expect(await end(b, "second")).toMatchObject({ state: "completed" });
+  await holding.commit();
 });

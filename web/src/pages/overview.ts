@@ -1,18 +1,23 @@
-import type { ListedTask } from "bridge-client";
+import type { ListedTask, Stats } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { PageElement } from "../element.ts";
 import { poll } from "../live/poll.ts";
 import { activityBadge, age, errorNote, healthBadge } from "../parts/badges.ts";
 import { linkTo, taskLink } from "../router.ts";
 import { findActivity } from "../task-state.ts";
+import { formatCostSum, sumSince } from "../usage.ts";
 
 const RECENT_TASKS = 10;
+const USAGE_INTERVAL_MS = 15_000;
 
 /** Shows what runs, what waits, and what needs a person. */
 class Overview extends PageElement {
   #recent = poll(this, async (signal) => {
     const page = await this.context.api.list<ListedTask>("/api/v2/tasks", { limit: RECENT_TASKS }, { signal });
     return page.data;
+  });
+  #hours = poll(this, (signal) => this.context.api.call<Stats>("/api/v2/stats?window=24h&by=hour", { signal }), {
+    intervalMs: () => USAGE_INTERVAL_MS,
   });
   #unsubscribe: (() => void)[] = [];
 
@@ -31,6 +36,7 @@ class Overview extends PageElement {
     const { approvals, deadCallbacks, hasMoreDead, adapters, error, isLoaded } = this.context.attention.state;
     const sum = (field: "running" | "queued"): number => adapters.reduce((total, adapter) => total + adapter[field], 0);
     const offline = adapters.filter(({ health }) => health.status === "offline");
+    const today = this.#hours.value === undefined ? null : sumSince(this.#hours.value, new Date().setHours(0, 0, 0, 0));
     const waiting = approvals.length + deadCallbacks.length + offline.length;
     return html`
       <h1>Overview</h1>
@@ -40,6 +46,7 @@ class Overview extends PageElement {
         ${figure("Queued", isLoaded ? sum("queued") : "", "tasks?state=queued")}
         ${figure("Waiting for approval", isLoaded ? approvals.length : "", "approvals", approvals.length > 0)}
         ${figure("Dead callbacks", isLoaded ? `${deadCallbacks.length}${hasMoreDead ? "+" : ""}` : "", "callbacks", deadCallbacks.length > 0)}
+        ${figure("Ended today", today?.tasks ?? "", "usage")} ${figure("Cost today", today === null ? "" : formatCostSum(today), "usage")}
       </ul>
       <section aria-labelledby="needs-you">
         <h2 id="needs-you">Needs you</h2>

@@ -1,0 +1,114 @@
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
+import { z } from "zod";
+import { countTasks, type UsageCounts, type UsageReader, usageGroupings, usageWindows } from "../../queries/usage-reader.ts";
+import { problemResponses } from "../wire/problem.ts";
+import { timestamp, toIso } from "../wire/timestamps.ts";
+
+/** The window of the longest list of hours that a response contains. */
+const MAX_WINDOW_OF_HOURS = "30d";
+const MICROS_PER_USD = 1e6;
+
+const count = z.number().int().nonnegative();
+const knownSum = "Sum over the tasks that report it. Null if it is unknown for all tasks.";
+const countFields = {
+  tasks: count.describe("Tasks that have ended, child tasks included."),
+  completed: count,
+  failed: count,
+  cancelled: count,
+  durationMs: count.describe("Sum of the times from the start of a task to its end."),
+  inputTokens: count.nullable().describe(`Cached tokens included. ${knownSum}`),
+  outputTokens: count.nullable().describe(knownSum),
+  cacheReadTokens: count.nullable().describe(knownSum),
+  cacheWriteTokens: count.nullable().describe(knownSum),
+  tasksWithoutUsage: count.describe("Tasks whose tokens are unknown."),
+  costUsd: z.number().nonnegative().nullable().describe(`In US dollars. ${knownSum}`),
+  tasksWithoutCost: count.describe("Tasks whose cost is unknown. If it is not 0, `costUsd` is less than the real cost."),
+};
+const countsSchema = z.strictObject(countFields).meta({ id: "UsageCounts", description: "What a number of ended tasks have used." });
+const groupSchema = z
+  .strictObject({
+    key: z
+      .string()
+      .nullable()
+      .describe("Start of the hour or day, name of the adapter, agent or model, or a label as `name=value`. Null: the model is unknown."),
+    ...countFields,
+  })
+  .meta({ id: "UsageGroup", description: "What the tasks of one group have used." });
+
+const statsSchema = z
+  .strictObject({
+    window: z.enum(Object.keys(usageWindows) as (keyof typeof usageWindows)[]),
+    by: z.enum(usageGroupings),
+    from: timestamp.describe("Start of the window."),
+    to: timestamp.describe("Time of the response."),
+    total: countsSchema,
+    data: z.array(groupSchema).describe("The groups: hours and days in order, others sorted by cost and by their number of tasks."),
+    other: countsSchema.nullable().describe("All groups that `data` does not contain. Null if there are none."),
+  })
+  .meta({
+    id: "Stats",
+    description: "Cost, tokens and numbers of ended tasks in a window. `total` contains each task once, whatever its labels.",
+  });
+
+const query = z
+  .strictObject({
+    window: statsSchema.shape.window
+      .default("24h")
+      .describe("`24h`: the current hour and the 23 before it. Otherwise the current day (UTC) and the days before it. Default: `24h`."),
+    by: statsSchema.shape.by
+      .default("agent")
+      .describe(
+        "How to group. `hour` is limited to windows of at most 30 days. A task with several labels is in several groups. Default: `agent`.",
+      ),
+    limit: z.coerce.number().int().min(1).max(100).default(20).describe("Maximum groups, 1 to 100, except hours and days. Default: 20."),
+  })
+  .refine(({ window, by }) => by !== "hour" || usageWindows[window] <= usageWindows[MAX_WINDOW_OF_HOURS], {
+    path: ["by"],
+    message: "must not be `hour` in a window of more than 30 days; use `day`",
+  });
+
+/** `GET /api/v2/stats`. */
+export const statsRoutes: FastifyPluginAsyncZodOpenApi<{ usage: UsageReader }> = async (app, { usage }) => {
+  app.get(
+    "/api/v2/stats",
+    {
+      config: { scope: "read" },
+      schema: {
+        operationId: "getStats",
+        tags: ["tasks"],
+        summary: "Get cost, tokens and numbers of tasks",
+        description:
+          "Sums over the tasks of your tenant that ended in a window, grouped. They remain for 400 days, also after the tasks were deleted. The cost and the tokens of a task with child tasks are those of its child tasks, which are counted as tasks themselves.",
+        querystring: query,
+        response: {
+          200: { description: "The sums.", content: { "application/json": { schema: statsSchema } } },
+          ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
+        },
+      },
+    },
+    async ({ principal, query: { window, by, limit } }) => {
+      const { from, to, total, groups, other } = await usage.read(principal.tenant, { window, by, limit });
+      return {
+        ...{ window, by, from: toIso(from), to: toIso(to), total: describeCounts(total) },
+        data: groups.map(({ key, counts }) => ({ key: typeof key === "number" ? toIso(key) : key, ...describeCounts(counts) })),
+        other: other === null ? null : describeCounts(other),
+      };
+    },
+  );
+};
+
+/** An unknown sum is null and never 0. */
+function describeCounts(counts: UsageCounts) {
+  const { completed, failed, cancelled, usage_unknown, cost_unknown } = counts;
+  const tokens = (sum: number): number | null => (usage_unknown > 0 && counts.input_tokens + counts.output_tokens === 0 ? null : sum);
+  return {
+    ...{ tasks: countTasks(counts), completed, failed, cancelled, durationMs: counts.duration_ms },
+    inputTokens: tokens(counts.input_tokens),
+    outputTokens: tokens(counts.output_tokens),
+    cacheReadTokens: tokens(counts.cache_read_tokens),
+    cacheWriteTokens: tokens(counts.cache_write_tokens),
+    tasksWithoutUsage: usage_unknown,
+    costUsd: cost_unknown > 0 && counts.cost_micros === 0 ? null : counts.cost_micros / MICROS_PER_USD,
+    tasksWithoutCost: cost_unknown,
+  };
+}

@@ -1,0 +1,127 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { createTurns } from "@hak2i/async-kit";
+import type { UsageDimension, UsageSum } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
+import { addCounts, noCounts, type UsageCounts } from "../store/usage-counts.ts";
+import { HOUR_MS, OTHER } from "../store/usage-rollup.ts";
+
+export type { UsageCounts } from "../store/usage-counts.ts";
+
+/** The windows that end with the current hour or day, in hours. Those of days begin at midnight UTC. */
+export const usageWindows = { "24h": 24, "7d": 7 * 24, "30d": 30 * 24, "90d": 90 * 24, "365d": 365 * 24 } as const;
+export type UsageWindow = keyof typeof usageWindows;
+
+/** By what usage is grouped. */
+export const usageGroupings = ["hour", "day", "provider", "agent", "model", "label"] as const;
+export type UsageGrouping = (typeof usageGroupings)[number];
+
+const DAY_HOURS = 24;
+/** Hours that one read adds up. SQLite blocks the event loop meanwhile. */
+const HOURS_AT_ONCE = DAY_HOURS;
+/** Maximum groups that are kept in memory. The latest hours are read first, so older groups become part of the rest. */
+const MAX_GROUPS = 5_000;
+
+/** One group; its key is a time in ms since the epoch for hours and days, and null for an unknown model. */
+export interface UsageGroup {
+  key: string | number | null;
+  counts: UsageCounts;
+}
+
+/** What the tasks that ended in a window have used. */
+export interface Usage {
+  /** In ms since the epoch. */
+  from: number;
+  to: number;
+  /** Each task once. */
+  total: UsageCounts;
+  /** Hours and days in order, also those without tasks; others by cost, then by their number of tasks. */
+  groups: UsageGroup[];
+  /** All other groups; null if there are none. */
+  other: UsageCounts | null;
+}
+
+export type UsageReader = ReturnType<typeof createUsageReader>;
+
+/** Creates the reader of the hourly rollup of usage. */
+export function createUsageReader(store: Pick<Store, "sumUsage">, clock = Date.now) {
+  // Serializes the requests of one tenant, because each of them can read many rows.
+  const turns = createTurns();
+
+  /** Passes the sums to `add`, the latest hours first. */
+  async function read(tenant: string, { hours, by }: { hours: readonly number[]; by: UsageDimension }, add: (sum: UsageSum) => void) {
+    for (let end = hours.length; end > 0; end -= HOURS_AT_ONCE) {
+      const part = hours.slice(Math.max(0, end - HOURS_AT_ONCE), end);
+      for (const sum of await store.sumUsage(tenant, part, by)) add(sum);
+      await nextTurn();
+    }
+  }
+
+  async function sumTimes(
+    tenant: string,
+    hours: readonly number[],
+    by: "hour" | "day",
+  ): Promise<Pick<Usage, "total" | "groups" | "other">> {
+    const size = by === "hour" ? 1 : DAY_HOURS;
+    const times = new Map(hours.map((hour) => [Math.floor(hour / size), noCounts()]));
+    const total = noCounts();
+    await read(tenant, { hours, by: "hour" }, ({ key, counts }) => {
+      addCounts(times.get(Math.floor(Number(key) / size)) ?? noCounts(), counts);
+      addCounts(total, counts);
+    });
+    return { total, groups: [...times].map(([time, counts]) => ({ key: time * size * HOUR_MS, counts })), other: null };
+  }
+
+  async function sumGroups(
+    tenant: string,
+    hours: readonly number[],
+    { by, limit }: { by: Exclude<UsageDimension, "hour">; limit: number },
+  ) {
+    const found = new Map<string, UsageCounts>();
+    const [total, rest] = [noCounts(), noCounts()];
+    await read(tenant, { hours, by }, ({ key, counts }) => {
+      addCounts(total, counts);
+      const known = found.get(key);
+      if (known !== undefined) addCounts(known, counts);
+      else if (found.size < MAX_GROUPS && !isOther(by, key)) found.set(key, { ...counts });
+      else addCounts(rest, counts);
+    });
+    const sorted = [...found].sort(compareGroups);
+    for (const [, counts] of sorted.slice(limit)) addCounts(rest, counts);
+    return {
+      total,
+      groups: sorted.slice(0, limit).map(([key, counts]) => ({ key: key === "" ? null : key, counts })),
+      other: countTasks(rest) === 0 ? null : rest,
+    };
+  }
+
+  return {
+    /** Adds up what the tasks of a tenant have used. At most `limit` groups are returned, except hours and days. */
+    read: (tenant: string, { window, by, limit }: { window: UsageWindow; by: UsageGrouping; limit: number }): Promise<Usage> =>
+      turns.take(tenant, async () => {
+        const to = clock();
+        const hours = hoursOf(window, to);
+        const range = { from: (hours[0] ?? 0) * HOUR_MS, to };
+        if (by === "hour" || by === "day") return { ...range, ...(await sumTimes(tenant, hours, by)) };
+        const sums = { ...range, ...(await sumGroups(tenant, hours, { by, limit })) };
+        // A task can have several labels, or none.
+        return by === "label" ? { ...sums, total: (await sumTimes(tenant, hours, "day")).total } : sums;
+      }),
+  };
+}
+
+/** The hours of a window that contains this time. */
+function hoursOf(window: UsageWindow, now: number): number[] {
+  const last = Math.floor(now / HOUR_MS);
+  const length = usageWindows[window];
+  const first = length === DAY_HOURS ? last - length + 1 : last - (last % DAY_HOURS) - length + DAY_HOURS;
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}
+
+const isOther = (by: UsageDimension, key: string): boolean => key === (by === "label" ? `${OTHER}=${OTHER}` : OTHER);
+
+/** The number of tasks that have ended. */
+export const countTasks = ({ completed, failed, cancelled }: UsageCounts): number => completed + failed + cancelled;
+
+function compareGroups([aKey, a]: [string, UsageCounts], [bKey, b]: [string, UsageCounts]): number {
+  return b.cost_micros - a.cost_micros || countTasks(b) - countTasks(a) || (aKey < bKey ? -1 : 1);
+}

@@ -1,0 +1,21 @@
+import type { UsageDimension, UsageSum } from "./records.ts";
+import type { StoredRow } from "./task-rows.ts";
+import { type UsageCounts, usageCounts } from "./usage-counts.ts";
+
+/** The table of each dimension, and the SQL of its key. */
+export const usageSources: Readonly<Record<UsageDimension, { table: string; key: string }>> = {
+  hour: { table: "usage_hour", key: "u.hour" },
+  provider: { table: "usage_hour", key: "u.provider" },
+  agent: { table: "usage_hour", key: "u.agent_id" },
+  model: { table: "usage_hour", key: "u.model" },
+  label: { table: "usage_hour_label", key: "u.name || '=' || u.value" },
+};
+
+/** The columns of `toUsageSum`, except the key. Sums are floating-point numbers, so that they cannot overflow. */
+export const sumColumns = usageCounts.map((name) => `sum(CAST(u.${name} AS double precision)) AS ${name}`).join(", ");
+
+/** A row of sums. */
+export const toUsageSum = (row: StoredRow): UsageSum => ({
+  key: String(row["key"]),
+  counts: Object.fromEntries(usageCounts.map((name) => [name, Number(row[name])])) as UsageCounts,
+});

@@ -1,0 +1,71 @@
+import { expect, test } from "vitest";
+import { createUsageReader } from "../../src/queries/usage-reader.ts";
+import type { UsageDimension } from "../../src/store/records.ts";
+import { noCounts } from "../../src/store/usage-counts.ts";
+import { HOUR_MS } from "../../src/store/usage-rollup.ts";
+
+const now = Date.parse("2026-11-23T17:25:00Z");
+
+/** A reader, the hours of each read, and the sums that the store returns for these hours. */
+function createReader(sums: (hours: readonly number[], by: UsageDimension) => Record<string, number> = () => ({})) {
+  const reads: (readonly number[])[] = [];
+  const reader = createUsageReader(
+    {
+      sumUsage: async (_tenant, hours, by) => {
+        reads.push(hours);
+        return Object.entries(sums(hours, by)).map(([key, completed]) => ({ key, counts: { ...noCounts(), completed } }));
+      },
+    },
+    () => now,
+  );
+  return {
+    reads,
+    read: (options: Partial<Parameters<typeof reader.read>[1]>) => reader.read("t", { window: "24h", by: "agent", limit: 20, ...options }),
+  };
+}
+
+test.each([
+  ["24h", "2026-11-22T18:00:00.000Z", 24],
+  ["7d", "2026-11-17T00:00:00.000Z", 6 * 24 + 18],
+  ["365d", "2025-11-24T00:00:00.000Z", 364 * 24 + 18],
+] as const)(
+  "the window %s begins at %s, and each of its hours is read once, at most 24 at a time, the latest first",
+  async (window, from, length) => {
+    const { reads, read } = createReader();
+    const usage = await read({ window });
+    expect([new Date(usage.from).toISOString(), usage.to]).toEqual([from, now]);
+    expect(reads.every((hours) => hours.length <= 24)).toBe(true);
+    const hours = reads.toReversed().flat();
+    expect(hours).toEqual(Array.from({ length }, (_, index) => usage.from / HOUR_MS + index));
+    expect(hours.at(-1)).toBe(Math.floor(now / HOUR_MS));
+  },
+);
+
+test("days are sums of their hours, and have no others", async () => {
+  const { read } = createReader((hours) => Object.fromEntries(hours.map((hour) => [String(hour), 1])));
+  const { groups, total, other } = await read({ window: "7d", by: "day" });
+  expect(groups.map(({ counts }) => counts.completed)).toEqual([24, 24, 24, 24, 24, 24, 18]);
+  expect([total.completed, other]).toEqual([6 * 24 + 18, null]);
+});
+
+test("the rest of an hour, groups beyond the limit, and groups that do not fit into memory are others, without losing a task", async () => {
+  const { read } = createReader((hours) => ({
+    "*": 5,
+    kept: 3,
+    ...Object.fromEntries(hours.flatMap((hour) => [`${hour}-a`, `${hour}-b`].map((key) => [key, 1]))),
+  }));
+  const { groups, total, other } = await read({ window: "365d", limit: 2 });
+  const reads = 365;
+  expect(groups.map(({ key, counts }) => [key, counts.completed])).toEqual([
+    ["kept", 3 * reads],
+    [expect.stringMatching(/-a$/), 1],
+  ]);
+  expect(total.completed).toBe(8 * reads + 2 * (364 * 24 + 18));
+  expect(other?.completed).toBe(total.completed - 3 * reads - 1);
+});
+
+test("an unknown model has no name, and labels beyond the limit of an hour are others", async () => {
+  const { read } = createReader((_, by) => (by === "model" ? { "": 1 } : by === "hour" ? {} : { "team=*": 2, "*=*": 3 }));
+  expect((await read({ by: "model" })).groups).toMatchObject([{ key: null }]);
+  expect(await read({ by: "label" })).toMatchObject({ groups: [{ key: "team=*", counts: { completed: 2 } }], other: { completed: 3 } });
+});

@@ -1,0 +1,61 @@
+import uPlot from "uplot";
+
+/** Bars of several parts over time. */
+export interface Bars {
+  /** Starts of the bars, in seconds since the epoch. */
+  times: number[];
+  /** Width of a bar in seconds. */
+  stepSeconds: number;
+  /** The parts, from the bottom to the top, each with one value per bar. Null: unknown. */
+  parts: { color: string; values: (number | null)[] }[];
+  /** Color of the axes and of their labels. */
+  color: string;
+  /** Color of the lines behind the bars. */
+  lineColor: string;
+  /** Whether the bars are days in UTC. */
+  isUtc: boolean;
+  /** Formats a value of the vertical axis. */
+  format(value: number): string;
+}
+
+const HEIGHT = 190;
+
+/** Draws bars into an element, with its width. The returned function removes them. */
+export function drawBars(host: HTMLElement, { times, stepSeconds, parts, color, lineColor, isUtc, format }: Bars): () => void {
+  const axis = { stroke: color, grid: { stroke: lineColor, width: 1 }, ticks: { stroke: lineColor, width: 1 } };
+  const bars = uPlot.paths.bars?.({ size: [0.8, 60], align: 1 });
+  const end = (times.at(-1) ?? 0) + stepSeconds;
+  const chart = new uPlot(
+    {
+      width: host.clientWidth,
+      height: HEIGHT,
+      legend: { show: false },
+      cursor: { show: false },
+      ...(isUtc && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC") }),
+      scales: { x: { range: () => [times[0] ?? 0, end] }, y: { range: (_chart, _low, high) => [0, high > 0 ? high * 1.05 : 1] } },
+      axes: [axis, { ...axis, size: 64, values: (_chart, values) => values.map(format) }],
+      series: [
+        {},
+        ...parts.map((part) => ({ fill: part.color, width: 0, points: { show: false }, ...(bars && { paths: bars }) })).toReversed(),
+      ],
+    },
+    [times, ...stack(parts.map(({ values }) => values)).toReversed()],
+    host,
+  );
+  const resized = new ResizeObserver(() => chart.setSize({ width: host.clientWidth, height: HEIGHT }));
+  resized.observe(host);
+  return () => {
+    resized.disconnect();
+    chart.destroy();
+  };
+}
+
+/** The upper ends of the parts. A bar without any known value has none. */
+function stack(parts: readonly (readonly (number | null)[])[]): (number | null)[][] {
+  const tops: (number | null)[][] = [];
+  for (const values of parts) {
+    const below = tops.at(-1);
+    tops.push(values.map((value, index) => (value === null ? (below?.[index] ?? null) : value + (below?.[index] ?? 0))));
+  }
+  return tops;
+}
