@@ -168,24 +168,8 @@ export async function createEngine(
     });
 
   return {
-    store,
-    cluster,
-    membership,
-    view,
-    nodes,
-    adapters,
-    onHint,
-    rates,
-    eventLog,
-    approvals,
-    workspaces,
-    guardedFetch,
-    callbackWorker,
-    webhooks,
-    schemas,
-    registry,
-    dispatcher,
-    startAdapters,
+    ...{ store, cluster, membership, view, nodes, adapters, onHint, rates, eventLog, approvals, workspaces },
+    ...{ guardedFetch, callbackWorker, webhooks, schemas, registry, dispatcher, startAdapters },
   };
 }
 

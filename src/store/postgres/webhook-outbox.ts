@@ -128,7 +128,10 @@ const moveAndInsert = toStatement(
 const selectDeliveries = toStatement(
   `SELECT ${deliveryColumns} FROM webhook_delivery WHERE tenant = $1 AND webhook = $2 AND state = $3 AND seq < $4 ORDER BY seq DESC LIMIT $5`,
 );
-const selectDelivery = toStatement(`SELECT ${deliveryColumns} FROM webhook_delivery WHERE id = $1 AND tenant = $2 AND webhook = $3`);
+/** The offset keeps PostgreSQL from reading all deliveries of the webhook. */
+const selectDelivery = toStatement(
+  `SELECT ${deliveryColumns} FROM (SELECT * FROM webhook_delivery WHERE id = $1 OFFSET 0) AS found WHERE tenant = $2 AND webhook = $3`,
+);
 const countOf = (state: string): string =>
   `(SELECT count(*) FROM webhook_delivery d WHERE d.tenant = $1 AND d.webhook = given.webhook AND d.state = '${state}')`;
 const selectCounts = toStatement(

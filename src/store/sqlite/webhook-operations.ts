@@ -27,6 +27,7 @@ export function createWebhookOperations(driver: SqliteDriver, clock: () => numbe
   }
 
   const operations: WebhookStore = {
+    ...createOutboxOperations(driver, clock),
     keepWebhooks: (names) =>
       driver.write(() => {
         driver.run("DELETE FROM webhook WHERE name NOT IN (SELECT value FROM json_each(?))", JSON.stringify(names));
@@ -69,6 +70,37 @@ export function createWebhookOperations(driver: SqliteDriver, clock: () => numbe
       return driver.all(select, tenant, tenant, JSON.stringify(webhooks)).map(toWebhookCounts);
     },
     findWebhookDelivery: async ({ tenant, webhook }, id) => findDelivery(tenant, webhook, id),
+    redeliverWebhookIfDead: ({ tenant, webhook }, id) =>
+      driver.write(() => {
+        const now = clock();
+        const changed = driver.run(
+          `UPDATE webhook_delivery SET state = 'pending', round_start = attempts, next_at = ?, updated_at = ?
+           WHERE id = ? AND tenant = ? AND webhook = ? AND state = 'dead'`,
+          now,
+          now,
+          id,
+          tenant,
+          webhook,
+        );
+        return changed === 1 ? findDelivery(tenant, webhook, id) : null;
+      }),
+  };
+
+  return {
+    operations,
+    /** Deletes old deliveries, inside an operation that is already running. Returns their number. */
+    prune: (before: number, limit: number): number =>
+      driver.run(
+        "DELETE FROM webhook_delivery WHERE seq IN (SELECT seq FROM webhook_delivery WHERE created_at < ? LIMIT ?)",
+        before,
+        limit,
+      ),
+  };
+}
+
+/** The operations of the worker that posts deliveries. */
+function createOutboxOperations(driver: SqliteDriver, clock: () => number) {
+  return {
     async listDueWebhooks() {
       const now = clock();
       const rows = driver.all(`SELECT DISTINCT tenant, webhook FROM webhook_delivery WHERE ${isDue}`, now, now);
@@ -113,32 +145,7 @@ export function createWebhookOperations(driver: SqliteDriver, clock: () => numbe
         },
         { lazy: true, patient: true },
       ),
-    redeliverWebhookIfDead: ({ tenant, webhook }, id) =>
-      driver.write(() => {
-        const now = clock();
-        const changed = driver.run(
-          `UPDATE webhook_delivery SET state = 'pending', round_start = attempts, next_at = ?, updated_at = ?
-           WHERE id = ? AND tenant = ? AND webhook = ? AND state = 'dead'`,
-          now,
-          now,
-          id,
-          tenant,
-          webhook,
-        );
-        return changed === 1 ? findDelivery(tenant, webhook, id) : null;
-      }),
-  };
-
-  return {
-    operations,
-    /** Deletes old deliveries, inside an operation that is already running. Returns their number. */
-    prune: (before: number, limit: number): number =>
-      driver.run(
-        "DELETE FROM webhook_delivery WHERE seq IN (SELECT seq FROM webhook_delivery WHERE created_at < ? LIMIT ?)",
-        before,
-        limit,
-      ),
-  };
+  } satisfies Partial<WebhookStore>;
 }
 
 /** The clock was set back after the last change of a row that is newer than now: its delay would otherwise be that much longer. */
