@@ -1,3 +1,4 @@
+import { withTimeout } from "@hak2i/async-kit";
 import type { ClusterView } from "./cluster-view.ts";
 import type { Membership } from "./membership.ts";
 
@@ -6,7 +7,7 @@ const HEALTH_CHECKS_MS = 5_000;
 const LOOK_MS = 250;
 
 interface LoadBalancerOptions {
-  view: Pick<ClusterView, "self" | "nodes">;
+  view: Pick<ClusterView, "self" | "nodes" | "refresh">;
   membership: Pick<Membership, "checkInTouch">;
   limitMs: number;
 }
@@ -22,7 +23,10 @@ export async function waitForLoadBalancers({ view, membership, limitMs }: LoadBa
       () => true,
       () => false,
     );
-  const end = performance.now() + Math.min(HEALTH_CHECKS_MS, limitMs);
+  const totalMs = Math.min(HEALTH_CHECKS_MS, limitMs);
+  const end = performance.now() + totalMs;
+  // In a rolling restart, the node that takes the requests may have started after the last read.
+  if (await isInTouch()) await withTimeout(view.refresh(), totalMs, () => {});
   while (performance.now() < end && hasSuccessor() && (await isInTouch()))
     await new Promise((resolve) => void setTimeout(resolve, LOOK_MS));
 }

@@ -44,7 +44,8 @@ async function prune({ olderThanMs, limit }: Slice, transaction: Transaction): P
   const usage = await removeExpiredUsage(transaction);
   const events = await pruneEvents(age, { limit, transaction });
   const tasks = await pruneTasks(age, { limit, transaction });
-  return tokens.length + tickets.length + markers.length + deliveries.length + usage + events + tasks;
+  const removed = tokens.length + tickets.length + markers.length + deliveries.length + usage + events + tasks;
+  return removed > 0 ? removed : (await transaction.query(pruneLabels, [])).length;
 }
 
 /** Passes over locked rows, so that it cannot deadlock. */
@@ -75,6 +76,12 @@ const pruneDeliveries = {
 const pruneMarkers = {
   name: "prune_markers",
   text: deleteFree("commit_marker", { key: "writer, number", condition: "at < extract(epoch FROM clock_timestamp()) * 1000 - $1" }),
+};
+
+/** A node of a release without labels leaves the labels of the tasks that it deletes. They are removed when all earlier tasks are gone. */
+const pruneLabels = {
+  name: "prune_labels",
+  text: deleteFree("task_label", { key: "task, name", condition: "task < (SELECT min(seq) FROM task)" }),
 };
 
 interface Scope {

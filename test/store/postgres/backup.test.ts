@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
+import { connect } from "../../../src/store/postgres/connection.ts";
+import { migrateDatabase } from "../../../src/store/postgres/prepare-database.ts";
 import { type BridgeProgram, shellCommand, startBridgeProgram } from "../../support/bridge-program.ts";
 import { findPrograms } from "../../support/postgres/cluster.ts";
 import { createDatabase, type TestDatabase } from "../../support/postgres/create-database.ts";
@@ -20,6 +22,12 @@ async function readEpochCommand(url: string): Promise<string> {
 }
 
 const urlOf = ({ urlAt, port }: TestDatabase): string => urlAt(port);
+
+/** The first command of the page about several nodes that restores a dump. */
+async function readRestoreCommand(): Promise<string> {
+  const page = await readFile(path.join(repository, "docs/scale-out.md"), "utf8");
+  return /^pg_restore .+$/m.exec(page)?.[0] ?? "";
+}
 
 async function runTask(bridge: BridgeProgram, taskId: string): Promise<string> {
   const ended = await bridge.call("POST", "/api/v2/dispatch", { taskId, agentId: "a", message: "m" }, { prefer: "wait=10" });
@@ -65,4 +73,24 @@ test("after a dump was restored and the epoch renewed, a reader with a later eve
   for (const id of [lostId, keptId]) expect(await firstEventAfter(second, id)).toBe("stream.gap");
   await runTask(second, "last");
   expect(await firstEventAfter(second, newId)).toBe("execution.started");
+});
+
+test("a backup from before an upgrade replaces the upgraded schema, and is not restored while a program uses the database", async () => {
+  const database = await createDatabase({ isEmpty: true });
+  const cwd = await temporaryDirectory();
+  const env = { PATH: `${findPrograms()}:${process.env["PATH"] ?? ""}`, ADMIN_DATABASE_URL: urlOf(database).replace(/[^/]+$/, "postgres") };
+  await migrateDatabase(urlOf(database));
+  await execa("pg_dump", ["--format=custom", "--file=bridge.dump", urlOf(database)], { cwd, env });
+  await database.query("CREATE TABLE of_the_next_release ()");
+  await database.query("INSERT INTO meta VALUES ('of_the_next_release', '1')");
+  const restore = async () => execa("bash", ["-e", "-c", await readRestoreCommand()], { cwd, env, reject: false });
+
+  const user = await connect({ url: urlOf(database) });
+  expect((await restore()).stderr).toMatch(/is being accessed by other users/);
+  user.close();
+  expect(await database.query("SELECT name FROM meta WHERE name = 'of_the_next_release'")).toHaveLength(1);
+  await askUntil(restore, ({ exitCode }) => exitCode === 0);
+  const left =
+    "SELECT to_regclass('of_the_next_release') AS relation, (SELECT count(*)::int FROM meta WHERE name = 'of_the_next_release') AS rows";
+  expect(await database.query(left)).toEqual([{ relation: null, rows: 0 }]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { NewTicket } from "../../../src/store/records.ts";
-import { newFinish } from "../../conformance/store.ts";
+import { newFinish, newTask } from "../../conformance/store.ts";
 import { accept, openWrites, type WritingNode } from "./open-writes.ts";
 
 const DAY_MS = 86_400_000;
@@ -130,4 +130,16 @@ test("removes the markers of writers that have not committed for a week", async 
   await database.query("UPDATE commit_marker SET at = at - 2 * 86400000 WHERE number = 1");
   expect(await store.prune(DAY_MS, 100)).toBe(1);
   expect(await columnOf(database, "SELECT number FROM commit_marker")).toEqual(["3"]);
+});
+
+test("removes the labels of tasks that a node of a release without labels has deleted", async () => {
+  const { database, store } = await openWrites();
+  const request = { ...newTask().request, labels: { team: "blue" } };
+  await store.finishTaskIfRunning(await accept(store, { taskId: "oldest", request }), newFinish());
+  for (const taskId of ["deleted", "kept"]) await accept(store, { taskId, request });
+  await database.query("DELETE FROM event WHERE task = (SELECT seq FROM task WHERE id = 'deleted')");
+  await database.query("DELETE FROM task WHERE id = 'deleted'");
+  await shift(database, ["oldest"], -2);
+  while ((await store.prune(DAY_MS, 100)) > 0);
+  expect(await columnOf(database, "SELECT t.id FROM task_label l LEFT JOIN task t ON t.seq = l.task")).toEqual(["kept"]);
 });
