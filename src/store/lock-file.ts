@@ -56,8 +56,8 @@ function requireRegularFile(file: string): void {
 }
 
 /**
- * Finds the process that still holds a deleted lock file open, on Linux. A file of the same name is a second lock, which this process would
- * create, or which a restored backup has put in its place.
+ * Finds the process that still holds a deleted lock file open, on Linux. A new file of the same name is a second lock. This process would
+ * create it, or a restored backup contained it.
  */
 function findOwnerOfDeleted(file: string): string | null {
   const isHolder = (pid: string): boolean => {
