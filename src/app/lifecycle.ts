@@ -46,10 +46,9 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       "listening",
     );
     await warnOfMissingIsolation();
-    metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
-    const removeLeftovers = await workspaces.setAsideLeftovers();
     if (engine.cluster !== null && config.node.files === "shared") await checkSharedFiles(engine.cluster, config.filesDir);
     await engine.membership?.join(closing.signal);
+    const removeLeftovers = await clearLeftovers();
     await engine.view.refresh();
     warnOfDifferingSettings();
     await dispatcher.recover();
@@ -65,6 +64,21 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
     // In the background, because a runtime that is slow to answer delays only its own tasks.
     void engine.startAdapters();
     return address;
+  }
+
+  /**
+   * Kills processes that an earlier Bridge left behind, and sets its temporary directories aside. Only a node that has joined does this,
+   * because its path can be the former path of a live node, whose runtimes look like leftovers.
+   */
+  async function clearLeftovers(): Promise<() => Promise<unknown[]>> {
+    try {
+      metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
+      return await workspaces.setAsideLeftovers();
+    } catch (error) {
+      // Otherwise each start that fails would renew the lease, and no node would end the tasks of this one.
+      await engine.membership?.leave();
+      throw error;
+    }
   }
 
   /** Ends the tasks, and keeps the port until load balancers send their requests to other nodes. */

@@ -88,13 +88,10 @@ export function createClusterView({ self, cluster, graceMs, logger }: ClusterVie
     if (!isClosed) timer = setTimeout(() => void refresh(), REFRESH_MS);
   }
 
-  /** The clock of the database, which sets the ends of leases. */
-  const now = (): number => Date.now() - (nodes.find(({ id }) => id === self.id)?.skewMs ?? 0);
-
   return {
     self,
     nodes: () => nodes,
-    isGivenUp: ({ isAlive, leaseUntil }) => !isAlive && now() > leaseUntil + graceMs,
+    isGivenUp: ({ isAlive, overdueMs }) => !isAlive && overdueMs > graceMs,
     onRead: (listener) => void listeners.add(listener),
     refresh,
     async close() {

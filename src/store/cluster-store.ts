@@ -46,6 +46,8 @@ export interface ClusterNode extends Pick<NodeIdentity, "id" | "incarnation">, O
   leaseUntil: number;
   /** Whether it is live or draining, and its lease is not over. */
   isAlive: boolean;
+  /** For how long its lease has been over, by the clock of the database when the row was read; negative while it is not over. */
+  overdueMs: number;
   startedAt: number;
   /** By how much its clock is ahead of that of the database. */
   skewMs: number;

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import path from "node:path";
 import SqliteDatabase from "better-sqlite3";
 import { StartError } from "../errors.ts";
@@ -20,11 +20,13 @@ export interface LockedResource {
 export function lockFile(file: string, resource: LockedResource): () => void {
   requireRegularFile(file);
   const realPath = path.join(realpathSync(path.dirname(file)), path.basename(file));
-  const owner = lstatSync(realPath, { throwIfNoEntry: false }) === undefined ? findOwnerOfDeleted(realPath) : null;
+  const owner = findOwnerOfDeleted(realPath);
   if (owner !== null) throw refusal(`process ${owner} holds ${file}, which was deleted`, resource);
   let lock: SqliteDatabase.Database | undefined;
   try {
     lock = new SqliteDatabase(realPath, { timeout: WAIT_MS });
+    // SQLite opens a file that is not writable for reading, and then does not lock it exclusively.
+    accessSync(realPath, constants.W_OK);
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     lock?.close();
@@ -53,7 +55,10 @@ function requireRegularFile(file: string): void {
   throw new StartError(`Bridge cannot start: its lock file ${file} must be a regular file. Remove what is there.`);
 }
 
-/** Finds the process that still holds a deleted lock file open, on Linux. A new file of the same name would be a second lock. */
+/**
+ * Finds the process that still holds a deleted lock file open, on Linux. A new file of the same name is a second lock. This process would
+ * create it, or a restored backup contained it.
+ */
 function findOwnerOfDeleted(file: string): string | null {
   const isHolder = (pid: string): boolean => {
     const descriptors = `/proc/${pid}/fd`;

@@ -56,24 +56,24 @@ const node = (
   adapters: Record<string, NodeAdapter["health"]> = { remote: "healthy" },
 ) => ({
   ...{ id: `id-${name}`, incarnation: "1", name, url: null, version: "1", tags: [], files: "local" as const, settingsDigest: "" },
-  ...{ state: "live" as const, leaseUntil: now + 60_000, isAlive: true, startedAt: now, skewMs: 0, agents: 0 },
+  ...{ state: "live" as const, leaseUntil: now + 60_000, isAlive: true, overdueMs: -60_000, startedAt: now, skewMs: 0, agents: 0 },
   adapters: Object.entries(adapters).map(([provider, health]) => ({
     ...{ provider, health, capabilities: adapter.capabilities(), running: 1, maxConcurrent: 4, checkedAt: now },
   })),
   ...fields,
 });
-const dead = { isAlive: false, leaseUntil: now - 1000 };
+const dead = { isAlive: false, overdueMs: 1000 };
 const nodes: ClusterNode[] = [
   node("a", { tags: ["eu"] }, { remote: "offline", shared: "healthy" }),
   node("b", { tags: ["gpu"] }),
-  node("long-dead", { ...dead, leaseUntil: now - 3_600_000 }, { lost: "healthy" }),
+  node("long-dead", { ...dead, overdueMs: 3_600_000 }, { lost: "healthy" }),
   node("restarting", dead),
   node("moved", { ...dead, files: "shared" }),
 ];
 const view: ClusterView = {
   ...loneView,
   nodes: () => nodes,
-  isGivenUp: ({ isAlive, leaseUntil }) => !isAlive && leaseUntil < now - 60_000,
+  isGivenUp: ({ isAlive, overdueMs }) => !isAlive && overdueMs > 60_000,
 };
 const clustered = createAvailableAdapters(
   { get: (provider) => entries.find((one) => one.provider === provider), list: () => entries },

@@ -4,7 +4,7 @@ import type { ClusterNode } from "../../src/store/cluster-store.ts";
 
 const newNode = (id: string, fields: Partial<ClusterNode> = {}): ClusterNode => ({
   ...{ id, incarnation: `${id}-1`, name: id, url: null, version: "0", tags: [], files: "local", settingsDigest: "" },
-  ...{ state: "live", leaseUntil: 0, isAlive: true, startedAt: 0, skewMs: 0, adapters: [], agents: 0 },
+  ...{ state: "live", leaseUntil: 0, isAlive: true, overdueMs: -1, startedAt: 0, skewMs: 0, adapters: [], agents: 0 },
   ...fields,
 });
 

@@ -1,4 +1,4 @@
-import { link, mkdir, symlink, writeFile } from "node:fs/promises";
+import { link, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { StartError } from "../../src/errors.ts";
@@ -15,6 +15,27 @@ test("a lock is held until it is released, and is the same lock for every path t
   expect(() => lockFile(path.join(alias, "lock"), locked)).toThrow(/Another process owns the data directory.*BRIDGE_DATA_DIR/);
   release();
   lockFile(path.join(alias, "lock"), locked)();
+});
+
+test.each([
+  ["deleted", async () => {}],
+  ["replaced, as by a restored backup", (file: string) => writeFile(file, "")],
+])("a lock is held although its file was %s", async (_, replace) => {
+  const file = path.join(await temporaryDirectory(), "lock");
+  const release = lockFile(file, locked);
+  await rm(file);
+  await replace(file);
+  expect(() => lockFile(file, locked)).toThrow(
+    new RegExp(`Another process owns the data directory: process ${process.pid} holds .*deleted`),
+  );
+  release();
+  lockFile(file, locked)();
+});
+
+test.skipIf(process.getuid?.() === 0)("a lock file that is not writable is rejected, because it cannot be locked exclusively", async () => {
+  const file = path.join(await temporaryDirectory(), "lock");
+  await writeFile(file, "", { mode: 0o400 });
+  expect(() => lockFile(file, locked)).toThrow(/cannot be used \(EACCES.*BRIDGE_DATA_DIR/);
 });
 
 test.each([

@@ -14,7 +14,7 @@ export function createNodeReads(reader: Reader) {
 
 const selectNodes = toStatement(
   `SELECT id, incarnation, name, url, version, to_json(tags)::text AS tags, files, state, lease_until, state <> 'gone' AND lease_until > ${serverClock} AS is_alive,
-     started_at, settings_digest, skew_ms, (SELECT count(*) FROM place p WHERE p.node = n.id) AS agents,
+     ${serverClock} - lease_until AS overdue_ms, started_at, settings_digest, skew_ms, (SELECT count(*) FROM place p WHERE p.node = n.id) AS agents,
      (SELECT json_agg(json_build_object('provider', a.provider, 'health', a.health, 'capabilities', a.capabilities, 'running', a.running,
         'maxConcurrent', a.max_running, 'checkedAt', a.checked_at) ORDER BY a.provider)::text FROM node_adapter a WHERE a.node = n.id) AS adapters
    FROM node n ORDER BY name, id`,
@@ -32,6 +32,7 @@ const toNode = (row: Row): ClusterNode => ({
   state: row["state"] as ClusterNode["state"],
   leaseUntil: Number(row["lease_until"]),
   isAlive: row["is_alive"] === true,
+  overdueMs: Number(row["overdue_ms"]),
   startedAt: Number(row["started_at"]),
   skewMs: Number(row["skew_ms"]),
   adapters: (JSON.parse(String(row["adapters"] ?? "[]")) as StoredAdapter[]).map(toAdapter),

@@ -12,7 +12,7 @@ import { findClosedPort } from "../../support/start-receiver.ts";
 
 const describeNode = (fields: Partial<ClusterNode>): ClusterNode => ({
   ...{ id: "n2", incarnation: "1", name: "two", url: null, version: "1", tags: [], files: "local", settingsDigest: "", state: "live" },
-  ...{ leaseUntil: 0, isAlive: true, startedAt: 0, skewMs: 0, adapters: [], agents: 0 },
+  ...{ leaseUntil: 0, isAlive: true, overdueMs: -1, startedAt: 0, skewMs: 0, adapters: [], agents: 0 },
   ...fields,
 });
 

@@ -67,6 +67,18 @@ describe("node src/main.ts epoch renew", () => {
     expect(await bridge.exited).toBe(0);
     expect(await runCommand(["epoch", "renew"], database)).toMatchObject({ code: 0 });
   });
+
+  test("a node that was frozen meanwhile exits when it continues, because it would use the old epoch", async () => {
+    const database = await createDatabase();
+    const settings = { BRIDGE_DATABASE_URL: database.urlAt(database.port), BRIDGE_LEASE_SECONDS: "5" };
+    const bridge = await startBridgeProgram(await temporaryDirectory(), settings);
+    await expect.poll(async () => (await bridge.call("GET", "/readyz")).status).toBe(200);
+    bridge.signal("SIGSTOP");
+    await expect.poll(async () => (await runCommand(["epoch", "renew"], database)).code).toBe(0);
+    bridge.signal("SIGCONT");
+    expect(await bridge.exited).toBe(1);
+    expect(bridge.log.map(({ msg }) => msg)).toContain("other nodes declared this node dead, because its lease was over");
+  });
 });
 
 test("an unknown command fails and lists the commands", async () => {

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { type BridgeProgram, dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../../support/bridge-program.ts";
@@ -170,6 +170,30 @@ test("a copy of a data directory, and a name that another node has, are refused 
   const second = await startNode(database, "second", { dataDir: copy });
   await runTask(second, "task");
   expect((await first.call("GET", "/readyz")).status).toBe(200);
+});
+
+test("a start at the path of a live node whose directory was renamed is refused, and the tasks of that node go on", async () => {
+  const database = await createDatabase();
+  const dataDir = path.join(await temporaryDirectory(), "data");
+  mkdirSync(dataDir);
+  // The start on a busy machine takes longer than a short lease.
+  const leaseSeconds = 30;
+  const first = await startNode(database, "first", { dataDir, leaseSeconds });
+  const pid = await runTask(first, "task");
+  renameSync(dataDir, `${dataDir}-renamed`);
+  cpSync(`${dataDir}-renamed`, dataDir, { recursive: true });
+  await refuses(startNode(database, "first", { dataDir, leaseSeconds }), /BRIDGE_DATA_DIR is a copy/);
+  expect(isAlive(pid)).toBe(true);
+  expect(await taskOf(first, "task")).toMatchObject({ state: "running" });
+});
+
+test("a node that cannot clear what an earlier process left behind leaves the cluster, so that other nodes end its tasks", async () => {
+  const database = await createDatabase();
+  const dataDir = await temporaryDirectory();
+  mkdirSync(path.join(dataDir, "process-labels"));
+  const node = await startNode(database, "first", { dataDir });
+  expect(await node.exited).toBe(1);
+  expect(await database.query("SELECT state FROM node")).toEqual([{ state: "gone" }]);
 });
 
 /** A node that joins has already bound its port, so it exits after its first log line. */
