@@ -23,7 +23,10 @@ export interface Statement {
   readonly text: string;
 }
 
-/** The result of a statement. `command` is the tag that the server returns, without counts: `COMMIT`, `INSERT`. */
+/**
+ * The result of a statement. `command` is the tag that the server returns, without counts: `COMMIT`, `INSERT`. A text of several statements
+ * has the rows of all of them and the tag of the last one.
+ */
 export interface Result {
   readonly command: string;
   readonly rows: readonly Row[];
@@ -96,7 +99,7 @@ export async function connect({ url, answerMs = ANSWER_MS, onNotification, onLos
     const config = typeof statement === "string" ? { text: statement } : statement;
     unanswered += 1;
     try {
-      return await client.query(values.length === 0 ? config : { ...config, values: [...values] });
+      return toResult(await client.query(values.length === 0 ? config : { ...config, values: [...values] }));
     } catch (error) {
       if (error instanceof DatabaseError) throw error;
       if (isTimeout(error)) lose();
@@ -140,6 +143,9 @@ export async function connect({ url, answerMs = ANSWER_MS, onNotification, onLos
 /** A commit is acknowledged only after it is on the disk, whatever the default of the server is. Stricter values stay. */
 const prepareSession = `SELECT pg_is_in_recovery() AS replica,
   CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END`;
+
+const toResult = (result: Result | readonly Result[]): Result =>
+  "command" in result ? result : { command: result.at(-1)?.command ?? "", rows: result.flatMap(({ rows }) => rows) };
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === "Query read timeout";
 
