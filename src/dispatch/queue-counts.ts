@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { isTerminal } from "../events/event-feed.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Store } from "../store/store.ts";
+import { pauseAfterReading } from "./pause-after-reading.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 interface QueueCountsOptions {
@@ -14,8 +15,6 @@ interface QueueCountsOptions {
 
 /** How often the counts are read without a hint. */
 const INTERVAL_MS = 1_000;
-/** Reading takes at most this part of the time, because the database reads the whole queue. */
-const MAX_SHARE = 0.05;
 
 /** Creates the reading of what other nodes have queued, which starts tasks that this node may start. */
 export function createQueueCounts({ store, eventLog, scheduler, fillSlots, logger }: QueueCountsOptions) {
@@ -38,7 +37,7 @@ export function createQueueCounts({ store, eventLog, scheduler, fillSlots, logge
       if (!isClosed) logger.warn({ err: error }, "failed to count queued tasks");
     }
     isReading = false;
-    const pauseMs = (performance.now() - startedAt) / MAX_SHARE;
+    const pauseMs = pauseAfterReading(performance.now() - startedAt);
     mayReadAt = performance.now() + pauseMs;
     wait(isHinted ? pauseMs : Math.max(INTERVAL_MS, pauseMs));
   }

@@ -4,6 +4,7 @@ import type { ClusterView } from "../cluster/cluster-view.ts";
 import { failedResult } from "../results/failed-result.ts";
 import type { ClusterStore, QueuedNeeds } from "../store/cluster-store.ts";
 import type { TaskCancellation } from "./cancel-task.ts";
+import { pauseAfterReading } from "./pause-after-reading.ts";
 
 interface UnrunnableTasksOptions {
   cluster: Pick<ClusterStore, "listQueuedNeeds" | "findTaskThatNeeds" | "freeTasks">;
@@ -14,9 +15,6 @@ interface UnrunnableTasksOptions {
   endQueued: TaskCancellation["endQueued"];
   logger: Logger;
 }
-
-/** A check takes at most this part of the time: it reads the whole queue. */
-const MAX_SHARE = 0.05;
 
 /**
  * Creates the check that ends queued tasks which no node can run any more, because their node, a tag or their adapter is gone. The first
@@ -53,7 +51,7 @@ export function createUnrunnableTasks({ cluster, view, adapters, graceMs, endQue
   async function check(): Promise<void> {
     const startedAt = performance.now();
     const groups = await cluster.listQueuedNeeds();
-    nextAt = performance.now() + (performance.now() - startedAt) / MAX_SHARE;
+    nextAt = performance.now() + pauseAfterReading(performance.now() - startedAt);
     const blocked = new Map<string, number>();
     for (const group of groups) {
       if (group.node !== null && isStranded(group)) await cluster.freeTasks(group.node);

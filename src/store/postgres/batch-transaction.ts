@@ -2,6 +2,7 @@ import type { NodeIdentity } from "../cluster-store.ts";
 import type { StoredEvent } from "../records.ts";
 import { advisoryLocks } from "./advisory-locks.ts";
 import { type Connection, DatabaseUnavailableError, endsSession, type Result } from "./connection.ts";
+import { commitWithEvents } from "./number-events.ts";
 import type { LockedTask, OperationKind, Outcome, TaskEvent, Transaction } from "./operation-kind.ts";
 import { tagsOfNode } from "./place-sql.ts";
 
@@ -188,42 +189,18 @@ function compareKeys(a: Operation, b: Operation): number {
   return first < second ? -1 : 1;
 }
 
-/**
- * A separate statement after the lock, because it has to see the events that the previous holder of the lock has committed. The subquery on
- * `counter` matters after the newest events were deleted.
- */
-const insertEvents = {
-  name: "insert_events",
-  text: `WITH last AS (
-      SELECT greatest((SELECT max(number) FROM event), (SELECT value FROM counter WHERE name = 'event_floor')) AS number),
-    inserted AS (
-      INSERT INTO event (number, task, type, at, data)
-      SELECT last.number + e.position, e.task, e.type, $4, e.data
-      FROM last, unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS e (task, type, data, position))
-    SELECT number + 1 AS first FROM last`,
-};
-const lockEventNumbers = { name: "lock_event_numbers", text: `SELECT pg_advisory_xact_lock(${advisoryLocks.eventNumbers})` };
-
-/**
- * Numbers the events and commits. All of it is sent at once: a client that freezes or is cut off after this point cannot hold the lock on
- * the numbers, for which all other nodes wait.
- */
+/** Commits, after the events were numbered and stored. */
 async function commit(
   connection: Connection,
   { now, askedAt, transaction }: Begun,
   { outputs, events }: { outputs: readonly unknown[]; events: readonly TaskEvent[] },
 ): Promise<Commit> {
-  const columns = [events.map(({ task }) => task.seq), events.map(({ type }) => type), events.map(({ data }) => data), now];
   const hasEvents = events.length > 0;
   try {
-    const [, inserted, committed] = await connection.together<[Result | null, Result | null, Result]>(() => [
-      hasEvents ? connection.query(lockEventNumbers) : Promise.resolve(null),
-      hasEvents ? connection.query(insertEvents, columns) : Promise.resolve(null),
-      connection.query("COMMIT"),
-    ]);
+    const committed = await (hasEvents ? commitWithEvents(connection, events, now) : connection.query("COMMIT"));
     // PostgreSQL answers the COMMIT of a failed transaction with this tag, and not with an error.
     if (committed.command !== "COMMIT") throw new Error(`PostgreSQL answered COMMIT with ${committed.command}.`);
-    const first = Number(inserted?.rows[0]?.["first"]);
+    const first = Number(committed.rows.at(-1)?.["first"]);
     return {
       now,
       askedAt,

@@ -12,6 +12,10 @@ const ANSWER_MS = 35_000;
 const CONNECT_MS = 5_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
+/** Why a pooler in another mode than that of sessions cannot be used. */
+export const SHARED_SESSIONS =
+  "A pooler moves the connection between sessions of PostgreSQL. Set pool_mode = session in PgBouncer, or connect to the server itself.";
+
 /** A value that a statement receives. Arrays become arrays of PostgreSQL. */
 export type Value = string | number | null | readonly (string | number | null)[];
 /** A row as PostgreSQL returns it. `bigint` columns are numbers. */
@@ -23,7 +27,10 @@ export interface Statement {
   readonly text: string;
 }
 
-/** The result of a statement. `command` is the tag that the server returns, without counts: `COMMIT`, `INSERT`. */
+/**
+ * The result of a statement. `command` is the tag that the server returns, without counts: `COMMIT`, `INSERT`. A text of several statements
+ * has the rows of all of them and the tag of the last one.
+ */
 export interface Result {
   readonly command: string;
   readonly rows: readonly Row[];
@@ -96,14 +103,27 @@ export async function connect({ url, answerMs = ANSWER_MS, onNotification, onLos
     const config = typeof statement === "string" ? { text: statement } : statement;
     unanswered += 1;
     try {
-      return await client.query(values.length === 0 ? config : { ...config, values: [...values] });
+      return toResult(await client.query(values.length === 0 ? config : { ...config, values: [...values] }));
     } catch (error) {
-      if (error instanceof DatabaseError) throw error;
+      if (error instanceof DatabaseError) throw foreignSessionCodes.test(error.code ?? "") ? leaveSession(error) : error;
       if (isTimeout(error)) lose();
       throw isLost ? new DatabaseUnavailableError("The connection to PostgreSQL was lost.", { cause: error }) : error;
     } finally {
       unanswered -= 1;
     }
+  }
+
+  /** The next user of the connection opens another one, so that Bridge recovers as soon as the pooler is configured correctly. */
+  function leaveSession(error: DatabaseError): DatabaseError {
+    error.hint = SHARED_SESSIONS;
+    close();
+    return error;
+  }
+
+  function close(): void {
+    lose();
+    if (unanswered > 0) stream.destroy();
+    else client.end(() => {});
   }
 
   try {
@@ -129,17 +149,16 @@ export async function connect({ url, answerMs = ANSWER_MS, onNotification, onLos
       if (failed !== undefined) throw failed.reason;
       return settled.map((one) => (one as PromiseFulfilledResult<unknown>).value) as unknown as T;
     },
-    close() {
-      lose();
-      if (unanswered > 0) stream.destroy();
-      else client.end(() => {});
-    },
+    close,
   };
 }
 
 /** A commit is acknowledged only after it is on the disk, whatever the default of the server is. Stricter values stay. */
 const prepareSession = `SELECT pg_is_in_recovery() AS replica,
   CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END`;
+
+const toResult = (result: Result | readonly Result[]): Result =>
+  "command" in result ? result : { command: result.at(-1)?.command ?? "", rows: result.flatMap(({ rows }) => rows) };
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.message === "Query read timeout";
 
@@ -157,6 +176,8 @@ export type FaultKind = "unavailable" | "contention" | "operation";
 
 /** Connection exceptions, insufficient resources, shutdown, input/output errors, and a server that became read-only. */
 const unavailableCodes = /^(08|53|57P0|58|25006$)/;
+/** A prepared statement is missing or exists already: a pooler has moved the connection to the session of another client. */
+const foreignSessionCodes = /^(26000|42P05)$/;
 /** Serialization failure, deadlock, lock timeout, and statement timeout. */
 const contentionCodes = /^(40001|40P01|55P03|57014)$/;
 
@@ -166,7 +187,8 @@ const UNIQUE_VIOLATION = "23505";
 export function classifyFault(error: unknown): FaultKind {
   if (error instanceof DatabaseUnavailableError) return "unavailable";
   if (!(error instanceof DatabaseError)) return "operation";
-  if (unavailableCodes.test(error.code ?? "") || endsSession(error)) return "unavailable";
+  const { code = "" } = error;
+  if (unavailableCodes.test(code) || foreignSessionCodes.test(code) || endsSession(error)) return "unavailable";
   // Two transactions started tasks with one resume token: the second one finds the first one when it runs again.
   if (error.code === UNIQUE_VIOLATION && error.constraint === "task_session") return "contention";
   return contentionCodes.test(error.code ?? "") ? "contention" : "operation";

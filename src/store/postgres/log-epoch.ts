@@ -7,7 +7,7 @@ import { lastEventNumber } from "./event-reads.ts";
 export interface LogEpoch {
   /** The epoch that the last connection has found. */
   current(): string;
-  /** Connects to the database, and notices first whether it has a new epoch. */
+  /** Connects to the database, and notices first whether it has a new epoch. Then it closes the connections that were opened before. */
   connect(options: ConnectionOptions): Promise<Connection>;
 }
 
@@ -18,6 +18,7 @@ export interface LogEpoch {
  */
 export function createLogEpoch(onChange: (lastShared: number) => void): LogEpoch {
   let latest: FoundEpoch | null = null;
+  const open = new Set<Connection>();
 
   async function check(connection: Connection): Promise<void> {
     const found = await readEpoch(connection);
@@ -25,7 +26,12 @@ export function createLogEpoch(onChange: (lastShared: number) => void): LogEpoch
       throw new DatabaseUnavailableError("The PostgreSQL server has been replaced by another one.");
     const isNew = latest !== null && found.epoch !== latest.epoch;
     latest = found;
-    if (isNew) onChange(found.start);
+    if (isNew) {
+      // They lead to the earlier server, which may still run.
+      for (const earlier of open) earlier.close();
+      onChange(found.start);
+    }
+    open.add(connection);
   }
 
   return {
@@ -34,7 +40,13 @@ export function createLogEpoch(onChange: (lastShared: number) => void): LogEpoch
       return latest.epoch;
     },
     async connect(options) {
-      const connection = await connect(options);
+      const connection = await connect({
+        ...options,
+        onLost() {
+          open.delete(connection);
+          options.onLost?.();
+        },
+      });
       try {
         await check(connection);
         return connection;

@@ -131,7 +131,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   });
   const passStopRequests = () => readStopRequests(reader, (...stop) => onStop(...stop));
 
-  const cluster = createPostgresCluster({ url, node, connect: () => connect({ url }), reader, onChange: () => hints.send("nodes") });
+  const cluster = createPostgresCluster({ url, node, connect: () => log.connect({ url }), reader, onChange: () => hints.send("nodes") });
   const deletions = createDeletionReads(reader);
   const store: Store = {
     get epoch() {

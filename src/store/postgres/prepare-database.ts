@@ -1,6 +1,6 @@
 import { DatabaseError } from "pg";
 import { StartError } from "../../errors.ts";
-import { connect, DatabaseUnavailableError } from "./connection.ts";
+import { type Connection, connect, DatabaseUnavailableError, SHARED_SESSIONS } from "./connection.ts";
 import { migrate } from "./migrate.ts";
 
 const MIN_VERSION = 14;
@@ -30,10 +30,29 @@ async function checkServer(url: string): Promise<void> {
   try {
     const { rows } = await connection.query("SELECT current_setting('server_version_num')::int AS version");
     checkVersion(Number(rows[0]?.["version"]));
+    const other = await connect({ url });
+    try {
+      if (await shareSessions(connection, other)) throw new StartError(`Bridge cannot start: ${SHARED_SESSIONS}`);
+    } finally {
+      other.close();
+    }
   } finally {
     connection.close();
   }
 }
+
+/** Whether a pooler uses one session of the server for both connections. */
+export async function shareSessions(first: Connection, second: Connection): Promise<boolean> {
+  const before = await readProcess(first);
+  await second.query("BEGIN");
+  const [other, after] = [await readProcess(second), await readProcess(first)];
+  await second.query("ROLLBACK");
+  return other === before || after !== before;
+}
+
+/** The server process of the session. */
+const readProcess = async (connection: Connection): Promise<unknown> =>
+  (await connection.query("SELECT pg_backend_pid() AS process")).rows[0]?.["process"];
 
 /** Throws StartError if PostgreSQL is too old; `version` is its `server_version_num`, for example 150004. */
 export function checkVersion(version: number): void {

@@ -1,4 +1,5 @@
 import type { Connection } from "./connection.ts";
+import { prepareNumbering } from "./number-events.ts";
 import { planAsWritten } from "./plan-as-written.ts";
 
 /** The one connection of the writer, opened when it is needed. */
@@ -13,7 +14,7 @@ export function createSession(connect: () => Promise<Connection>) {
       if (connection?.isLost === true) close();
       if (connection === null) {
         connection = await connect();
-        await connection.query(planAsWritten);
+        await connection.query(`${planAsWritten}; ${prepareNumbering}`);
       }
       return connection;
     },

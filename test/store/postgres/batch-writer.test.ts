@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { acceptOperation } from "../../../src/store/postgres/accept-operation.ts";
+import { advisoryLocks } from "../../../src/store/postgres/advisory-locks.ts";
 import { appendOperation } from "../../../src/store/postgres/append-operation.ts";
 import type { AnyKind } from "../../../src/store/postgres/batch-transaction.ts";
 import { type BatchWriter, createBatchWriter } from "../../../src/store/postgres/batch-writer.ts";
@@ -484,6 +485,24 @@ describe("connections that are cut exactly at COMMIT", () => {
     expect(await patient).toBe(true);
     expect((await readMarks(database)).map(({ mark }) => mark)).toEqual(["patient"]);
   });
+});
+
+test("a network that fails within a commit does not hold the lock on event numbers", async () => {
+  const { database, proxy, node } = await openBehindProxy();
+  const task = await acceptedTask(node);
+  const selectWaits = "SELECT wait_event FROM pg_stat_activity WHERE application_name = 'bridge' AND datname = current_database()";
+  const isQuiet = async () => (await database.query(selectWaits)).every((row) => Object.values(row)[0] === "ClientRead");
+  const countLocks = () => database.query(`SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = ${advisoryLocks.eventNumbers}`);
+  let isCommitted = false;
+  for (let messages = 1; !isCommitted; messages += 1) {
+    const stalled = proxy.stallAfter(messages);
+    const appended = append(node.writer, task, [String(messages)]);
+    isCommitted = await Promise.race([stalled.then(() => false), appended]);
+    await expect.poll(isQuiet).toBe(true);
+    expect(await countLocks()).toEqual([]);
+    proxy.pass();
+    expect(await appended).toBe(true);
+  }
 });
 
 describe("an unavailable database", () => {

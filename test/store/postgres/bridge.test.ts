@@ -1,7 +1,8 @@
 import { statSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { checkVersion } from "../../../src/store/postgres/prepare-database.ts";
+import { connect } from "../../../src/store/postgres/connection.ts";
+import { checkVersion, shareSessions } from "../../../src/store/postgres/prepare-database.ts";
 import { dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../../support/bridge-program.ts";
 import { createDatabase } from "../../support/postgres/create-database.ts";
 import { startProxy } from "../../support/postgres/proxy.ts";
@@ -106,6 +107,17 @@ test("a program gets neither the URL of the database nor any other setting of Br
 test("a server older than PostgreSQL 14 is rejected", () => {
   expect(() => checkVersion(130_012)).toThrow(/runs PostgreSQL 13, but Bridge needs version 14 or newer/);
   checkVersion(140_000);
+});
+
+test("a pooler that uses one session for two connections is recognized", async () => {
+  const { urlAt, port } = await createDatabase();
+  const [first, second] = [await connect({ url: urlAt(port) }), await connect({ url: urlAt(port) })];
+  onTestFinished(() => {
+    first.close();
+    second.close();
+  });
+  expect(await shareSessions(first, second)).toBe(false);
+  expect(await shareSessions(first, first)).toBe(true);
 });
 
 test("several Bridges share a database, and one that was killed starts again at once in its data directory", async () => {

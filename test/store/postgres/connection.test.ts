@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { classifyFault, connect } from "../../../src/store/postgres/connection.ts";
+import { type Connection, classifyFault, connect } from "../../../src/store/postgres/connection.ts";
 import { createDatabase } from "../../support/postgres/create-database.ts";
 
 async function open() {
@@ -18,6 +18,8 @@ const faultOf = async (work: () => Promise<unknown>): Promise<string> => {
 };
 
 const raise = (code: string): string => `DO $$ BEGIN RAISE EXCEPTION 'x' USING ERRCODE = '${code}'; END $$`;
+
+const raiseIn = (connection: Connection, code: string) => connection.query(raise(code));
 
 describe("a connection", () => {
   test("returns bigint columns as numbers", async () => {
@@ -89,6 +91,15 @@ describe("a fault", () => {
     expect(await running).toBe("unavailable");
     expect(await faultOf(() => connection.query("SELECT 1"))).toBe("unavailable");
     expect(connection.isLost).toBe(true);
+  });
+
+  test("of a prepared statement that another client has prepared in the session means that the database is unavailable", async () => {
+    const { connection } = await open();
+    await connection.query("PREPARE count AS SELECT 1");
+    const statement = { name: "count", text: "SELECT $1::int" };
+    await expect(connection.query(statement, [1])).rejects.toMatchObject({ code: "42P05", hint: expect.stringContaining("pool_mode") });
+    expect(connection.isLost).toBe(true);
+    expect(await faultOf(async () => raiseIn((await open()).connection, "26000"))).toBe("unavailable");
   });
 
   test("of Bridge's own code is not taken for a fault of the database", () => {

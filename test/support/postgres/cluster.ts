@@ -34,6 +34,8 @@ export interface PostgresCluster {
   start(): Promise<void>;
   /** Starts a replica that confirms each commit before the server does. */
   startReplica(): Promise<void>;
+  /** Makes the replica a server, while the server goes on. Returns its port. */
+  promoteReplica(): Promise<number>;
   /** Stops the server as a crash would, and makes the replica the server, on another port. */
   failOver(): Promise<void>;
   close(): Promise<void>;
@@ -80,6 +82,11 @@ export async function startCluster(settings: Readonly<Record<string, string>> = 
       await query(urlOf("postgres"), "SELECT pg_reload_conf()");
       const isConfirming = async () => (await query(urlOf("postgres"), "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")) > 0;
       if (!(await until(isConfirming, REPLICA_LIMIT_MS))) throw new Error("The replica does not confirm commits.");
+    },
+    async promoteReplica() {
+      if (replica === null) throw new Error("There is no replica.");
+      await query(urlOf("postgres", replica.port), "SELECT pg_promote()");
+      return replica.port;
     },
     async failOver() {
       if (replica === null) throw new Error("There is no replica.");

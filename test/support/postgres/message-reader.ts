@@ -28,10 +28,10 @@ export function createMessageReader({ isClient }: { isClient: boolean }): (chunk
   };
 }
 
-/** Whether a message of a client requests a commit: as a simple query, or by preparing an unnamed statement. */
+/** Whether a message of a client requests a commit: at the end of a simple query, or by preparing an unnamed statement. */
 export function isCommitRequest({ type, body }: Message): boolean {
   const text = body.toString("utf8");
-  return (type === "Q" && text === "COMMIT\0") || (type === "P" && text.startsWith("\0COMMIT\0"));
+  return (type === "Q" && /(^|; )COMMIT\0$/.test(text)) || (type === "P" && text.startsWith("\0COMMIT\0"));
 }
 
 /** Whether a message of the server reports that a transaction was committed. */

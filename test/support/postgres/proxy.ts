@@ -17,6 +17,11 @@ export interface TcpProxy {
   pass(): void;
   /** Forwards nothing, in both directions or in one, and keeps all connections open. */
   stall(direction?: Direction): void;
+  /**
+   * Forwards this many more messages to the server, and then none until `pass`, as if the network failed within a packet sequence. Resolves
+   * when the last of them was forwarded.
+   */
+  stallAfter(messages: number): Promise<void>;
   /** Forwards every packet this much later. */
   delay(ms: number): void;
   /** Cuts all connections, and new ones at once, until `pass`. */
@@ -70,8 +75,9 @@ export async function openProxy(serverPort: number): Promise<TcpProxy & { close(
     get cutCommits() {
       return state.cutCommits;
     },
-    pass: () => change({ isCut: false, stalled: new Set(), delayMs: 0, decide: () => null }),
+    pass: () => change({ isCut: false, stalled: new Set(), messagesUntilStall: Number.POSITIVE_INFINITY, delayMs: 0, decide: () => null }),
     stall: (direction) => change({ stalled: new Set(direction === undefined ? ["toServer", "toClient"] : [direction]) }),
+    stallAfter: (messages) => new Promise((onStalled) => change({ messagesUntilStall: messages, onStalled })),
     delay: (delayMs) => change({ delayMs }),
     cutCommitsWhile: (decide) => change({ decide }),
     cutOnce,
@@ -94,12 +100,23 @@ export async function openProxy(serverPort: number): Promise<TcpProxy & { close(
 interface State {
   isCut: boolean;
   stalled: ReadonlySet<Direction>;
+  /** Messages to the server before it gets no more. */
+  messagesUntilStall: number;
+  onStalled(): void;
   delayMs: number;
   decide: () => "request" | "reply" | null;
   cutCommits: number;
 }
 
-const createState = (): State => ({ isCut: false, stalled: new Set(), delayMs: 0, decide: () => null, cutCommits: 0 });
+const createState = (): State => ({
+  isCut: false,
+  stalled: new Set(),
+  messagesUntilStall: Number.POSITIVE_INFINITY,
+  onStalled() {},
+  delayMs: 0,
+  decide: () => null,
+  cutCommits: 0,
+});
 
 /** One connection of a client, and its connection to the server. */
 interface Link {
@@ -146,7 +163,7 @@ function createLink(client: Socket, upstream: Socket, state: State): Link {
 /** Forwards messages to one side. `admit` returns false if it has cut the connection instead. */
 function createPipe(target: Socket, state: State, direction: Direction, admit: (message: Message) => boolean) {
   const read = createMessageReader({ isClient: direction === "toServer" });
-  let held: Message[] = [];
+  const held: Message[] = [];
   let delayed = 0;
   let lastDelayed: Promise<unknown> = Promise.resolve();
   const deliver = (messages: readonly Message[]): void => {
@@ -155,12 +172,13 @@ function createPipe(target: Socket, state: State, direction: Direction, admit: (
   };
   const flush = (): void => {
     if (state.stalled.has(direction)) return;
-    const messages = held;
-    held = [];
+    const messages = direction === "toServer" ? held.splice(0, state.messagesUntilStall) : held.splice(0);
+    if (direction === "toServer") state.messagesUntilStall -= messages.length;
     for (const message of messages) {
       if (target.destroyed || !admit(message)) return;
       target.write(message.bytes);
     }
+    if (state.messagesUntilStall === 0) state.onStalled();
   };
   return {
     flush,
