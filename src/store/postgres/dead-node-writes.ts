@@ -1,11 +1,16 @@
 import type { ClusterStore, FilesMode } from "../cluster-store.ts";
 import { CHANNEL } from "./hints.ts";
 import type { Reader } from "./reader-pool.ts";
-import { serverClock } from "./server-clock.ts";
+import { readServerClock, serverClock } from "./server-clock.ts";
 import { toStatement } from "./to-statement.ts";
 
 /** For this time, one node ends the tasks of a dead one. If it dies too, another node continues. */
 const TAKEN_MS = 30_000;
+/**
+ * For this time, the statement that declares a node dead has an effect. A network that delays it for longer may have kept the node itself
+ * from renewing its lease meanwhile.
+ */
+const VALID_MS = 2_000;
 /** For this time after its lease, a dead node without agents remains visible to operators. */
 const REMEMBERED_MS = 24 * 3600 * 1000;
 
@@ -13,7 +18,8 @@ const REMEMBERED_MS = 24 * 3600 * 1000;
 export function createDeadNodeWrites(reader: Reader, ownId: string) {
   return {
     async takeExpiredNode() {
-      const row = await reader.get(takeExpired, ownId, TAKEN_MS);
+      const validUntil = (await readServerClock(reader)) + VALID_MS;
+      const row = await reader.get(takeExpired, ownId, TAKEN_MS, validUntil);
       return row === undefined ? null : { id: String(row["id"]), name: String(row["name"]), files: row["files"] as FilesMode };
     },
     async releaseNode(id) {
@@ -37,7 +43,7 @@ const holdsAgents = "EXISTS (SELECT 1 FROM place p WHERE p.node = n.id AND n.fil
 const takeExpired = toStatement(
   `WITH expired AS MATERIALIZED (
      SELECT n.id FROM node n
-     WHERE n.id <> $1 AND n.taken_until < ${serverClock}
+     WHERE n.id <> $1 AND n.taken_until < ${serverClock} AND ${serverClock} < $3::bigint
        AND CASE WHEN n.state = 'gone' THEN ${hasRunningTasks} OR ${holdsAgents} ELSE n.lease_until < ${serverClock} END
      LIMIT 1 FOR UPDATE SKIP LOCKED)
    UPDATE node SET state = 'gone', taken_until = ${serverClock} + $2::bigint FROM expired WHERE node.id = expired.id

@@ -1,5 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { NodeAdapter } from "../../../src/store/cluster-store.ts";
+import { connect } from "../../../src/store/postgres/connection.ts";
+import { createDeadNodeWrites } from "../../../src/store/postgres/dead-node-writes.ts";
+import { createReaderPool, type Reader } from "../../../src/store/postgres/reader-pool.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Task } from "../../../src/task.ts";
 import { newFinish, newTask } from "../../conformance/store.ts";
@@ -69,6 +72,26 @@ test("a node whose lease is over is declared dead by another one, once, and neve
   expect(await b.cluster.takeExpiredNode()).toBeNull();
   expect((await b.cluster.listNodes())[0]).toMatchObject({ name: "a", state: "gone", isAlive: false });
   expect(await a.cluster.renewLease({ leaseMs: 60_000, skewMs: 0, settingsDigest: "d", adapters: [] })).toBeNull();
+});
+
+test("a statement that the network has delayed declares no node dead", async () => {
+  const { database } = await openTwo();
+  await endLease(database, "a");
+  const reader = createReaderPool({ connect: () => connect({ url: database.urlAt(database.port) }), onFault() {} });
+  onTestFinished(() => reader.close());
+  let delayMs = 2_001;
+  const delayed: Reader = {
+    ...reader,
+    // The clock was read this long ago, when the next statement arrives.
+    async get(statement, ...values) {
+      const row = await reader.get(statement, ...values);
+      return row !== undefined && "now" in row ? { now: Number(row["now"]) - delayMs } : row;
+    },
+  };
+  const { takeExpiredNode } = createDeadNodeWrites(delayed, "b");
+  expect(await takeExpiredNode()).toBeNull();
+  delayMs = 0;
+  expect(await takeExpiredNode()).toMatchObject({ id: "a" });
 });
 
 test("a dead node with running tasks is taken again if the node that took it does not release it", async () => {
