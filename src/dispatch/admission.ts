@@ -10,8 +10,8 @@ import type { SchemaChecker } from "../requests/schema-checker.ts";
 import type { PlacementReads } from "../store/cluster-store.ts";
 import type { Store } from "../store/store.ts";
 import type { Task, TaskRequest } from "../task.ts";
-import { readAgentFile } from "../workspaces/prompt-files.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
+import { createProviderChoice } from "./choose-provider.ts";
 import { createKnownPlaces } from "./known-places.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { TaskQueue } from "./task-queue.ts";
@@ -68,7 +68,8 @@ export type Admission = ReturnType<typeof createAdmission>;
 
 /** Creates the admission control: it decides which dispatches become queued tasks, and rejects the others with a BridgeError. */
 export function createAdmission(options: AdmissionOptions) {
-  const { store, registry, adapters, view, cluster, workspaces, metrics, scheduler, enqueue, isRefusing, catalogProviders = [] } = options;
+  const { store, registry, adapters, view, cluster, workspaces, metrics, scheduler, enqueue, isRefusing } = options;
+  const chooseProvider = createProviderChoice(options);
   const places = cluster === null ? null : createKnownPlaces({ cluster, view });
 
   /** Enqueues a task for the dispatch, or returns the task that the same dispatch created earlier. */
@@ -125,13 +126,6 @@ export function createAdmission(options: AdmissionOptions) {
     return { provider, runner };
   }
 
-  function replay(task: Task, dispatch: ParsedDispatch): { task: Task; replayed: boolean } {
-    if (task.fingerprint === dispatch.fingerprint) return { task, replayed: true };
-    throw new BridgeError("task_conflict", `A task with the taskId ${task.taskId} exists, and its request differs from this one.`, {
-      errors: [{ path: "taskId", message: "is taken by a different request; use a new taskId" }],
-    });
-  }
-
   function rejectWhileRefusing(): void {
     if (isRefusing()) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks. Try again later.");
   }
@@ -144,24 +138,6 @@ export function createAdmission(options: AdmissionOptions) {
   function countIfQueueIsFull(error: unknown): unknown {
     if (error instanceof BridgeError && error.queue !== null) metrics.queueFull.inc({ queue: error.queue });
     return error;
-  }
-
-  /** Returns the provider of the dispatch, else that of the agent's agent.json, else the only loaded one. */
-  function chooseProvider(dispatch: ParsedDispatch, tenant: string): string {
-    const provider = dispatch.provider ?? readProviderOfAgent(workspaces.workspaceOf(tenant, dispatch.agentId)) ?? findOnlyProvider();
-    if (provider !== undefined && adapters.isLoaded(provider)) return provider;
-    const message = provider === undefined ? "is required, because several adapters are loaded" : "is not a loaded adapter";
-    const loaded = adapters.listNames().join(", ");
-    const remedy =
-      provider !== undefined && catalogProviders.includes(provider) ? ` To enable it, add ${provider} to BRIDGE_ADAPTERS.` : "";
-    throw new BridgeError("unknown_provider", `The provider ${message}. Loaded adapters: ${loaded}.${remedy}`, {
-      errors: [{ path: "provider", message: `${message} (${loaded})` }],
-    });
-  }
-
-  function findOnlyProvider(): string | undefined {
-    const [first, ...others] = adapters.listNames();
-    return others.length === 0 ? first : undefined;
   }
 
   /**
@@ -217,11 +193,10 @@ const needsOf = ({ runsOn = [] }: TaskRequest): readonly string[] => runsOn;
 const hasSlowChecks = ({ mcpServers = [], outputStrategy }: TaskRequest): boolean =>
   mcpServers.length > 0 || outputStrategy.type === "structured";
 
-function readProviderOfAgent(workspace: string): string | undefined {
-  try {
-    return readAgentFile(workspace).provider;
-  } catch {
-    // The task reports a fault of agent.json when it reads the other settings in it.
-    return undefined;
-  }
+/** Returns the task of an earlier dispatch. Throws BridgeError `task_conflict` if that dispatch was another one. */
+function replay(task: Task, dispatch: ParsedDispatch): { task: Task; replayed: boolean } {
+  if (task.fingerprint === dispatch.fingerprint) return { task, replayed: true };
+  throw new BridgeError("task_conflict", `A task with the taskId ${task.taskId} exists, and its request differs from this one.`, {
+    errors: [{ path: "taskId", message: "is taken by a different request; use a new taskId" }],
+  });
 }

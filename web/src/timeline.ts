@@ -91,13 +91,6 @@ export function createTimeline(markedEventId: string | null = null) {
     return entry;
   }
 
-  function discardText(): void {
-    for (const entry of turns.flatMap(({ entries }) => entries).toReversed()) {
-      if (entry.kind === "tool") return;
-      if (entry.kind === "text") entry.isDiscarded = true;
-    }
-  }
-
   /** Returns the call with this id. An approval can precede the event of the call itself. */
   function findCall(at: string, { toolCallId, toolName, input }: { toolCallId: string; toolName: string; input: unknown }): ToolCall {
     const known = calls.get(toolCallId);
@@ -125,7 +118,7 @@ export function createTimeline(markedEventId: string | null = null) {
       case "assistant.text":
         return addText(at, event.data.content);
       case "assistant.text_discarded":
-        discardText();
+        discardText(turns);
         return null;
       case "tool.invoked": {
         const call = findCall(at, event.data);
@@ -180,4 +173,12 @@ export function createTimeline(markedEventId: string | null = null) {
       if (event.id === markedEventId) marked = entry;
     },
   };
+}
+
+/** Marks the text since the last tool call as discarded. */
+function discardText(turns: readonly Turn[]): void {
+  for (const entry of turns.flatMap(({ entries }) => entries).toReversed()) {
+    if (entry.kind === "tool") return;
+    if (entry.kind === "text") entry.isDiscarded = true;
+  }
 }
