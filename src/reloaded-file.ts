@@ -77,12 +77,18 @@ function readEntries<Entry>({ file, setting, schema, example }: Source<Entry>): 
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw new ConfigError([`${setting}: is not valid JSON (${(error as Error).message})`]);
+    throw new ConfigError([`${setting}: is not valid JSON${findPosition(error as Error)}`]);
   }
   if (!Array.isArray(json)) throw new ConfigError([`${setting}: must be an array, for example ${example}`]);
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   throw new ConfigError(toFieldErrors(parsed.error.issues).map(({ path, message }) => formatFault(setting, path, message)));
+}
+
+/** The message of the error quotes the file, which can contain secrets, so only the position is taken from it. */
+function findPosition({ message }: Error): string {
+  const [position = ""] = / at position \d+( \(line \d+ column \d+\))?$/.exec(message) ?? [];
+  return position;
 }
 
 function readText(file: string, setting: string): string {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EventType } from "#contract";
 import type { NewDelivery, WebhookEvent, WebhookPage } from "../store/records.ts";
 import type { WebhookStore } from "../store/store.ts";
@@ -89,7 +90,10 @@ export function createLogFollower({ store, subscriptions, toDelivery, onDeliveri
 
   async function catchUp(subscription: Subscription): Promise<void> {
     const { name: webhook, tenant, types } = subscription;
-    while (isOpen) {
+    // After a change of the file, the next pass continues with the new filter.
+    while (isOpen && subscriptions().includes(subscription)) {
+      // With SQLite, each page is read in one piece.
+      await nextTurn();
       const page = await store.readWebhookEvents({ tenant, webhook }, types as readonly string[] as readonly EventType[]);
       if (page === null) {
         // Another node, which has another version of the file, has removed the position.

@@ -98,6 +98,7 @@ export function createWebhooks(options: WebhooksOptions) {
     onForeignEvents: follower.wakeSoon,
     /** Notifies the webhooks that an adapter of this node is offline. */
     onAdapterOffline(provider: string): void {
+      if (!delivers) return;
       const at = Date.now();
       for (const subscription of subscriptions()) {
         const { name: webhook, tenant, types, filter } = subscription;

@@ -66,6 +66,17 @@ test.each<[string, unknown, string]>([
   expect(String((error as { faults: string[] }).faults)).not.toContain(secret);
 });
 
+test("reports where a text is not JSON, without the text, which can contain a secret", async () => {
+  const { file, log } = await open([valid]);
+  await writeFile(file, `[{"name": "a", "headers": {"authorization": Bearer s3cret"}}]`);
+  await expect.poll(() => log.at(-1)?.["faults"], { interval: 5 }).toEqual(["BRIDGE_WEBHOOKS_FILE: is not valid JSON"]);
+  await writeFile(file, `[{"name": "a" "secrets": ["whsec_s3cret"]}]`);
+  await expect
+    .poll(() => log.at(-1)?.["faults"], { interval: 5 })
+    .toEqual(["BRIDGE_WEBHOOKS_FILE: is not valid JSON at position 14 (line 1 column 15)"]);
+  expect(JSON.stringify(log)).not.toContain("cret");
+});
+
 test("reads a new version; an invalid or absent one keeps the previous webhooks and is logged with its faults", async () => {
   const { file, write, log, names, reloads } = await open([valid]);
   await write([valid, { ...valid, name: "second" }]);

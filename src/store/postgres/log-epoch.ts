@@ -40,13 +40,14 @@ export function createLogEpoch(onChange: (lastShared: number) => void): LogEpoch
       return latest.epoch;
     },
     async connect(options) {
-      const connection = await connect({
-        ...options,
-        onLost() {
-          open.delete(connection);
-          options.onLost?.();
-        },
-      });
+      // Undefined if the connection is lost before it is open.
+      let opened: Connection | undefined;
+      const onLost = (): void => {
+        if (opened !== undefined) open.delete(opened);
+        options.onLost?.();
+      };
+      const connection = await connect({ ...options, onLost });
+      opened = connection;
       try {
         await check(connection);
         return connection;

@@ -116,7 +116,8 @@ const insertInto = `INSERT INTO webhook_delivery (${newColumns.join(", ")}, stat
   SELECT given.*, 'pending', clock.now, clock.now, clock.now`;
 const givenRows = "unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[]) AS given";
 const clockFrom = (parameter: string): string => `clock AS MATERIALIZED (SELECT coalesce(${parameter}::bigint, ${serverClock}) AS now)`;
-const insertDeliveries = toStatement(`WITH ${clockFrom("$7")} ${insertInto} FROM clock, ${givenRows}`);
+/** Repeated if its answer is lost. */
+const insertDeliveries = toStatement(`WITH ${clockFrom("$7")} ${insertInto} FROM clock, ${givenRows} ON CONFLICT (id) DO NOTHING`);
 /** Of several nodes that move one position at the same time, the others wait for its row and then find that it has moved. */
 const moveAndInsert = toStatement(
   `WITH ${clockFrom("$7")},

@@ -1,6 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { createLogEpoch } from "../../../src/store/postgres/log-epoch.ts";
 import { createDatabase } from "../../support/postgres/create-database.ts";
 import { openNode } from "../../support/postgres/open-node.ts";
+import { startProxy } from "../../support/postgres/proxy.ts";
 
 test("a server that does not report its timeline is used, and the event log keeps its epoch", async () => {
   const { name, port, urlAt, query, queryServer } = await createDatabase({ isEmpty: true });
@@ -20,4 +22,13 @@ test("a server that does not report its timeline is used, and the event log keep
   }
   expect(epochs[0]).toMatch(/^\w+$/);
   expect(epochs[1]).toBe(epochs[0]);
+});
+
+test("a server that refuses connections is reported, and the loss of the connection has no other effect", async () => {
+  const { port } = await startProxy(1);
+  const onChange = vi.fn();
+  const onLost = vi.fn();
+  await expect(createLogEpoch(onChange).connect({ url: `postgres://bridge@127.0.0.1:${port}/any`, onLost })).rejects.toThrow();
+  await vi.waitFor(() => expect(onLost).toHaveBeenCalled());
+  expect(onChange).not.toHaveBeenCalled();
 });
