@@ -9,11 +9,11 @@ afterEach(() => void vi.useRealTimers());
 
 test("a node counts the queue again soon after the network has delayed a reading", async () => {
   const durations = [30_000, 10];
-  const startedAt: number[] = [];
+  let readings = 0;
   const counts = createQueueCounts({
     store: {
       async countQueuedTasks() {
-        startedAt.push(performance.now());
+        readings += 1;
         await new Promise((resolve) => setTimeout(resolve, durations.shift() ?? 10));
         return [];
       },
@@ -26,5 +26,5 @@ test("a node counts the queue again soon after the network has delayed a reading
   counts.start();
   await vi.advanceTimersByTimeAsync(45_000);
   counts.close();
-  expect(startedAt.length).toBeGreaterThan(1);
+  expect(readings).toBeGreaterThan(1);
 });

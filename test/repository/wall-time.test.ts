@@ -56,6 +56,8 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
       "harness/reaper.ts": poll,
       "crash/orchestrator.ts": "requests at random moments",
       "crash/crash-run.ts": "kills at random moments",
+      "webhooks/killed.test.ts": "kills at random moments",
+      "dispatch/queue-counts.test.ts": "a fake clock",
       "cluster/pause.ts": "faults that last for a part of a lease",
       "runtimes/model-server/server.ts": "a model whose connection is lost some time after its last output",
       "runtimes/shell/play-commands.ts": poll,

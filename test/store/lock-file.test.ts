@@ -1,6 +1,8 @@
+import fs from "node:fs";
 import { link, mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { syncBuiltinESMExports } from "node:module";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { StartError } from "../../src/errors.ts";
 import { lockFile } from "../../src/store/lock-file.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -32,9 +34,17 @@ test.each([
   lockFile(file, locked)();
 });
 
-test.skipIf(process.getuid?.() === 0)("a lock file that is not writable is rejected, because it cannot be locked exclusively", async () => {
+test("a lock file that is not writable is rejected, because it cannot be locked exclusively", async () => {
   const file = path.join(await temporaryDirectory(), "lock");
-  await writeFile(file, "", { mode: 0o400 });
+  // Root may write to every file, so the answer of the system is replaced.
+  const access = vi.spyOn(fs, "accessSync").mockImplementation(() => {
+    throw Object.assign(new Error("EACCES: permission denied"), { code: "EACCES" });
+  });
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    access.mockRestore();
+    syncBuiltinESMExports();
+  });
   expect(() => lockFile(file, locked)).toThrow(/cannot be used \(EACCES.*BRIDGE_DATA_DIR/);
 });
 
