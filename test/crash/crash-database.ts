@@ -72,10 +72,11 @@ export async function openPostgresDatabase(sabotage?: (typeof sabotages)["postgr
   };
 }
 
-/** Hides the function with which Bridge makes its commits wait for the disk. */
+/** Hides from Bridge the function with which it makes its commits wait for the disk. */
 async function keepAsynchronous(server: PostgresCluster): Promise<void> {
   await run(server, `ALTER DATABASE ${NAME} SET search_path = public, pg_catalog`);
-  await run(server, "CREATE FUNCTION public.set_config(text, text, boolean) RETURNS text LANGUAGE sql AS 'SELECT $2'", NAME);
+  const setOthers = "SELECT CASE WHEN $1 = 'synchronous_commit' THEN $2 ELSE pg_catalog.set_config($1, $2, $3) END";
+  await run(server, `CREATE FUNCTION public.set_config(text, text, boolean) RETURNS text LANGUAGE sql AS $f$ ${setOthers} $f$`, NAME);
 }
 
 async function copyDatabase(server: PostgresCluster, [from, to]: readonly [string, string]): Promise<void> {
