@@ -12,7 +12,7 @@ test("no statement selects rows by a subquery that locks them, except through a 
   for (const [name, source] of files) {
     expect([name, lockingSubquery.exec(source)?.[0]]).toEqual([name, undefined]);
     for (const { index } of source.matchAll(/SKIP LOCKED/g)) {
-      const [query] = [...source.slice(0, index).matchAll(/WITH \w+ AS( MATERIALIZED)? \(|text: `SELECT/g)].at(-1) ?? ["none"];
+      const [query] = [...source.slice(0, index).matchAll(/\b\w+ AS( MATERIALIZED)? \(|text: `SELECT/g)].at(-1) ?? ["none"];
       expect([name, query]).toEqual([name, expect.stringMatching(/MATERIALIZED|text: `SELECT/)]);
     }
   }
