@@ -1,7 +1,8 @@
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { QueuedReason } from "../dispatch/queued-reason.ts";
-import type { Page, TaskFilter, TaskSearch, TaskStatus } from "../store/records.ts";
+import type { Page, TaskStatus } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
+import type { TaskFilter, TaskSearch } from "../store/task-list-records.ts";
 import type { ListedTask, Task, TaskProgress, TaskSummary } from "../task.ts";
 
 export type { Callback, Page } from "../store/records.ts";

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createTurns } from "@hak2i/async-kit";
-import type { UsageDimension, UsageSum } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { addCounts, noCounts, type UsageCounts } from "../store/usage-counts.ts";
+import type { UsageDimension, UsageSum } from "../store/usage-records.ts";
 import { HOUR_MS, OTHER } from "../store/usage-rollup.ts";
 
 export type { UsageCounts } from "../store/usage-counts.ts";

@@ -113,66 +113,6 @@ export interface DueCallback extends Callback, DuePost {
   traceparent: string | null;
 }
 
-/** A webhook of a tenant, by its name. */
-export interface WebhookKey {
-  tenant: string;
-  webhook: string;
-}
-
-/** An event of the log as webhooks see it. */
-export interface WebhookEvent extends Omit<StoredEvent, "data"> {
-  title: string | null;
-  labels: Readonly<Record<string, string>>;
-  errorCode: string | null;
-  /** Null if the event concerns no approval. */
-  approvalId: string | null;
-}
-
-/** The next part of the log for a webhook. */
-export interface WebhookPage {
-  /** The stored position of the webhook. */
-  cursor: number;
-  /** The number of the last event that was examined. */
-  through: number;
-  /** Whether the log continues after it. */
-  hasMore: boolean;
-  /** Whether retention has deleted events after `cursor`, which are skipped. */
-  isBehind: boolean;
-  events: WebhookEvent[];
-}
-
-/** A delivery to a webhook about to be stored. */
-export interface NewDelivery extends WebhookKey {
-  /** The `webhook-id` of every attempt. */
-  id: string;
-  type: string;
-  /** The number of the task that it concerns; null if there is none. */
-  task: number | null;
-  body: string;
-}
-
-/** Deliveries to store. With `move`, they are stored only if the webhook still has the position `from`, which becomes `to`. */
-export interface NewDeliveries {
-  deliveries: readonly NewDelivery[];
-  move?: { webhook: string; from: number; to: number };
-}
-
-/** A delivery to a webhook. Times are ms since the epoch. */
-export interface WebhookDelivery extends NewDelivery, Omit<Callback, "task" | "url"> {
-  /** The number of the row, from which a list continues. */
-  seq: number;
-  /** POSTs made in this round: the position in the schedule. */
-  roundAttempts: number;
-  createdAt: number;
-}
-
-/** The number of deliveries to a webhook that are pending or dead. */
-export interface WebhookCounts {
-  webhook: string;
-  pending: number;
-  dead: number;
-}
-
 /** A task that a crash has interrupted, and the stop request that was stored before; null if there is none. */
 export interface InterruptedTask {
   task: Task;
@@ -303,66 +243,6 @@ export interface QueuedCount extends Pick<TaskIdentity, "provider" | "tenant" | 
   isChild: boolean;
 }
 
-/** Which tasks a list contains; undefined means any. */
-export interface TaskFilter {
-  tenant: string;
-  state?: TaskState | undefined;
-  provider?: string | undefined;
-  agentId?: string | undefined;
-  parentTaskId?: string | undefined;
-}
-
-/** Selects tasks by further conditions, for which there is no list. */
-export interface TaskSearch extends TaskFilter {
-  errorCode?: TaskErrorCode | undefined;
-  /** The state of their callback. */
-  callback?: CallbackState | undefined;
-  /** In ms since the epoch. */
-  createdAfter?: number | undefined;
-  createdBefore?: number | undefined;
-  idPrefix?: string | undefined;
-  /** A task, with all tasks below it. Null: tasks without a parent. */
-  root?: string | null | undefined;
-  /** A text that their title contains. The case of ASCII letters does not matter. */
-  title?: string | undefined;
-  /** Labels that they all have. */
-  labels?: readonly Label[] | undefined;
-}
-
-/** A label of a task. */
-export interface Label {
-  name: string;
-  value: string;
-}
-
-/** A page of a search. It continues with the tasks before `next`; null at the end. */
-export interface TaskPage {
-  tasks: ListedTask[];
-  next: number | null;
-}
-
-/** An agent that has stored tasks. `updatedAt` is in ms since the epoch. */
-export interface ListedAgent {
-  agentId: string;
-  /** Number of its tasks that are kept. */
-  tasks: number;
-  updatedAt: number;
-  /** The adapter of its newest task. */
-  provider: string;
-  /** Id of the node on which it lives; null if it lives on none. Always null on SQLite. */
-  node: string | null;
-}
-
-/** By what the usage of tasks is summed. */
-export const usageDimensions = ["hour", "provider", "agent", "model", "label"] as const;
-export type UsageDimension = (typeof usageDimensions)[number];
-
-/** What the tasks with a key have used. Keys of labels are `name=value`. */
-export interface UsageSum {
-  key: string;
-  counts: UsageCounts;
-}
-
 /** Which events a reader gets; undefined means any. */
 export interface EventFilter {
   tenant: string;
@@ -371,23 +251,3 @@ export interface EventFilter {
   provider?: string | undefined;
   types?: readonly EventType[] | undefined;
 }
-
-/** How long a ticket is valid. */
-export const TICKET_LIFETIME_MS = 60_000;
-
-/** A ticket about to be stored, without the ticket itself. */
-export interface NewTicket {
-  /** SHA-256 of the ticket, in hex. */
-  hash: string;
-  /** The name of the principal that the ticket was issued for. */
-  principal: string;
-  tenant: string;
-  scopes: readonly string[];
-  /** Proves which token the ticket was issued for. */
-  tokenProof: string;
-  /** The expiry of the token in ms since the epoch; null if it never expires. The ticket expires no later than the token. */
-  tokenExpiresAt: number | null;
-}
-
-/** A ticket that was used up. */
-export type RedeemedTicket = Pick<NewTicket, "principal" | "tenant" | "scopes" | "tokenProof">;

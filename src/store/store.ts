@@ -16,28 +16,19 @@ import type {
   Finish,
   InsertOptions,
   InterruptedTask,
-  ListedAgent,
   NewApproval,
-  NewDeliveries,
   NewEvent,
   NewTask,
-  NewTicket,
   Page,
   QueuedCount,
-  RedeemedTicket,
   StoredEvent,
   StoredTask,
-  TaskFilter,
-  TaskPage,
-  TaskSearch,
   TaskStatus,
-  UsageDimension,
-  UsageSum,
-  WebhookCounts,
-  WebhookDelivery,
-  WebhookKey,
-  WebhookPage,
 } from "./records.ts";
+import type { ListedAgent, TaskFilter, TaskPage, TaskSearch } from "./task-list-records.ts";
+import type { NewTicket, RedeemedTicket } from "./ticket-records.ts";
+import type { UsageDimension, UsageSum } from "./usage-records.ts";
+import type { NewDeliveries, WebhookCounts, WebhookDelivery, WebhookKey, WebhookPage } from "./webhook-records.ts";
 
 /** Tasks and their results. */
 export interface TaskStore {
@@ -163,25 +154,30 @@ export interface CallbackStore {
 
 /** The webhooks: their positions in the event log, and the outbox of their deliveries. */
 export interface WebhookStore {
-  /** Keeps the positions of these webhooks only. A new one begins at the end of the log. */
-  keepWebhooks(names: readonly string[]): Promise<void>;
+  /** Stores the positions of these webhooks, unless they have one. A new one begins at the end of the log. */
+  addWebhooks(names: readonly string[]): Promise<void>;
+  /** Deletes the positions of these webhooks. */
+  removeWebhooks(names: readonly string[]): Promise<void>;
   /** Reads the events of these types after the position of the webhook, of the tenant. Null if the webhook has no position. */
   readWebhookEvents(key: WebhookKey, types: readonly EventType[]): Promise<WebhookPage | null>;
-  /** Stores deliveries, and moves the position in the same transaction. Returns false if another node has moved it before. */
+  /**
+   * Stores deliveries, unless they are stored already or their task was deleted, and moves the position in the same transaction. Returns false
+   * if another node has moved it before.
+   */
   addWebhookDeliveries(added: NewDeliveries): Promise<boolean>;
   listWebhookDeliveries(key: WebhookKey, state: CallbackState | undefined, page: Page): Promise<WebhookDelivery[]>;
-  /** Counts the pending and the dead deliveries to each of these webhooks. */
+  /** Counts the pending and the dead deliveries to each of these webhooks, each up to 10,000. */
   countWebhookDeliveries(tenant: string, webhooks: readonly string[]): Promise<WebhookCounts[]>;
   findWebhookDelivery(key: WebhookKey, id: string): Promise<WebhookDelivery | null>;
-  /** Webhooks that have a due delivery. */
-  listDueWebhooks(): Promise<WebhookKey[]>;
+  /** Those of the webhooks that have a due delivery. */
+  listDueWebhooks(webhooks: readonly WebhookKey[]): Promise<WebhookKey[]>;
   /**
    * Due deliveries to one webhook, the longest due first, without those in progress. With several nodes, the caller has to post them within
    * half a minute, for which no other node gets them.
    */
   claimDueDeliveries(key: WebhookKey, limit: number, inProgress: ReadonlySet<number>): Promise<WebhookDelivery[]>;
-  /** Milliseconds until the next delivery that is not due yet, null when there is none. */
-  nextWebhookInMs(): Promise<number | null>;
+  /** Milliseconds until the next delivery to one of the webhooks that is not due yet, null when there is none. */
+  nextWebhookInMs(webhooks: readonly WebhookKey[]): Promise<number | null>;
   /** As `settleCallbackIfPending`, without an event. */
   settleDeliveryIfPending(posted: { seq: number; attempts: number }, settlement: Omit<CallbackSettlement, "event">): Promise<number | null>;
   /** Starts a new round of attempts for a dead delivery. */

@@ -1,7 +1,8 @@
 import { isFinal } from "../task.ts";
 import { toColumnText } from "./column-text.ts";
-import type { Page, TaskPage, TaskSearch } from "./records.ts";
+import type { Page } from "./records.ts";
 import type { Store } from "./store.ts";
+import type { TaskPage, TaskSearch } from "./task-list-records.ts";
 
 /** Maximum tasks that one page of a search examines, in about 10 ms. */
 const MAX_EXAMINED = 2000;

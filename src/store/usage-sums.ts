@@ -1,6 +1,6 @@
-import type { UsageDimension, UsageSum } from "./records.ts";
 import type { StoredRow } from "./task-rows.ts";
 import { type UsageCounts, usageCounts } from "./usage-counts.ts";
+import type { UsageDimension, UsageSum } from "./usage-records.ts";
 
 /** The table of each dimension, and the SQL of its key. */
 export const usageSources: Readonly<Record<UsageDimension, { table: string; key: string }>> = {

@@ -1,8 +1,11 @@
-import type { CallbackState, WebhookCounts, WebhookDelivery, WebhookEvent, WebhookPage } from "./records.ts";
+import type { CallbackState } from "./records.ts";
 import { type StoredRow, toTaskIdentity } from "./task-rows.ts";
+import type { WebhookCounts, WebhookDelivery, WebhookEvent, WebhookPage } from "./webhook-records.ts";
 
 /** Maximum events that one read of a webhook examines. */
 export const MAX_EXAMINED_EVENTS = 1000;
+/** Maximum deliveries of a state that are counted. With SQLite, a longer count would delay all requests. */
+export const MAX_COUNT = 10_000;
 
 /** The columns of `toWebhookDelivery`. */
 export const deliveryColumns = `seq, id, tenant, webhook, type, task, body, state, attempts, round_start, next_at, last_status, last_error,

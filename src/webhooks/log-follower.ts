@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EventType } from "#contract";
-import type { NewDelivery, WebhookEvent, WebhookPage } from "../store/records.ts";
 import type { WebhookStore } from "../store/store.ts";
+import type { NewDelivery, WebhookEvent, WebhookPage } from "../store/webhook-records.ts";
 import { matchesFilter, type Subscription } from "./subscription.ts";
 
 /** A node looks for events at this interval, because the node that stored them may have been killed before it could do so. */
@@ -39,6 +39,12 @@ export function createLogFollower({ store, subscriptions, toDelivery, onDeliveri
   let startedAt = Number.NEGATIVE_INFINITY;
   let passing: Promise<void> | null = null;
   let isWoken = false;
+  /** Webhooks that may have new events. */
+  let woken = new Set<Subscription>();
+  /** When the last pass over all webhooks began, by the monotonic clock. */
+  let allAt = Number.NEGATIVE_INFINITY;
+  /** Webhooks of which this node has stored the positions. */
+  let known: readonly string[] = [];
   /** Whether the positions of the present webhooks exist. */
   let isKept = false;
   let isOpen = false;
@@ -64,14 +70,28 @@ export function createLogFollower({ store, subscriptions, toDelivery, onDeliveri
     try {
       await storeExtra();
       if (!isKept) await keep();
-      for (const subscription of subscriptions()) await catchUp(subscription);
+      for (const subscription of takeDue()) await catchUp(subscription);
     } catch (error) {
       if (isOpen) onFault(error);
       pauseMs = FAULT_PAUSE_MS;
+      wakeAll();
     }
     passing = null;
     passIn(isWoken ? 0 : pauseMs);
   }
+
+  /** Takes the webhooks that may have new events; at regular intervals all of them. */
+  function takeDue(): readonly Subscription[] {
+    const isAll = performance.now() - allAt >= POLL_MS;
+    if (isAll) allAt = performance.now();
+    const due = subscriptions().filter((subscription) => isAll || woken.has(subscription));
+    woken = new Set();
+    return due;
+  }
+
+  const wakeAll = (): void => {
+    allAt = Number.NEGATIVE_INFINITY;
+  };
 
   async function storeExtra(): Promise<void> {
     while (extra.length > 0) {
@@ -82,9 +102,16 @@ export function createLogFollower({ store, subscriptions, toDelivery, onDeliveri
     }
   }
 
+  /**
+   * Removes the positions of webhooks that have left the file, as far as this node had them: another node may already have a newer version
+   * of the file, with webhooks that this one does not know.
+   */
   async function keep(): Promise<void> {
     const present = subscriptions();
-    await store.keepWebhooks(present.map(({ name }) => name));
+    const names = present.map(({ name }) => name);
+    await store.removeWebhooks(known.filter((name) => !names.includes(name)));
+    await store.addWebhooks(names);
+    known = names;
     isKept = present === subscriptions();
   }
 
@@ -96,8 +123,10 @@ export function createLogFollower({ store, subscriptions, toDelivery, onDeliveri
       await nextTurn();
       const page = await store.readWebhookEvents({ tenant, webhook }, types as readonly string[] as readonly EventType[]);
       if (page === null) {
-        // Another node, which has another version of the file, has removed the position.
+        // Another node, which has another version of the file, has removed the position. The next pass adds it again.
         isKept = false;
+        isWoken = true;
+        wakeAll();
         return;
       }
       const deliveries = page.events.filter((event) => matches(subscription, event)).map((event) => toDelivery(subscription, event));
@@ -113,9 +142,15 @@ export function createLogFollower({ store, subscriptions, toDelivery, onDeliveri
     }
   }
 
-  function mustStore(webhook: string, { cursor, through, hasMore, isBehind }: WebhookPage): boolean {
+  /** Events that the filter excludes move the position too, so that no pass reads them again. */
+  function mustStore(webhook: string, { cursor, through, hasMore, isBehind, events }: WebhookPage): boolean {
     if (through === cursor) return false;
-    return hasMore || isBehind || performance.now() - (storedAt.get(webhook) ?? Number.NEGATIVE_INFINITY) >= STORE_POSITION_MS;
+    return (
+      events.length > 0 ||
+      hasMore ||
+      isBehind ||
+      performance.now() - (storedAt.get(webhook) ?? Number.NEGATIVE_INFINITY) >= STORE_POSITION_MS
+    );
   }
 
   return {
@@ -124,13 +159,20 @@ export function createLogFollower({ store, subscriptions, toDelivery, onDeliveri
       isOpen = true;
       passIn(0);
     },
-    /** Call it when this node has stored an event that webhooks may get. */
-    wake: (): void => passIn(0),
+    /** Call it when this node has stored an event that these webhooks may get. */
+    wake(these: readonly Subscription[]): void {
+      for (const subscription of these) woken.add(subscription);
+      if (these.length > 0) passIn(0);
+    },
     /** Call it when another node has stored events. */
-    wakeSoon: (): void => passIn(HINT_PASS_MS),
+    wakeSoon(): void {
+      wakeAll();
+      passIn(HINT_PASS_MS);
+    },
     /** Call it when the webhooks have changed. */
     onChanged(): void {
       isKept = false;
+      wakeAll();
       passIn(0);
     },
     /** Stores deliveries of an event that the log does not contain. Repeats it until it succeeds. */

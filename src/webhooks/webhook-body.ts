@@ -1,7 +1,7 @@
-import type { WebhookEvent } from "../store/records.ts";
+import type { WebhookEvent } from "../store/webhook-records.ts";
 import { ADAPTER_OFFLINE } from "./subscription.ts";
 
-/** Builds the body of an event of a task: what it concerns and where to look. It contains no prompt and no output. */
+/** Builds the body of an event of a task: what it concerns and where to look. Of prompts and outputs, it contains only the title. */
 export function buildTaskBody({ type, at, task, title, approvalId, errorCode }: WebhookEvent, publicUrl: string): string {
   const { taskId, agentId, provider } = task;
   const page = type === "tool.approval_requested" ? "approvals" : `tasks/${encodeURIComponent(taskId)}`;

@@ -1,7 +1,8 @@
 import type { CallbackOutbox } from "../callbacks/callback-outbox.ts";
 import type { Envelope } from "../callbacks/post-callback.ts";
-import type { DuePost, WebhookDelivery } from "../store/records.ts";
+import type { DuePost } from "../store/records.ts";
 import type { WebhookStore } from "../store/store.ts";
+import type { WebhookDelivery } from "../store/webhook-records.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** A delivery that is due. Its row has the number of the delivery, and its origin is the name of the webhook. */
@@ -18,15 +19,14 @@ export function createWebhookOutbox(store: WebhookStore, subscriptions: () => re
   const find = (tenant: string, webhook: string): Subscription | undefined =>
     subscriptions().find((one) => one.name === webhook && one.tenant === tenant);
 
+  const listKeys = () => subscriptions().map(({ tenant, name }) => ({ tenant, webhook: name }));
+
   return {
     // The worker is notified of the queue instead.
     onCallback() {},
     async listDueCallbackQueues() {
-      if (subscriptions().length === 0) return [];
-      const due = await store.listDueWebhooks();
-      return due
-        .filter(({ tenant, webhook }) => find(tenant, webhook) !== undefined)
-        .map(({ tenant, webhook }) => ({ tenant, origin: webhook }));
+      const due = await store.listDueWebhooks(listKeys());
+      return due.map(({ tenant, webhook }) => ({ tenant, origin: webhook }));
     },
     async listDueCallbacks({ tenant, origin }, limit, inProgress = new Set()) {
       const subscription = find(tenant, origin);
@@ -34,7 +34,7 @@ export function createWebhookOutbox(store: WebhookStore, subscriptions: () => re
       const due = await store.claimDueDeliveries({ tenant, webhook: origin }, limit, inProgress);
       return due.map((delivery) => toDueDelivery(delivery, subscription));
     },
-    nextCallbackInMs: async () => (subscriptions().length === 0 ? null : store.nextWebhookInMs()),
+    nextCallbackInMs: () => store.nextWebhookInMs(listKeys()),
     settleCallbackIfPending: ({ row, attempts }, settlement) => store.settleDeliveryIfPending({ seq: row, attempts }, settlement),
   };
 }

@@ -4,8 +4,9 @@ import { createPostWorker, type PostMessages, type PostWorkerTools } from "../ca
 import { BridgeError } from "../errors.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
-import type { CallbackState, NewDelivery, Page, WebhookDelivery, WebhookEvent } from "../store/records.ts";
+import type { CallbackState, Page, StoredEvent } from "../store/records.ts";
 import type { WebhookStore } from "../store/store.ts";
+import type { NewDelivery, WebhookDelivery, WebhookEvent } from "../store/webhook-records.ts";
 import { createLogFollower } from "./log-follower.ts";
 import { ADAPTER_OFFLINE, matchesFilter, type Subscription } from "./subscription.ts";
 import { buildAdapterBody, buildTaskBody } from "./webhook-body.ts";
@@ -89,7 +90,7 @@ export function createWebhooks(options: WebhooksOptions) {
     start(): void {
       if (opened === null || !delivers) return;
       unsubscribe = eventLog.subscribe((events) => {
-        if (events.some(({ type }) => subscriptions().some(({ types }) => (types as readonly string[]).includes(type)))) follower.wake();
+        follower.wake(subscriptions().filter((subscription) => events.some((event) => concerns(subscription, event))));
       });
       follower.start();
       worker.start();
@@ -153,6 +154,9 @@ export function createWebhooks(options: WebhooksOptions) {
     },
   };
 }
+
+const concerns = ({ tenant, types }: Subscription, { type, task }: Pick<StoredEvent, "type" | "task">): boolean =>
+  tenant === task.tenant && (types as readonly string[]).includes(type);
 
 const none: readonly Subscription[] = [];
 

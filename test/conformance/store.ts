@@ -1,17 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { EventType, ExecutionResult } from "#contract";
-import type {
-  CallbackSettlement,
-  ClaimFilter,
-  DueCallback,
-  Finish,
-  NewApproval,
-  NewTask,
-  NewTicket,
-  StoredEvent,
-} from "../../src/store/records.ts";
+import type { CallbackSettlement, ClaimFilter, DueCallback, Finish, NewApproval, NewTask, StoredEvent } from "../../src/store/records.ts";
 import type { Store } from "../../src/store/store.ts";
+import type { NewTicket } from "../../src/store/ticket-records.ts";
 import type { UsageCounts } from "../../src/store/usage-counts.ts";
 import type { StopRequest, Task } from "../../src/task.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { EventType } from "#contract";
-import type { NewDelivery, WebhookKey } from "../../src/store/records.ts";
 import type { Store } from "../../src/store/store.ts";
+import type { NewDelivery, WebhookKey } from "../../src/store/webhook-records.ts";
 import { newFinish, newTask, type StoreSubject, started } from "./store.ts";
 
 const DAY = 86_400_000;
@@ -31,7 +31,7 @@ export function webhookConformance(subject: StoreSubject): void {
     test("begin at the end of the log, and read the events of their types and tenant with the summary of the task", async () => {
       const { store } = await open(() => 1_000);
       await end(store, "earlier");
-      await store.keepWebhooks(["oncall"]);
+      await store.addWebhooks(["oncall"]);
       expect(await store.readWebhookEvents(oncall, ends)).toMatchObject({ events: [], hasMore: false, isBehind: false });
       const request = { ...newTask().request, message: "Tidy up.\nSoon.", labels: { team: "docs" } };
       const asking = await started(store, { taskId: "asking", request });
@@ -58,7 +58,7 @@ export function webhookConformance(subject: StoreSubject): void {
 
     test("keep their position over a reopen, and of concurrent moves of one position, one stores its deliveries", async () => {
       const { store, reopen } = await open();
-      await store.keepWebhooks(["oncall"]);
+      await store.addWebhooks(["oncall"]);
       await end(store, "a");
       const { cursor = -1, through = -1 } = (await store.readWebhookEvents(oncall, ends)) ?? {};
       const move = { webhook: "oncall", from: cursor, to: through };
@@ -67,25 +67,25 @@ export function webhookConformance(subject: StoreSubject): void {
       );
       expect(moved.toSorted()).toEqual([false, false, true]);
       const again = await reopen();
-      await again.keepWebhooks(["oncall"]);
+      await again.addWebhooks(["oncall"]);
       expect(await again.readWebhookEvents(oncall, ends)).toMatchObject({ cursor: through, events: [] });
       expect(await again.listWebhookDeliveries(oncall, undefined, page)).toHaveLength(1);
     });
 
     test("that are removed begin anew at the end of the log when they are added again", async () => {
       const { store } = await open();
-      await store.keepWebhooks(["oncall"]);
+      await store.addWebhooks(["oncall"]);
       await end(store, "a");
-      await store.keepWebhooks(["other"]);
+      await store.removeWebhooks(["oncall"]);
       expect(await store.readWebhookEvents(oncall, ends)).toBeNull();
-      await store.keepWebhooks(["oncall", "other"]);
+      await store.addWebhooks(["oncall", "other"]);
       expect((await store.readWebhookEvents(oncall, ends))?.events).toEqual([]);
       expect((await store.readWebhookEvents({ ...oncall, webhook: "other" }, ends))?.events).toEqual([]);
     });
 
     test("read a long log in parts", async () => {
       const { store } = await open();
-      await store.keepWebhooks(["oncall"]);
+      await store.addWebhooks(["oncall"]);
       const task = await started(store);
       const texts = Array.from({ length: 700 }, () => ({ type: "execution.progress", data: "{}" }) as const);
       await store.appendEventsIfRunning(task, texts);
@@ -102,7 +102,7 @@ export function webhookConformance(subject: StoreSubject): void {
     test("skip events that retention has deleted, and report it", async () => {
       let now = 0;
       const { store } = await open(() => now);
-      await store.keepWebhooks(["oncall"]);
+      await store.addWebhooks(["oncall"]);
       await end(store, "a");
       now = 40 * DAY;
       while ((await store.prune(7 * DAY, 100)) > 0);
@@ -117,7 +117,10 @@ export function webhookConformance(subject: StoreSubject): void {
       const { store, reopen } = await open(() => now);
       const deliveries = [newDelivery(), newDelivery({ id: "msg_2", webhook: "other" }), newDelivery({ id: "msg_3", tenant: "beta" })];
       await store.addWebhookDeliveries({ deliveries });
-      expect(await store.listDueWebhooks()).toHaveLength(3);
+      const keys = [oncall, { ...oncall, webhook: "other" }, { ...oncall, tenant: "beta" }, { ...oncall, webhook: "absent" }];
+      const dueKeys = await store.listDueWebhooks(keys);
+      expect(new Set(dueKeys)).toEqual(new Set(keys.slice(0, 3)));
+      expect(await store.listDueWebhooks([])).toEqual([]);
       const [due, ...more] = await store.claimDueDeliveries(oncall, 9, new Set());
       expect([due, more]).toMatchObject([{ ...newDelivery(), attempts: 0, roundAttempts: 0, createdAt: 1_000 }, []]);
       expect(await store.claimDueDeliveries(oncall, 9, new Set([due?.seq ?? 0]))).toEqual([]);
@@ -127,7 +130,8 @@ export function webhookConformance(subject: StoreSubject): void {
       expect(new Set(settled)).toEqual(new Set([1, null]));
       expect(await store.claimDueDeliveries(oncall, 9, new Set())).toEqual([]);
       const again = await reopen();
-      expect(await again.nextWebhookInMs()).toBe(5_000);
+      expect(await again.nextWebhookInMs(keys)).toBe(5_000);
+      expect(await again.nextWebhookInMs(keys.slice(1))).toBeNull();
       now = 6_000;
       const [retry] = await again.claimDueDeliveries(oncall, 9, new Set());
       expect(retry).toMatchObject({ attempts: 1, roundAttempts: 1, lastStatus: 500, lastError: "http_500" });
@@ -181,12 +185,36 @@ export function webhookConformance(subject: StoreSubject): void {
       expect((await store.listWebhookDeliveries(oncall, undefined, page)).map(({ id }) => id)).toEqual(["young"]);
     });
 
+    test("are stored once, and not for a task that was deleted in the meantime", async () => {
+      const { store } = await open();
+      await store.addWebhooks(["oncall"]);
+      const task = await end(store, "a");
+      const { cursor = -1, through = -1 } = (await store.readWebhookEvents(oncall, ends)) ?? {};
+      const offline = newDelivery({ id: "offline" });
+      // The answer to the first one was lost.
+      for (let attempt = 0; attempt < 2; attempt += 1) expect(await store.addWebhookDeliveries({ deliveries: [offline] })).toBe(true);
+      expect(await store.deleteTaskIfEnded("default", "a")).toBe("deleted");
+      const late = newDelivery({ id: "late", task: task?.seq ?? 0 });
+      expect(await store.addWebhookDeliveries({ deliveries: [late], move: { webhook: "oncall", from: cursor, to: through } })).toBe(true);
+      expect((await store.listWebhookDeliveries(oncall, undefined, page)).map(({ id }) => id)).toEqual(["offline"]);
+    });
+
+    test("are counted up to 10,000, so that a count of very many does not delay others", async () => {
+      const { store } = await open();
+      const deliveries = Array.from({ length: 10_001 }, (_, index) => newDelivery({ id: `msg_${index}` }));
+      await store.addWebhookDeliveries({ deliveries: [...deliveries, newDelivery({ id: "other", webhook: "other" })] });
+      expect(await store.countWebhookDeliveries("default", ["oncall", "other"])).toEqual([
+        { webhook: "oncall", pending: 10_000, dead: 0 },
+        { webhook: "other", pending: 1, dead: 0 },
+      ]);
+    });
+
     test("do not wait longer after the system clock was set back", async () => {
       let now = 10 * DAY;
       const { store } = await open(() => now);
       await store.addWebhookDeliveries({ deliveries: [newDelivery()] });
       now = DAY;
-      expect(await store.listDueWebhooks()).toEqual([oncall]);
+      expect(await store.listDueWebhooks([oncall])).toEqual([oncall]);
       expect(await store.claimDueDeliveries(oncall, 1, new Set())).toMatchObject([{ id: "msg_1" }]);
     });
   });

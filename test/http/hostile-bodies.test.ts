@@ -6,7 +6,7 @@ import { makeHostileBodies, readBody } from "./hostile-bodies.ts";
 
 /** CPU time of parsing and validating a body, relative to that of `JSON.parse`. */
 const MAX_CPU_RATIO = 6;
-const TRIES = 25;
+const TRIES = 10;
 /** Collects garbage, so that a measurement does not include that of an earlier one. */
 const collectGarbage = exposeGc();
 

@@ -3,6 +3,7 @@ import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from "fastify-zod-openapi";
 import type { z } from "zod";
+import { ICON } from "../icon.ts";
 import { describeApi } from "./api-description.ts";
 import { callbackBodySchema } from "./callback-webhook.ts";
 import { completeApiDescription } from "./complete-api-description.ts";
@@ -10,10 +11,6 @@ import { completeApiDescription } from "./complete-api-description.ts";
 /** Omits `upgrade-insecure-requests`, because the page is often served over plain HTTP on loopback. */
 const PAGE_POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'self'; frame-ancestors 'self'";
-
-/** The favicon: a bridge over water. */
-const ICON =
-  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="M2 22h28M5 22a11 11 0 0 1 22 0M10 22v-8m6 8V11m6 11v-8" fill="none" stroke="#2563eb" stroke-width="2.5"/></svg>';
 
 /** Describes all routes that are registered afterwards: as OpenAPI 3.1 at `/openapi.json` and `/openapi.yaml`, and as a page at `/docs`. */
 export async function registerApiDocs(app: FastifyInstance, version: string): Promise<void> {

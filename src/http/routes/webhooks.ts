@@ -25,8 +25,8 @@ const webhookSchema = z
         labels: z.record(z.string(), z.string()).optional(),
       })
       .meta({ id: "WebhookFilter", description: "Conditions on these events. All of them must hold." }),
-    pending: count.describe("Number of deliveries that are not delivered yet."),
-    dead: count.describe("Number of deliveries that have no retries left."),
+    pending: count.describe("Number of deliveries that are not delivered yet, counted up to 10,000."),
+    dead: count.describe("Number of deliveries that have no retries left, counted up to 10,000."),
   })
   .meta({ id: "Webhook", description: "A webhook of the file BRIDGE_WEBHOOKS_FILE." });
 
@@ -58,7 +58,7 @@ export const webhookRoutes: FastifyPluginAsyncZodOpenApi<{ webhooks: Webhooks }>
         operationId: "listWebhooks",
         tags: ["webhooks"],
         summary: "List webhooks",
-        description: "The webhooks of your tenant, sorted by name. URLs, headers and secrets are not shown.",
+        description: "The webhooks of your tenant, sorted by name. Paths of URLs, headers and secrets are not shown.",
         querystring: z.strictObject(pageQuery),
         response: {
           200: { description: "A page of webhooks.", content: { "application/json": { schema: pageSchema(webhookSchema) } } },

@@ -1,5 +1,5 @@
-import type { ListedAgent } from "../records.ts";
 import type { Store } from "../store.ts";
+import type { ListedAgent } from "../task-list-records.ts";
 import type { Row } from "./connection.ts";
 import type { Reader } from "./reader-pool.ts";
 import { toStatement } from "./to-statement.ts";

@@ -2,11 +2,11 @@ import { createSetBackDetector } from "../set-back-detector.ts";
 import type { BatchWriter } from "./batch-writer.ts";
 import { correctScheduleOperation } from "./correct-schedule-operation.ts";
 
-/** The clock of the server, as the schedule of callbacks uses it. */
+/** The clock of the server, as the schedules of callbacks and webhooks use it. */
 export interface CallbackSchedule {
   /** Notes the time of a write, which the server was asked for at `askedAt`, by the monotonic clock. */
   track(now: number, askedAt: number): void;
-  /** Reads the clock. If it was set back, first restarts the delays of pending callbacks. */
+  /** Reads the clock. If it was set back, first restarts the delays of pending posts. */
   correct(): Promise<number>;
 }
 

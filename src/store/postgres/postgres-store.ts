@@ -155,7 +155,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...createAgentReads(reader),
     ...createEventReads(reader, tail.lastEventNumber),
     ...createCallbackReads(reader, { readGapped, correctSchedule: schedule.correct, writer, ...outbox }),
-    ...createWebhookOutbox(reader, clock),
+    ...createWebhookOutbox(reader, { correctSchedule: schedule.correct, clock }),
     ...createApprovalReads(reader),
     ...createApprovalWrites(writer),
     ...createResumeTokenReads(reader),

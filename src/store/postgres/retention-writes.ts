@@ -1,6 +1,6 @@
-import { TICKET_LIFETIME_MS } from "../records.ts";
 import { type Age, findRangeEnd, type OldestEvent, TASK_SLICE_BYTES } from "../retention-range.ts";
 import type { MaintenanceStore } from "../store.ts";
+import { TICKET_LIFETIME_MS } from "../ticket-records.ts";
 import type { BatchWriter } from "./batch-writer.ts";
 import type { Row } from "./connection.ts";
 import type { OperationKind, Transaction } from "./operation-kind.ts";

@@ -1,6 +1,7 @@
 import { isFinal, type TaskState } from "../../task.ts";
-import type { Page, TaskFilter } from "../records.ts";
+import type { Page } from "../records.ts";
 import type { Store } from "../store.ts";
+import type { TaskFilter } from "../task-list-records.ts";
 import { toListedTask } from "../task-rows.ts";
 import { createTaskSearch } from "../task-search.ts";
 import type { Row, Statement } from "./connection.ts";

@@ -1,6 +1,6 @@
 import { toColumnText } from "../column-text.ts";
-import { type NewTicket, type RedeemedTicket, TICKET_LIFETIME_MS } from "../records.ts";
 import type { TicketStore } from "../store.ts";
+import { type NewTicket, type RedeemedTicket, TICKET_LIFETIME_MS } from "../ticket-records.ts";
 import type { BatchWriter } from "./batch-writer.ts";
 import type { OperationKind, Transaction } from "./operation-kind.ts";
 import type { createTicketReads } from "./ticket-reads.ts";

@@ -1,5 +1,5 @@
-import type { UsageDimension } from "../records.ts";
 import type { Store } from "../store.ts";
+import type { UsageDimension } from "../usage-records.ts";
 import { sumColumns, toUsageSum, usageSources } from "../usage-sums.ts";
 import type { Statement } from "./connection.ts";
 import type { Reader } from "./reader-pool.ts";

@@ -1,8 +1,10 @@
 import { toColumnText } from "../column-text.ts";
-import { callbackStates, type NewDelivery } from "../records.ts";
+import { callbackStates } from "../records.ts";
 import type { WebhookStore } from "../store.ts";
+import type { NewDelivery, WebhookKey } from "../webhook-records.ts";
 import {
   deliveryColumns,
+  MAX_COUNT,
   MAX_EXAMINED_EVENTS,
   toWebhookCounts,
   toWebhookDelivery,
@@ -18,18 +20,28 @@ import { toStatement } from "./to-statement.ts";
 /** For this time, no other node posts a delivery that a node has claimed. It is longer than an attempt. */
 const CLAIM_MS = 30_000;
 
+/** What the operations of webhooks share with those of callbacks. */
+interface Dependencies {
+  /** Reads the clock of the server. If it was set back, first restarts the delays of pending deliveries. */
+  correctSchedule(): Promise<number>;
+  /** Stands in for the clock of the server; for tests. */
+  clock?: (() => number) | undefined;
+}
+
 /**
  * Creates the operations of webhooks. Each write is a separate transaction of one statement and not part of a batch, because all nodes move
  * the same positions, and a batch would keep them locked until its end. A write whose answer is lost is not repeated: the next read of the
- * log and the next claim find its effect. `clock` stands in for the clock of the server.
+ * log and the next claim find its effect.
  */
-export function createWebhookOutbox(reader: Reader, clock?: () => number): WebhookStore {
+export function createWebhookOutbox(reader: Reader, { correctSchedule, clock }: Dependencies): WebhookStore {
   const now = (): number | null => clock?.() ?? null;
 
   return {
-    async keepWebhooks(names) {
-      await reader.all(deleteWebhooks, names);
+    async addWebhooks(names) {
       await reader.all(insertWebhooks, names);
+    },
+    async removeWebhooks(names) {
+      await reader.all(deleteWebhooks, names);
     },
     async readWebhookEvents({ tenant, webhook }, types) {
       const rows = await reader.all(selectEvents, webhook, types, tenant);
@@ -67,17 +79,18 @@ export function createWebhookOutbox(reader: Reader, clock?: () => number): Webho
       const row = await reader.get(selectDelivery, id, tenant, webhook);
       return row === undefined ? null : toWebhookDelivery(row);
     },
-    async listDueWebhooks() {
-      const rows = await reader.all(selectDueWebhooks, now());
+    async listDueWebhooks(webhooks) {
+      const rows = await reader.all(selectDueWebhooks, await correctSchedule(), ...toKeyColumns(webhooks));
       return rows.map((row) => ({ tenant: String(row["tenant"]), webhook: String(row["webhook"]) }));
     },
     async claimDueDeliveries({ tenant, webhook }, limit, inProgress) {
-      const rows = await reader.all(claimDue, now(), tenant, webhook, [...inProgress], limit);
+      const rows = await reader.all(claimDue, await correctSchedule(), tenant, webhook, [...inProgress], limit);
       return rows.toSorted((a, b) => Number(a["seq"]) - Number(b["seq"])).map(toWebhookDelivery);
     },
-    async nextWebhookInMs() {
-      const next = (await reader.get(selectNext, now()))?.["in_ms"];
-      return typeof next === "number" ? next : null;
+    async nextWebhookInMs(webhooks) {
+      const time = await correctSchedule();
+      const next = (await reader.get(selectNext, time, ...toKeyColumns(webhooks)))?.["at"];
+      return typeof next === "number" ? next - time : null;
     },
     async settleDeliveryIfPending({ seq, attempts }, { state, nextInMs, lastStatus, lastError }) {
       const error = lastError === null ? null : toColumnText(lastError);
@@ -91,7 +104,13 @@ export function createWebhookOutbox(reader: Reader, clock?: () => number): Webho
   };
 }
 
-const deleteWebhooks = toStatement("DELETE FROM webhook WHERE name <> ALL ($1::text[])");
+const toKeyColumns = (webhooks: readonly WebhookKey[]) =>
+  toColumns(
+    ["tenant", "webhook"],
+    webhooks.map(({ tenant, webhook }) => ({ tenant, webhook })),
+  );
+
+const deleteWebhooks = toStatement("DELETE FROM webhook WHERE name = ANY ($1::text[])");
 /** Sorted, because two nodes that insert the same rows in a different order would deadlock. */
 const insertWebhooks = toStatement(
   `INSERT INTO webhook (name, cursor) SELECT name, ${lastEventNumber} FROM unnest($1::text[]) AS given (name) ORDER BY name ON CONFLICT DO NOTHING`,
@@ -112,15 +131,19 @@ const selectEvents = toStatement(
 );
 
 const newColumns = ["id", "tenant", "webhook", "type", "task", "body"] as const;
+/** Waits for the deletion of a task that is under way, which would not see the delivery. */
+const keptTasks = "kept AS MATERIALIZED (SELECT seq, tenant FROM task WHERE seq = ANY ($5::bigint[]) ORDER BY seq FOR KEY SHARE)";
 const insertInto = `INSERT INTO webhook_delivery (${newColumns.join(", ")}, state, next_at, created_at, updated_at)
   SELECT given.*, 'pending', clock.now, clock.now, clock.now`;
-const givenRows = "unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[]) AS given";
+const givenRows = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[]) AS given (${newColumns.join(", ")})
+  WHERE given.task IS NULL OR EXISTS (SELECT 1 FROM kept WHERE kept.seq = given.task AND kept.tenant = given.tenant)
+  ON CONFLICT (id) DO NOTHING`;
 const clockFrom = (parameter: string): string => `clock AS MATERIALIZED (SELECT coalesce(${parameter}::bigint, ${serverClock}) AS now)`;
 /** Repeated if its answer is lost. */
-const insertDeliveries = toStatement(`WITH ${clockFrom("$7")} ${insertInto} FROM clock, ${givenRows} ON CONFLICT (id) DO NOTHING`);
+const insertDeliveries = toStatement(`WITH ${clockFrom("$7")}, ${keptTasks} ${insertInto} FROM clock, ${givenRows}`);
 /** Of several nodes that move one position at the same time, the others wait for its row and then find that it has moved. */
 const moveAndInsert = toStatement(
-  `WITH ${clockFrom("$7")},
+  `WITH ${clockFrom("$7")}, ${keptTasks},
    moved AS (UPDATE webhook SET cursor = $10::bigint WHERE name = $8::text AND cursor = $9::bigint RETURNING 1),
    added AS (${insertInto} FROM moved, clock, ${givenRows})
    SELECT count(*) AS moved FROM moved`,
@@ -134,25 +157,24 @@ const selectDelivery = toStatement(
   `SELECT ${deliveryColumns} FROM (SELECT * FROM webhook_delivery WHERE id = $1 OFFSET 0) AS found WHERE tenant = $2 AND webhook = $3`,
 );
 const countOf = (state: string): string =>
-  `(SELECT count(*) FROM webhook_delivery d WHERE d.tenant = $1 AND d.webhook = given.webhook AND d.state = '${state}')`;
+  `(SELECT count(*) FROM (
+     SELECT 1 FROM webhook_delivery d WHERE d.tenant = $1 AND d.webhook = given.webhook AND d.state = '${state}' LIMIT ${MAX_COUNT}) AS counted)`;
 const selectCounts = toStatement(
   `SELECT given.webhook, ${countOf("pending")} AS pending, ${countOf("dead")} AS dead FROM unnest($2::text[]) AS given (webhook)`,
 );
 
-/** The clock was set back after the last change of a row that is newer than now: its delay would otherwise be that much longer. */
-const isDue = "state = 'pending' AND (next_at <= clock.now OR updated_at > clock.now)";
+/** The pending deliveries to each of the given webhooks, which an index contains in the order of their time. */
+const pendingOfGiven = `FROM webhook_delivery d WHERE d.tenant = given.tenant AND d.webhook = given.webhook AND d.state = 'pending'`;
+const givenWebhooks = "unnest($2::text[], $3::text[]) AS given (tenant, webhook)";
 const selectDueWebhooks = toStatement(
-  `WITH ${clockFrom("$1")} SELECT DISTINCT tenant, webhook FROM clock, webhook_delivery WHERE ${isDue}`,
+  `SELECT given.tenant, given.webhook FROM ${givenWebhooks} WHERE EXISTS (SELECT 1 ${pendingOfGiven} AND d.next_at <= $1)`,
 );
-const selectNext = toStatement(
-  `WITH ${clockFrom("$1")} SELECT min(next_at - clock.now) AS in_ms FROM clock, webhook_delivery WHERE state = 'pending' AND next_at > clock.now`,
-);
+const selectNext = toStatement(`SELECT min((SELECT min(d.next_at) ${pendingOfGiven} AND d.next_at > $1)) AS at FROM ${givenWebhooks}`);
 const claimDue = toStatement(
-  `WITH ${clockFrom("$1")},
-   due AS MATERIALIZED (
-     SELECT d.seq FROM clock, webhook_delivery d WHERE tenant = $2 AND webhook = $3 AND ${isDue} AND d.seq <> ALL ($4::bigint[])
-     ORDER BY next_at, d.seq LIMIT $5 FOR UPDATE OF d SKIP LOCKED)
-   UPDATE webhook_delivery SET next_at = clock.now + ${CLAIM_MS}, updated_at = clock.now FROM due, clock
+  `WITH due AS MATERIALIZED (
+     SELECT seq FROM webhook_delivery WHERE tenant = $2 AND webhook = $3 AND state = 'pending' AND next_at <= $1 AND seq <> ALL ($4::bigint[])
+     ORDER BY next_at, seq LIMIT $5 FOR UPDATE SKIP LOCKED)
+   UPDATE webhook_delivery SET next_at = $1::bigint + ${CLAIM_MS}, updated_at = $1 FROM due
    WHERE webhook_delivery.seq = due.seq RETURNING ${deliveryColumns.replace("seq", "webhook_delivery.seq")}`,
 );
 const settle = toStatement(

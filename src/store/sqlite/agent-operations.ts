@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { ListedAgent } from "../records.ts";
 import type { Store } from "../store.ts";
+import type { ListedAgent } from "../task-list-records.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 
 /** Tasks that one list counts at once, in about 1 ms. Then the event loop is free for a turn. */

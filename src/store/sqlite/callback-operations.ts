@@ -31,12 +31,18 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
 
   const detector = createSetBackDetector();
 
-  /** Reads the clock. If it was set back, restarts the delays of pending callbacks, which would otherwise be that much longer. */
+  /** Reads the clock. If it was set back, restarts the delays of pending posts, which would otherwise be that much longer. */
   async function correctSchedule(): Promise<number> {
     const now = detector.track(clock());
     if (!detector.takeSetBack()) return now;
-    const update = "UPDATE callback SET next_at = ? + (next_at - updated_at), updated_at = ? WHERE state = 'pending' AND updated_at > ?";
-    await driver.write(() => driver.run(update, now, now, now), { lazy: true, patient: true });
+    const restart = (table: string): number =>
+      driver.run(
+        `UPDATE ${table} SET next_at = ? + (next_at - updated_at), updated_at = ? WHERE state = 'pending' AND updated_at > ?`,
+        now,
+        now,
+        now,
+      );
+    await driver.write(() => restart("callback") + restart("webhook_delivery"), { lazy: true, patient: true });
     return now;
   }
 
@@ -134,6 +140,7 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
       return insertCallback({ driver, longTexts }, task, callback, end);
     },
     announce: (callback: DueCallback) => announce(callback),
+    correctSchedule,
     operations,
   };
 }

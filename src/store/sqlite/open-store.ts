@@ -37,7 +37,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
   const agents = createAgentOperations(driver);
   const deletions = createDeletionOperations(driver, { agents });
   const tickets = createTicketOperations(driver, clock);
-  const webhooks = createWebhookOperations(driver, clock);
+  const webhooks = createWebhookOperations(driver, { clock, correctSchedule: callbacks.correctSchedule });
   const usage = createUsageOperations(driver);
 
   driver.run("INSERT INTO meta (name, value) VALUES ('epoch', ?) ON CONFLICT DO NOTHING", randomBytes(5).toString("hex"));

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isFinal, type ListedTask } from "../../task.ts";
-import type { Page, TaskFilter } from "../records.ts";
+import type { Page } from "../records.ts";
 import type { Store } from "../store.ts";
+import type { TaskFilter } from "../task-list-records.ts";
 import { progressColumns, toListedTask } from "../task-rows.ts";
 import { createTaskSearch } from "../task-search.ts";
 import { summaryColumns } from "../task-summary.ts";

@@ -1,5 +1,5 @@
-import { TICKET_LIFETIME_MS } from "../records.ts";
 import type { Store } from "../store.ts";
+import { TICKET_LIFETIME_MS } from "../ticket-records.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 
 /** Creates the operations of tickets. */

@@ -3,6 +3,7 @@ import { callbackStates } from "../records.ts";
 import type { WebhookStore } from "../store.ts";
 import {
   deliveryColumns,
+  MAX_COUNT,
   MAX_EXAMINED_EVENTS,
   startOf,
   toWebhookCounts,
@@ -12,8 +13,15 @@ import {
 } from "../webhook-rows.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 
+/** The clock, which the schedule of callbacks corrects for deliveries too. */
+interface Dependencies {
+  clock: () => number;
+  /** Reads the clock. If it was set back, first restarts the delays of pending deliveries. */
+  correctSchedule(): Promise<number>;
+}
+
 /** The operations of webhooks. One process posts all deliveries, so a claim is only a read. */
-export function createWebhookOperations(driver: SqliteDriver, clock: () => number) {
+export function createWebhookOperations(driver: SqliteDriver, { clock, correctSchedule }: Dependencies) {
   const lastNumber = (): number => Number(driver.get("SELECT value FROM counter WHERE name = 'event'")?.["value"]);
 
   function findDelivery(tenant: string, webhook: string, id: string) {
@@ -27,10 +35,13 @@ export function createWebhookOperations(driver: SqliteDriver, clock: () => numbe
   }
 
   const operations: WebhookStore = {
-    ...createOutboxOperations(driver, clock),
-    keepWebhooks: (names) =>
+    ...createOutboxOperations(driver, { clock, correctSchedule }),
+    removeWebhooks: (names) =>
       driver.write(() => {
-        driver.run("DELETE FROM webhook WHERE name NOT IN (SELECT value FROM json_each(?))", JSON.stringify(names));
+        for (const name of names) driver.run("DELETE FROM webhook WHERE name = ?", name);
+      }),
+    addWebhooks: (names) =>
+      driver.write(() => {
         for (const name of names) driver.run("INSERT INTO webhook (name, cursor) VALUES (?, ?) ON CONFLICT DO NOTHING", name, lastNumber());
       }),
     async readWebhookEvents({ tenant, webhook }, types) {
@@ -50,7 +61,7 @@ export function createWebhookOperations(driver: SqliteDriver, clock: () => numbe
           if (move !== undefined && driver.run(moveCursor, move.to, move.webhook, move.from) === 0) return false;
           const now = clock();
           for (const { id, tenant, webhook, type, task, body } of deliveries)
-            driver.run(insertDelivery, id, tenant, webhook, type, task, body, now, now, now);
+            driver.run(insertDelivery, id, tenant, webhook, type, task, body, now, now, now, task, task, tenant);
           return true;
         },
         { lazy: true, bytes: deliveries.reduce((sum, { body }) => sum + body.length, 0) },
@@ -65,7 +76,8 @@ export function createWebhookOperations(driver: SqliteDriver, clock: () => numbe
     },
     async countWebhookDeliveries(tenant, webhooks) {
       const count = (state: string) =>
-        `(SELECT count(*) FROM webhook_delivery WHERE tenant = ? AND webhook = given.value AND state = '${state}')`;
+        `(SELECT count(*) FROM (
+           SELECT 1 FROM webhook_delivery WHERE tenant = ? AND webhook = given.value AND state = '${state}' LIMIT ${MAX_COUNT}))`;
       const select = `SELECT given.value AS webhook, ${count("pending")} AS pending, ${count("dead")} AS dead FROM json_each(?) AS given`;
       return driver.all(select, tenant, tenant, JSON.stringify(webhooks)).map(toWebhookCounts);
     },
@@ -99,20 +111,20 @@ export function createWebhookOperations(driver: SqliteDriver, clock: () => numbe
 }
 
 /** The operations of the worker that posts deliveries. */
-function createOutboxOperations(driver: SqliteDriver, clock: () => number) {
+function createOutboxOperations(driver: SqliteDriver, { clock, correctSchedule }: Dependencies) {
   return {
-    async listDueWebhooks() {
-      const now = clock();
-      const rows = driver.all(`SELECT DISTINCT tenant, webhook FROM webhook_delivery WHERE ${isDue}`, now, now);
-      return rows.map((row) => ({ tenant: String(row["tenant"]), webhook: String(row["webhook"]) }));
+    async listDueWebhooks(webhooks) {
+      const now = await correctSchedule();
+      return webhooks.filter(({ tenant, webhook }) =>
+        driver.get(`SELECT 1 AS due ${pending} AND next_at <= ? LIMIT 1`, tenant, webhook, now),
+      );
     },
     async claimDueDeliveries({ tenant, webhook }, limit, inProgress) {
-      const now = clock();
+      const now = await correctSchedule();
       const rows = driver.all(
-        `SELECT ${deliveryColumns} FROM webhook_delivery WHERE tenant = ? AND webhook = ? AND ${isDue} ORDER BY next_at, seq LIMIT ?`,
+        `SELECT ${deliveryColumns} ${pending} AND next_at <= ? ORDER BY next_at, seq LIMIT ?`,
         tenant,
         webhook,
-        now,
         now,
         limit + inProgress.size,
       );
@@ -121,10 +133,13 @@ function createOutboxOperations(driver: SqliteDriver, clock: () => number) {
         .slice(0, limit)
         .map(toWebhookDelivery);
     },
-    async nextWebhookInMs() {
-      const now = clock();
-      const next = driver.get("SELECT min(next_at) AS at FROM webhook_delivery WHERE state = 'pending' AND next_at > ?", now)?.["at"];
-      return typeof next === "number" ? next - now : null;
+    async nextWebhookInMs(webhooks) {
+      const now = await correctSchedule();
+      const times = webhooks.map(({ tenant, webhook }) =>
+        driver.get(`SELECT min(next_at) AS at ${pending} AND next_at > ?`, tenant, webhook, now),
+      );
+      const delays = times.flatMap((row) => (typeof row?.["at"] === "number" ? [row["at"] - now] : []));
+      return delays.length === 0 ? null : Math.min(...delays);
     },
     settleDeliveryIfPending: ({ seq, attempts }, { state, nextInMs, lastStatus, lastError }) =>
       driver.write(
@@ -148,13 +163,14 @@ function createOutboxOperations(driver: SqliteDriver, clock: () => number) {
   } satisfies Partial<WebhookStore>;
 }
 
-/** The clock was set back after the last change of a row that is newer than now: its delay would otherwise be that much longer. */
-const isDue = "state = 'pending' AND (next_at <= ? OR updated_at > ?)";
+/** The pending deliveries to one webhook, in the order of the index. */
+const pending = "FROM webhook_delivery WHERE tenant = ? AND webhook = ? AND state = 'pending'";
 
 const moveCursor = "UPDATE webhook SET cursor = ? WHERE name = ? AND cursor = ?";
 
 const insertDelivery = `INSERT INTO webhook_delivery (id, tenant, webhook, type, task, body, state, next_at, created_at, updated_at)
-  VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?)`;
+  SELECT ?, ?, ?, ?, ?, ?, 'pending', ?, ?, ? WHERE ? IS NULL OR EXISTS (SELECT 1 FROM task WHERE seq = ? AND tenant = ?)
+  ON CONFLICT (id) DO NOTHING`;
 
 /** In this order of the tables, only the events of the range are read. */
 const selectEvents = `SELECT ${webhookEventColumns}, s.title, s.error_code,

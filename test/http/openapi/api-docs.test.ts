@@ -29,8 +29,9 @@ describe("the page at /docs", () => {
     expect(page).not.toContain("favicon-32x32.png");
     const { text: script } = await bridge.call("GET", "/docs/static/swagger-initializer.js", { token: null });
     expect(script).toContain('"layout":"BaseLayout"');
-    const icon = await bridge.call("GET", "/docs/static/theme/favicon.svg", { token: null });
-    expect([icon.status, icon.headers.get("content-type")]).toEqual([200, expect.stringContaining("image/svg+xml")]);
+    const icons = ["/docs/static/theme/favicon.svg", "/favicon.ico"];
+    for (const icon of await Promise.all(icons.map((target) => bridge.call("GET", target, { token: null }))))
+      expect([icon.status, icon.headers.get("content-type")]).toEqual([200, expect.stringContaining("image/svg+xml")]);
   });
 
   test("the page loads nothing from other origins", async () => {

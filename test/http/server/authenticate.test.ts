@@ -74,6 +74,7 @@ const routes: readonly [method: string, target: string, scope: Scope | "any" | n
   ["GET", "/", null],
   ["GET", "/openapi.json", null],
   ["GET", "/openapi.yaml", null],
+  ["GET", "/favicon.ico", null],
   ["GET", "/docs", null],
   ["GET", "/docs/static/swagger-ui.css", null],
 ];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { NewTicket } from "../../../src/store/records.ts";
+import type { NewTicket } from "../../../src/store/ticket-records.ts";
 import { newFinish, newTask } from "../../conformance/store.ts";
 import { accept, openWrites, type WritingNode } from "./open-writes.ts";
 

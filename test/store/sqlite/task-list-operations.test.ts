@@ -1,8 +1,8 @@
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { TaskFilter } from "../../../src/store/records.ts";
 import { openSqlite, type SqliteDriver } from "../../../src/store/sqlite/sqlite-driver.ts";
 import { createTaskListOperations } from "../../../src/store/sqlite/task-list-operations.ts";
+import type { TaskFilter } from "../../../src/store/task-list-records.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 interface Place {
