@@ -106,7 +106,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(new Set(all.map(({ task }) => task.seq)).size).toBe(1);
       });
 
-      test("the status of tasks tells what they wait for and how far they are", async () => {
+      test("the status of a task contains what it waits for and its progress", async () => {
         const { store } = await open();
         const request = { ...newTask().request, resumeToken: "session" };
         const running = await started(store, { taskId: "running", request });

@@ -19,7 +19,7 @@ afterAll(async () => {
 const check = (body: object, headers = {}) =>
   bridge.call("POST", "/api/v2/dispatch/check", { body: { provider: "memory", ...body }, headers });
 
-test("a check tells which task a dispatch would create, and creates none", async () => {
+test("a check returns the task that a dispatch would create, and creates none", async () => {
   const { status, body } = await check({ taskId: "never", agentId: "writer", message: "Look.", timeout: 30, profile: "inspect" });
   expect(status).toBe(200);
   expect(body).toEqual({

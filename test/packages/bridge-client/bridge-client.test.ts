@@ -129,7 +129,7 @@ test("listTasks fetches all pages, newest first", async () => {
   expect(await collect(client.listTasks({ agentId: "nobody" }))).toEqual([]);
 });
 
-test("checkDispatch tells what a dispatch would do", async () => {
+test("checkDispatch returns what a dispatch would do", async () => {
   expect(await client.checkDispatch(task)).toMatchObject({
     wouldAnswer: 202,
     problem: null,
