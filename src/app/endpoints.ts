@@ -11,7 +11,7 @@ import { createReceiveDispatch } from "../dispatch/receive-dispatch.ts";
 import { BridgeError } from "../errors.ts";
 import { consoleRoutes } from "../http/console/console.ts";
 import { gatewayRoutes } from "../http/gateway/gateway.ts";
-import { iconRoutes } from "../http/icon.ts";
+import { iconRoutes } from "../http/console/icon.ts";
 import { adapterRoutes } from "../http/routes/adapters.ts";
 import { agentRoutes } from "../http/routes/agents.ts";
 import { approvalRoutes } from "../http/routes/approvals.ts";

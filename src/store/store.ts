@@ -161,8 +161,8 @@ export interface WebhookStore {
   /** Reads the events of these types after the position of the webhook, of the tenant. Null if the webhook has no position. */
   readWebhookEvents(key: WebhookKey, types: readonly EventType[]): Promise<WebhookPage | null>;
   /**
-   * Stores deliveries, unless they are stored already or their task was deleted, and moves the position in the same transaction. Returns false
-   * if another node has moved it before.
+   * Stores deliveries, unless they are stored already or their task was deleted, and moves the position in the same transaction. Returns
+   * false if another node has moved it before.
    */
   addWebhookDeliveries(added: NewDeliveries): Promise<boolean>;
   listWebhookDeliveries(key: WebhookKey, state: CallbackState | undefined, page: Page): Promise<WebhookDelivery[]>;

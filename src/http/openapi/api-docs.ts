@@ -3,7 +3,7 @@ import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from "fastify-zod-openapi";
 import type { z } from "zod";
-import { ICON } from "../icon.ts";
+import { ICON } from "../console/icon.ts";
 import { describeApi } from "./api-description.ts";
 import { callbackBodySchema } from "./callback-webhook.ts";
 import { completeApiDescription } from "./complete-api-description.ts";
