@@ -11,7 +11,6 @@ import { createReceiveDispatch } from "../dispatch/receive-dispatch.ts";
 import { BridgeError } from "../errors.ts";
 import { consoleRoutes } from "../http/console/console.ts";
 import { gatewayRoutes } from "../http/gateway/gateway.ts";
-import { iconRoutes } from "../http/console/icon.ts";
 import { adapterRoutes } from "../http/routes/adapters.ts";
 import { agentRoutes } from "../http/routes/agents.ts";
 import { approvalRoutes } from "../http/routes/approvals.ts";
@@ -133,7 +132,6 @@ export async function createEndpoints(
   await server.register(gatewayRoutes, { registry, dispatcher, logger, forward: forwarding.runtimes });
   await server.register(serviceInfoRoutes, { version });
   await server.register(consoleRoutes);
-  await server.register(iconRoutes);
   await server.register(healthRoutes, { dispatcher, adapters, checkWritable: membership?.checkInTouch ?? store.checkWritable });
   await server.register(metricsRoutes, { metrics, registry, dispatcher, isPublic: config.metricsPublic });
 

@@ -1,7 +1,6 @@
-import type { EventType, ExecutionResult, TaskErrorCode } from "#contract";
-import type { FinalState, ListedTask, StopRequest, Task, TaskIdentity, TaskRequest, TaskState, TaskSummary, TenantQuota } from "../task.ts";
+import type { EventType, ExecutionResult } from "#contract";
+import type { FinalState, StopRequest, Task, TaskIdentity, TaskRequest, TaskSummary, TenantQuota } from "../task.ts";
 import type { Gap, GappedJson } from "./gapped-json.ts";
-import type { UsageCounts } from "./usage-counts.ts";
 
 /** A task about to be stored. */
 export interface NewTask {

@@ -3,7 +3,6 @@ import swaggerUi from "@fastify/swagger-ui";
 import type { FastifyInstance } from "fastify";
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from "fastify-zod-openapi";
 import type { z } from "zod";
-import { ICON } from "../console/icon.ts";
 import { describeApi } from "./api-description.ts";
 import { callbackBodySchema } from "./callback-webhook.ts";
 import { completeApiDescription } from "./complete-api-description.ts";
@@ -11,6 +10,10 @@ import { completeApiDescription } from "./complete-api-description.ts";
 /** Omits `upgrade-insecure-requests`, because the page is often served over plain HTTP on loopback. */
 const PAGE_POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; object-src 'none'; base-uri 'self'; frame-ancestors 'self'";
+
+/** The icon of all pages: a bridge over water. */
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="M2 22h28M5 22a11 11 0 0 1 22 0M10 22v-8m6 8V11m6 11v-8" fill="none" stroke="#2563eb" stroke-width="2.5"/></svg>';
 
 /** Describes all routes that are registered afterwards: as OpenAPI 3.1 at `/openapi.json` and `/openapi.yaml`, and as a page at `/docs`. */
 export async function registerApiDocs(app: FastifyInstance, version: string): Promise<void> {
@@ -37,6 +40,10 @@ export async function registerApiDocs(app: FastifyInstance, version: string): Pr
       favicon: [{ filename: "favicon.svg", rel: "icon", type: "image/svg+xml", sizes: "any", content: ICON }],
     },
   });
+  // Browsers ask for this path also on pages that name another one.
+  app.get("/favicon.ico", { config: { public: true }, schema: { hide: true } }, async (_request, reply) =>
+    reply.header("cache-control", "public, max-age=86400").type("image/svg+xml").send(ICON),
+  );
   app.get("/openapi.json", { config: { public: true }, schema: { hide: true } }, async () => app.swagger());
   // Cached, because the document does not change after the start.
   let yaml: string | undefined;
