@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { withTimeout } from "@hak2i/async-kit";
 import closeWithGrace from "close-with-grace";
 import { pino } from "pino";
-import { createApp } from "./app/create-app.ts";
+import { type App, createApp } from "./app/create-app.ts";
 import { findDatabaseCommand } from "./app/database-commands.ts";
 import { loadConfig } from "./app/load-config.ts";
 import { BridgeError, StartError, StopError } from "./errors.ts";
@@ -93,7 +93,15 @@ async function serve(): Promise<void> {
     throw error;
   }
   for (const warning of warnings) logger.warn(warning);
+  if (process.stderr.isTTY) await printSignInUrl(app);
   void app.suggestAdapters();
+}
+
+/** Prints the link for the person at the terminal, and not to a log, because whoever has it can sign in. */
+async function printSignInUrl(app: App): Promise<void> {
+  // Without the database, Bridge runs on, and people sign in with the token.
+  const url = await app.createSignInUrl().catch(() => null);
+  if (url !== null) process.stderr.write(`\nConsole (signs you in once, within 60 seconds):\n\n  ${url}\n\n`);
 }
 
 /**

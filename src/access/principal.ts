@@ -10,7 +10,7 @@ export interface Principal {
   scopes: ReadonlySet<Scope>;
   /** In ms since the epoch; null if the token never expires. */
   expiresAt: number | null;
-  /** The principal of the token, if this is the principal of a ticket with only some of the token's scopes. */
+  /** The principal of the token, if this is the principal of a session, or of a ticket with only some of the token's scopes. */
   derivedFrom?: Principal;
 }
 
@@ -21,7 +21,7 @@ export const restrictScopes = (principal: Principal, granted: Iterable<Scope>): 
   derivedFrom: principal,
 });
 
-/** Returns whether a principal is the principal of a token or of one of its tickets. */
+/** Returns whether a principal is the principal of a token, or of one of its tickets or sessions. */
 export const derivesFrom = (principal: Principal, tokenPrincipal: Principal): boolean =>
   principal === tokenPrincipal || principal.derivedFrom === tokenPrincipal;
 

@@ -1,19 +1,36 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { BridgeError } from "../errors.ts";
 import { sha256Hex } from "../requests/sha256-hex.ts";
 import type { TicketStore } from "../store/store.ts";
-import { type KnownToken, type Principal, restrictScopes, type Scope } from "./principal.ts";
+import { type Principal, restrictScopes, type Scope } from "./principal.ts";
+import { findOwner, proveToken } from "./token-proof.ts";
 import type { Tokens } from "./tokens.ts";
 
 /** Maximum unused tickets of one tenant. */
 export const MAX_TICKETS_PER_TENANT = 1000;
 
-const TICKET_FORMAT = /^tkt_[A-Za-z0-9_-]{43}$/;
+/** What a ticket replaces a token for: one stream, or the sign-in to the console. The prefix separates them. */
+const prefixes = { stream: "tkt_", signIn: "lnk_" } as const;
+type Purpose = keyof typeof prefixes;
+
+const TICKET_FORMAT = /^(?:tkt|lnk)_[A-Za-z0-9_-]{43}$/;
 
 /** The parts that tickets use. */
 interface TicketOptions {
   store: TicketStore;
   tokens: Pick<Tokens, "findByName">;
+}
+
+/** What a ticket is for. */
+interface TicketRequest {
+  purpose?: Purpose;
+  scopes?: readonly Scope[] | undefined;
+}
+
+/** A ticket, valid once until `expiresAt`, in ms since the epoch. */
+export interface Ticket {
+  ticket: string;
+  expiresAt: number;
 }
 
 export type Tickets = ReturnType<typeof createTickets>;
@@ -30,12 +47,17 @@ export function createTickets({ store, tokens }: TicketOptions) {
      * of the principal. Throws BridgeError `scope_missing` if the principal lacks one of them, `overloaded` if its tenant has too many
      * unused tickets, and `unauthenticated` if the token was revoked while the request was read.
      */
-    async issue(principal: Principal, granted: readonly Scope[] = [...principal.scopes]): Promise<{ ticket: string; expiresAt: number }> {
+    async issue(
+      principal: Principal,
+      { purpose = "stream", scopes: granted = [...principal.scopes] }: TicketRequest = {},
+    ): Promise<Ticket> {
+      if (principal.derivedFrom !== undefined)
+        throw new BridgeError("scope_missing", "A session of the console cannot create tickets. Use its token.");
       rejectMissingScopes(principal.scopes, granted);
       const { name, tenant, expiresAt: tokenExpiresAt } = principal;
       const token = tokens.findByName(name);
       if (token?.principal !== principal) throw new BridgeError("unauthenticated", "The token is unknown or has expired.");
-      const ticket = `tkt_${randomBytes(32).toString("base64url")}`;
+      const ticket = `${prefixes[purpose]}${randomBytes(32).toString("base64url")}`;
       const [hash, tokenProof] = [sha256Hex(ticket), proveToken(ticket, token)];
       const row = { hash, principal: name, tenant, scopes: granted, tokenProof, tokenExpiresAt };
       const expiresAt = await store.insertTicketIfRoom(row, MAX_TICKETS_PER_TENANT);
@@ -46,20 +68,16 @@ export function createTickets({ store, tokens }: TicketOptions) {
       );
     },
     /** Uses up the ticket and returns its principal; null if the ticket is unknown, used or expired, or its token is no longer valid. */
-    async redeem(ticket: string): Promise<Principal | null> {
-      const redeemed = TICKET_FORMAT.test(ticket) ? await store.redeemTicket(sha256Hex(ticket)) : null;
-      const token = redeemed === null ? null : tokens.findByName(redeemed.principal);
-      if (redeemed === null || token === null || redeemed.tokenProof !== proveToken(ticket, token)) return null;
-      const { principal } = token;
-      if (principal.tenant !== redeemed.tenant) return null;
-      const granted = [...principal.scopes].filter((scope) => redeemed.scopes.includes(scope));
+    async redeem(ticket: string, purpose: Purpose = "stream"): Promise<Principal | null> {
+      const isTicket = TICKET_FORMAT.test(ticket) && ticket.startsWith(prefixes[purpose]);
+      const redeemed = isTicket ? await store.redeemTicket(sha256Hex(ticket)) : null;
+      const owner = redeemed === null ? null : findOwner(tokens, ticket, redeemed);
+      if (owner === null) return null;
+      const { principal, granted } = owner;
       return granted.length === principal.scopes.size ? principal : restrictScopes(principal, granted);
     },
   };
 }
-
-/** Returns a proof that a ticket was issued for this token. Without the ticket, which is not stored, the proof reveals nothing. */
-const proveToken = (ticket: string, { digest }: KnownToken): string => createHmac("sha256", ticket).update(digest).digest("hex");
 
 function rejectMissingScopes(scopes: ReadonlySet<Scope>, granted: readonly Scope[]): void {
   const missing = granted.filter((scope) => !scopes.has(scope));

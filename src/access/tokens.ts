@@ -55,6 +55,8 @@ export function loadTokens({ config, logger, announce = writeError, clock = Date
     findByName(name: string): KnownToken | null {
       return knownTokens().find((known) => known.principal.name === name && isValid(known)) ?? null;
     },
+    /** The principal of the first token of the settings, or of the generated token. Null if the tokens file has all tokens. */
+    findOwn: (): Principal | null => configured[0]?.principal ?? null,
     /** Calls the listener, with the former principal, for each token that is removed or changed while Bridge runs. One listener only. */
     onRevoked(listener: (principal: Principal) => void): void {
       revokedListener = listener;

@@ -23,6 +23,8 @@ export interface App {
   server: FastifyInstance;
   /** Listens, recovers the tasks of the last run, and starts to work. Resolves with the address. */
   start(): Promise<string>;
+  /** Returns the URL of the console that signs in once, within 60 seconds, with Bridge's own token; null if it has none. */
+  createSignInUrl(): Promise<string | null>;
   /** Logs once which installed programs could be enabled as adapters. Takes seconds; never fails. */
   suggestAdapters(): Promise<void>;
   /** Reports an uncaught error to the adapter whose third-party code threw it. Returns false if the error is Bridge's own. */
@@ -88,6 +90,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   return {
     server: endpoints.server,
     start: lifecycle.start,
+    createSignInUrl: lifecycle.createSignInUrl,
     suggestAdapters: lifecycle.suggestAdapters,
     reportIsolatedError,
     failed: failed.promise,

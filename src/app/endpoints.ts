@@ -2,6 +2,7 @@ import { fastifySSE } from "@fastify/sse";
 import type { Logger } from "pino";
 import { type Catalog, listInputs } from "#contract";
 import { scopes } from "../access/principal.ts";
+import { createSessions } from "../access/sessions.ts";
 import { createTickets } from "../access/tickets.ts";
 import type { Tokens } from "../access/tokens.ts";
 import { createCallbacks } from "../callbacks/callbacks.ts";
@@ -22,6 +23,7 @@ import { meRoutes } from "../http/routes/me.ts";
 import { metricsRoutes } from "../http/routes/metrics.ts";
 import { nodeRoutes } from "../http/routes/nodes.ts";
 import { serviceInfoRoutes } from "../http/routes/service-info.ts";
+import { sessionRoutes } from "../http/routes/sessions.ts";
 import { statsRoutes } from "../http/routes/stats.ts";
 import { taskFileRoutes } from "../http/routes/task-files.ts";
 import { taskRequestRoutes } from "../http/routes/task-request.ts";
@@ -73,12 +75,13 @@ export async function createEndpoints(
 ) {
   const { store, cluster, view, membership, rates, eventLog, approvals, workspaces, registry, adapters, nodes, dispatcher } = engine;
   const tickets = createTickets({ store, tokens });
+  const sessions = createSessions({ store, tokens, tickets });
   const clientMemory = createClientMemory();
   const overload = createOverloadMonitor({ ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
   // Fastify would log the address itself, before Bridge does.
   const serverLogger = logger.child({}, { level: logger.isLevelEnabled("info") ? "warn" : logger.level });
   const server = await createServer({
-    ...{ config, logger: serverLogger, version, tokens, tickets, overload, clientMemory },
+    ...{ config, logger: serverLogger, version, tokens, tickets, sessions, overload, clientMemory },
     addRateCounts: rates?.addRateCounts ?? null,
   });
   const opened = Promise.withResolvers<void>();
@@ -109,6 +112,7 @@ export async function createEndpoints(
   const forwarding = await createForwarding({ cluster, view, store, logger });
   const workspaceList = createWorkspaceList({ store, workspacesDir: config.workspacesDir });
   await server.register(meRoutes, { scopes });
+  await server.register(sessionRoutes, { sessions, tickets });
   const bodySchema = createDescribedDispatchSchema(inputs);
   await server.register(dispatchRoutes, { bodySchema, receiveDispatch, dispatcher, tasks });
   await server.register(dispatchCheckRoutes, { bodySchema, previewDispatch });
@@ -169,6 +173,7 @@ export async function createEndpoints(
 
   return {
     server,
+    tickets,
     /** Starts to accept requests and sockets. */
     async open(): Promise<void> {
       await sockets.start();

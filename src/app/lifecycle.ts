@@ -3,10 +3,12 @@ import path from "node:path";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { findUnusedPrograms, getProcessLabels, sweepLeftovers } from "../../adapters/index.ts";
+import type { Tokens } from "../access/tokens.ts";
 import type { LoadedAdapter } from "../adapters/adapter-registry.ts";
 import { listDifferingNodes } from "../cluster/node-directory.ts";
 import { waitForLoadBalancers } from "../cluster/wait-for-load-balancers.ts";
 import type { Config } from "../config/config.ts";
+import { toSignInPath } from "../http/routes/sessions.ts";
 import type { Metrics } from "../metrics.ts";
 import { limitResponseOverhead } from "../network/limit-response-overhead.ts";
 import { createRetention } from "../store/retention-timer.ts";
@@ -21,7 +23,7 @@ interface LifecycleOptions {
   endpoints: Endpoints;
   sandbox: OpenedSandbox;
   loaded: readonly LoadedAdapter[];
-  tokens: { close(): void };
+  tokens: Pick<Tokens, "close" | "findOwn">;
   environment: Environment;
   metrics: Metrics;
   logger: Logger;
@@ -104,6 +106,13 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
     }
   }
 
+  async function createSignInUrl(): Promise<string | null> {
+    const principal = tokens.findOwn();
+    if (principal === null) return null;
+    const { ticket } = await endpoints.tickets.issue(principal, { purpose: "signIn" });
+    return `${config.publicUrl ?? `${formatAddress(endpoints.server)}/`}${toSignInPath(ticket)}`;
+  }
+
   async function suggestAdapters(): Promise<void> {
     try {
       const directory = path.join(config.dataDir, "programs");
@@ -123,6 +132,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       startup = start();
       return startup;
     },
+    createSignInUrl,
     suggestAdapters() {
       suggestion = suggestAdapters();
       return suggestion;

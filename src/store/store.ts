@@ -26,7 +26,7 @@ import type {
   TaskStatus,
 } from "./records.ts";
 import type { ListedAgent, TaskFilter, TaskPage, TaskSearch } from "./task-list-records.ts";
-import type { NewTicket, RedeemedTicket } from "./ticket-records.ts";
+import type { NewTicket, RedeemedTicket, StoredSession } from "./ticket-records.ts";
 import type { UsageDimension, UsageSum } from "./usage-records.ts";
 import type { NewDeliveries, WebhookCounts, WebhookDelivery, WebhookKey, WebhookPage } from "./webhook-records.ts";
 
@@ -235,9 +235,19 @@ export interface TicketStore {
   redeemTicket(hash: string): Promise<RedeemedTicket | null>;
 }
 
+/** Open sessions, each of which replaces a token until it expires. */
+export interface SessionStore {
+  /** Stores a session and returns its expiry in ms since the epoch; null if its tenant already has `maxPerTenant` sessions. */
+  insertSessionIfRoom(session: NewTicket, maxPerTenant: number): Promise<number | null>;
+  /** Null if the session is unknown, deleted or expired. */
+  findSession(hash: string): Promise<StoredSession | null>;
+  /** Returns false if the session is unknown. */
+  deleteSession(hash: string): Promise<boolean>;
+}
+
 /** Retention and the state of the file. */
 export interface MaintenanceStore {
-  /** Deletes one slice of expired tasks, events, resume tokens and tickets, or of deleted tasks. Returns the number of rows. */
+  /** Deletes one slice of expired tasks, events, resume tokens, tickets and sessions, or of deleted tasks. Returns the number of rows. */
   prune(olderThanMs: number, limit: number): Promise<number>;
   /** Proves that a write reaches the disk. */
   checkWritable(): Promise<void>;
@@ -262,4 +272,5 @@ export interface Store
     DeletionStore,
     UsageStore,
     TicketStore,
+    SessionStore,
     MaintenanceStore {}

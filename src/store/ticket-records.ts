@@ -1,7 +1,9 @@
 /** How long a ticket is valid. */
 export const TICKET_LIFETIME_MS = 60_000;
+/** How long a session is valid. */
+export const SESSION_LIFETIME_MS = 12 * 3_600_000;
 
-/** A ticket about to be stored, without the ticket itself. */
+/** A ticket or a session about to be stored, without the secret itself. */
 export interface NewTicket {
   /** SHA-256 of the ticket, in hex. */
   hash: string;
@@ -17,3 +19,8 @@ export interface NewTicket {
 
 /** A ticket that was used up. */
 export type RedeemedTicket = Pick<NewTicket, "principal" | "tenant" | "scopes" | "tokenProof">;
+
+/** A session that is valid until `expiresAt`, in ms since the epoch. */
+export interface StoredSession extends RedeemedTicket {
+  expiresAt: number;
+}

@@ -88,7 +88,7 @@ describe("a ticket permits nothing after", () => {
   ])("%s, also after a restart", async (_, changed) => {
     const kept = tokenOf({ name: "kept" });
     const { tickets, known, restart } = await openTickets([token, kept]);
-    const issue = ({ principal }: KnownToken, granted?: ["read"]) => tickets.issue(principal, granted);
+    const issue = ({ principal }: KnownToken, scopes?: ["read"]) => tickets.issue(principal, { scopes });
     const issued = await Promise.all([issue(token), issue(token, ["read"]), issue(token), issue(kept)]);
     if (changed === undefined) known.delete("n");
     else known.set("n", changed);
@@ -103,7 +103,10 @@ describe("a ticket permits nothing after", () => {
 test("a ticket with fewer scopes permits only these scopes, and none that its token has lost", async () => {
   const token = tokenOf({ scopes: new Set(["read", "dispatch", "approve"]) });
   const { tickets, known } = await openTickets([token]);
-  const [reader, both] = [await tickets.issue(token.principal, ["read"]), await tickets.issue(token.principal, ["read", "dispatch"])];
+  const [reader, both] = [
+    await tickets.issue(token.principal, { scopes: ["read"] }),
+    await tickets.issue(token.principal, { scopes: ["read", "dispatch"] }),
+  ];
   const redeemed = await tickets.redeem(reader.ticket);
   expect(redeemed).toMatchObject({ name: "n", tenant: "t", expiresAt: null, scopes: new Set(["read"]) });
   expect(redeemed?.derivedFrom).toBe(token.principal);
@@ -114,7 +117,7 @@ test("a ticket with fewer scopes permits only these scopes, and none that its to
 test("a ticket cannot have a scope that its token lacks", async () => {
   const token = tokenOf();
   const { tickets } = await openTickets([token]);
-  await expect(tickets.issue(token.principal, ["read", "dispatch"])).rejects.toMatchObject({
+  await expect(tickets.issue(token.principal, { scopes: ["read", "dispatch"] })).rejects.toMatchObject({
     code: "scope_missing",
     errors: [{ path: "scopes.1", message: expect.stringContaining('"dispatch"') }],
   });

@@ -1186,6 +1186,40 @@ export function storeConformance(subject: StoreSubject): void {
       });
     });
 
+    describe("sessions", () => {
+      const hours = 3_600_000;
+      const session = (hash: string, fields: Partial<NewTicket> = {}): NewTicket => ({
+        ...{ hash, principal: "ci", tenant: "default", scopes: ["read", "approve"], tokenProof: "proof", tokenExpiresAt: null, ...fields },
+      });
+
+      test("are found until they expire or are deleted, also after a reopen, and retention deletes expired ones", async () => {
+        let now = 1_000;
+        const { store, reopen } = await open(() => now);
+        expect(await store.insertSessionIfRoom(session("a"), 9)).toBe(1_000 + 12 * hours);
+        expect(await store.insertSessionIfRoom(session("b", { tokenExpiresAt: 2_000, scopes: [] }), 9)).toBe(2_000);
+        const again = await reopen();
+        const { principal, tenant, scopes, tokenProof } = session("a");
+        for (let read = 0; read < 2; read += 1)
+          expect(await again.findSession("a")).toEqual({ principal, tenant, scopes, tokenProof, expiresAt: 1_000 + 12 * hours });
+        for (const hash of ["absent", "A", "a\0", ""]) expect(await again.findSession(hash)).toBeNull();
+        now = 2_000;
+        expect([await again.findSession("b"), await again.prune(1_000, 100)]).toEqual([null, 1]);
+        expect([await again.deleteSession("a"), await again.deleteSession("a")]).toEqual([true, false]);
+        expect(await again.findSession("a")).toBeNull();
+      });
+
+      test("are limited per tenant, and neither expired ones nor those of before a set-back clock count", async () => {
+        let now = 20 * hours;
+        const { store } = await open(() => now);
+        expect(await store.insertSessionIfRoom(session("a"), 1)).toBe(32 * hours);
+        expect(await store.insertSessionIfRoom(session("b"), 1)).toBeNull();
+        expect(await store.insertSessionIfRoom(session("c", { tenant: "other" }), 1)).toBe(32 * hours);
+        now = 0;
+        expect(await store.findSession("a")).toBeNull();
+        expect(await store.insertSessionIfRoom(session("d"), 1)).toBe(12 * hours);
+      });
+    });
+
     describe("retention", () => {
       const DAY = 86_400_000;
 

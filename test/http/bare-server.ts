@@ -11,6 +11,7 @@ export const createBareServer = (options: Partial<ServerOptions> = {}): Promise<
     version: "test",
     tokens: { find: () => null },
     tickets: { redeem: async () => null },
+    sessions: { isSession: () => false, find: async () => null },
     overload: { isOverloaded: false },
     clientMemory: createClientMemory(),
     ...options,

@@ -270,7 +270,7 @@ describe("a token that is revoked or expires", () => {
   test("revoking a token also closes a socket that was opened by a ticket with fewer scopes", async () => {
     const server = await startSocketServer();
     const alpha = server.principals.get("alpha") as Principal;
-    const client = await openSocket(`${server.url}?ticket=${(await server.tickets.issue(alpha, ["read"])).ticket}`);
+    const client = await openSocket(`${server.url}?ticket=${(await server.tickets.issue(alpha, { scopes: ["read"] })).ticket}`);
     expect((await client.ask("test.echo")).status).toBe(200);
     server.bridgeServer.disconnect(alpha);
     expect(await client.closed).toMatchObject({ code: 4401 });

@@ -42,14 +42,14 @@ export interface Api {
 /** A response that takes longer counts as lost, so that no page waits forever. */
 const RESPONSE_LIMIT_MS = 30_000;
 
-/** Creates the requests of one token. `onUnauthenticated` is called when Bridge no longer accepts the token. */
-export function createApi(token: string, onUnauthenticated: () => void): Api {
+/** Creates the requests of one token; null for routes that need none. `onUnauthenticated` is called when Bridge no longer accepts the token. */
+export function createApi(token: string | null, onUnauthenticated: () => void): Api {
   async function send(path: string, { method = "GET", body, headers, signal }: CallOptions): Promise<Response> {
     const response = await fetch(new URL(path.slice(1), bridgeUrl), {
       method,
       headers: {
         ...headers,
-        authorization: `Bearer ${token}`,
+        ...(token !== null && { authorization: `Bearer ${token}` }),
         ...(body !== undefined && { "content-type": "application/json" }),
       },
       body: body === undefined ? null : JSON.stringify(body),

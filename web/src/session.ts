@@ -2,6 +2,7 @@ import type { Scope } from "bridge-client";
 import { type Api, ApiError, createApi } from "./api.ts";
 import { type Attention, createAttention } from "./live/attention.ts";
 import { createFeed, type Feed } from "./live/feed.ts";
+import { redeemTicket, takeTicket } from "./sign-in-link.ts";
 
 const STORED_TOKEN = "bridge.token";
 
@@ -31,6 +32,8 @@ export type SessionState =
   | { kind: "signed-in"; context: ConsoleContext };
 
 const WITHDRAWN = "Bridge no longer accepts this token. It has expired or was withdrawn. Sign in with another one.";
+/** The token of a session, which a sign-in link creates. */
+const SESSION_PREFIX = "ses_";
 const RETRY_MS = 1000;
 
 /** Creates the session. `onChange` is called after every change of its state. */
@@ -85,21 +88,45 @@ export function createSession(onChange: () => void) {
     change({ kind: "signed-in", context: { ...part, feed, attention } });
   }
 
+  /** Signs in with a token that stays in this tab. */
+  function keep(token: string): void {
+    sessionStorage.setItem(STORED_TOKEN, token);
+    void open(token);
+  }
+
+  async function signInByLink(ticket: string): Promise<void> {
+    change({ kind: "checking" });
+    try {
+      keep(await redeemTicket(ticket));
+    } catch (error) {
+      change({ kind: "signed-out", reason: error instanceof ApiError ? error.message : String(error) });
+    }
+  }
+
   return {
     get state(): SessionState {
       return state;
     },
-    /** Continues with the token of this tab, or the one that the browser remembers. */
+    /** Signs in by the link that opened the page, or continues with the token of this tab, or with the one that the browser remembers. */
     resume(): void {
+      const ticket = takeTicket();
+      if (ticket !== null) return void signInByLink(ticket);
       const token = sessionStorage.getItem(STORED_TOKEN) ?? localStorage.getItem(STORED_TOKEN);
       if (token !== null) void open(token);
     },
     /** Signs in. The token stays in this tab, unless the browser is to remember it. */
     signIn(token: string, { remember }: { remember: boolean }): void {
-      sessionStorage.setItem(STORED_TOKEN, token);
       if (remember) localStorage.setItem(STORED_TOKEN, token);
-      void open(token);
+      keep(token);
     },
-    signOut: () => end(null),
+    signOut(): void {
+      if (state.kind === "signed-in" && state.context.token.startsWith(SESSION_PREFIX)) closeSession(state.context.api);
+      end(null);
+    },
   };
+}
+
+/** Ends the session in Bridge. If Bridge does not respond, the session ends by itself. */
+function closeSession(api: Api): void {
+  api.call("/api/v2/sessions/current", { method: "DELETE" }).catch(() => {});
 }

@@ -14,6 +14,8 @@ import type {
   ListedTask,
   Scope,
   ServiceInfo,
+  Session,
+  SignInLink,
   Stats,
   StatsQuery,
   Task,
@@ -82,6 +84,12 @@ export interface BridgeClient {
   events(source?: string | EventFilter, options?: EventOptions): AsyncGenerator<BridgeEvent, void>;
   /** Creates a ticket for a browser, valid once within 60 s. Each of `scopes` must be a scope of the token. Default: all of them. */
   createTicket(request?: { scopes?: readonly Scope[] | undefined }, options?: CallOptions): Promise<Ticket>;
+  /** Creates a link that signs a browser in to the console, valid once within 60 s. */
+  createSignInLink(options?: CallOptions): Promise<SignInLink>;
+  /** Opens a session with the ticket of a link. Needs no token. */
+  createSession(ticket: string, options?: CallOptions): Promise<Session>;
+  /** Ends the session whose token this client uses. */
+  deleteSession(options?: CallOptions): Promise<void>;
   /** Returns the name, tenant, scopes and expiry of the token. */
   getIdentity(options?: CallOptions): Promise<Identity>;
   listAdapters(options?: CallOptions): AsyncGenerator<Adapter, void>;
@@ -187,6 +195,9 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     listTasks: (filter = {}, options = {}) => list("/api/v2/tasks", filter, options),
     cancel: (taskId, { signal } = {}) => send(`${pathOf(taskId)}/cancel`, { method: "POST", signal }),
     events: (source = {}, options = {}) => followEvents(source, options, settings),
+    createSignInLink: ({ signal } = {}) => send("/api/v2/sessions/link", { method: "POST", signal }),
+    createSession: (ticket, { signal } = {}) => send("/api/v2/sessions", { method: "POST", body: { ticket }, signal }),
+    deleteSession: ({ signal } = {}) => send("/api/v2/sessions/current", { method: "DELETE", signal }),
     createTicket: ({ scopes } = {}, { signal } = {}) => send("/api/v2/events/ticket", { method: "POST", body: { scopes }, signal }),
     getIdentity: ({ signal } = {}) => send("/api/v2/me", { signal }),
     listAdapters: (options = {}) => list("/api/v2/adapters", {}, options),

@@ -302,6 +302,21 @@ export interface Ticket {
   expiresAt: string;
 }
 
+/** A link that signs a browser in to the console, once. */
+export interface SignInLink {
+  ticket: string;
+  /** Path and fragment of the console, relative to the address of Bridge. */
+  path: string;
+  expiresAt: string;
+}
+
+/** A session of the console. */
+export interface Session {
+  /** Replaces the token that created the link. */
+  token: string;
+  expiresAt: string;
+}
+
 /** Name, version and links of Bridge. */
 export interface ServiceInfo {
   name: string;

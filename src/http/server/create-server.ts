@@ -52,7 +52,7 @@ export interface ServerOptions extends Credentials {
 
 /** Creates the HTTP server with everything that applies to all routes. The caller registers the routes afterwards. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { config, logger, tokens, tickets } = options;
+  const { config, logger, tokens, tickets, sessions } = options;
   const timeouts = { ...serverTimeouts, ...options.timeouts };
   const app: FastifyInstance = Fastify({
     http: {
@@ -98,7 +98,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   limitPipelining(app);
   drainResponsesOnClose(app, timeouts.drainMs);
   app.decorateRequest("principal", null as unknown as Principal);
-  app.addHook("onRequest", createAuthentication({ tokens, tickets }));
+  app.addHook("onRequest", createAuthentication({ tokens, tickets, sessions }));
   shedLoad(app, options.overload);
   limitMemory(app, { ...config, clientMemory: options.clientMemory, stalledReaderMs: timeouts.stalledReaderMs });
   if (config.rateLimitPerMinute !== null) await limitRate(app, config.rateLimitPerMinute, options.addRateCounts ?? null);

@@ -126,7 +126,7 @@ export const eventRoutes: FastifyPluginAsyncZodOpenApi<{ store: EventStore; even
       },
     },
     async (request, reply) => {
-      const { ticket, expiresAt } = await tickets.issue(request.principal, request.body?.scopes);
+      const { ticket, expiresAt } = await tickets.issue(request.principal, { scopes: request.body?.scopes });
       reply.code(201).header("Cache-Control", "no-store");
       return { ticket, expiresAt: new Date(expiresAt).toISOString() };
     },

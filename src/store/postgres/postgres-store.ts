@@ -29,6 +29,7 @@ import { createReaderPool } from "./reader-pool.ts";
 import { createResumeTokenReads } from "./resume-token-reads.ts";
 import { createRetentionWrites } from "./retention-writes.ts";
 import { readServerClock } from "./server-clock.ts";
+import { createSessionOperations } from "./session-operations.ts";
 import { readStopRequests } from "./stop-reads.ts";
 import { createTaskListReads } from "./task-list-reads.ts";
 import { createTaskReads } from "./task-reads.ts";
@@ -162,6 +163,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...deletions,
     ...createDeletionWrites(writer),
     ...createTicketWrites(writer, createTicketReads(reader)),
+    ...createSessionOperations(reader, clock),
     ...createUsageReads(reader),
     ...createRetentionWrites(writer),
     keepLongTexts: longTexts.keepLongTexts,

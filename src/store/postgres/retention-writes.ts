@@ -1,6 +1,6 @@
 import { type Age, findRangeEnd, type OldestEvent, TASK_SLICE_BYTES } from "../retention-range.ts";
 import type { MaintenanceStore } from "../store.ts";
-import { TICKET_LIFETIME_MS } from "../ticket-records.ts";
+import { SESSION_LIFETIME_MS, TICKET_LIFETIME_MS } from "../ticket-records.ts";
 import type { BatchWriter } from "./batch-writer.ts";
 import type { Row } from "./connection.ts";
 import type { OperationKind, Transaction } from "./operation-kind.ts";
@@ -39,12 +39,13 @@ async function prune({ olderThanMs, limit }: Slice, transaction: Transaction): P
   const age = { now, before: now - olderThanMs };
   const tokens = await transaction.query(pruneTokens, [age.before]);
   const tickets = await transaction.query(pruneTickets, [now, now + TICKET_LIFETIME_MS]);
+  const sessions = await transaction.query(pruneSessions, [now, now + SESSION_LIFETIME_MS]);
   const markers = await transaction.query(pruneMarkers, [MARKER_LIFETIME_MS]);
   const deliveries = await transaction.query(pruneDeliveries, [age.before, limit]);
   const usage = await removeExpiredUsage(transaction);
   const events = await pruneEvents(age, { limit, transaction });
   const tasks = await pruneTasks(age, { limit, transaction });
-  const removed = tokens.length + tickets.length + markers.length + deliveries.length + usage + events + tasks;
+  const removed = tokens.length + tickets.length + sessions.length + markers.length + deliveries.length + usage + events + tasks;
   return removed > 0 ? removed : (await transaction.query(pruneLabels, [])).length;
 }
 
@@ -62,10 +63,14 @@ const pruneTokens = {
   name: "prune_tokens",
   text: deleteFree("resume_token", { key: "tenant, provider, agent_id, token", condition: "used_at < $1" }),
 };
-/** A ticket that would live longer than any new ticket was issued before the clock was set back. */
+/** A ticket or session that would live longer than any new one was issued before the clock was set back. */
 const pruneTickets = {
   name: "prune_tickets",
   text: deleteFree("ticket", { key: "hash", condition: "expires_at <= $1 OR expires_at > $2" }),
+};
+const pruneSessions = {
+  name: "prune_sessions",
+  text: deleteFree("session", { key: "hash", condition: "expires_at <= $1 OR expires_at > $2" }),
 };
 const pruneDeliveries = {
   name: "prune_deliveries",

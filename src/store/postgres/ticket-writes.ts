@@ -1,6 +1,7 @@
 import { toColumnText } from "../column-text.ts";
 import type { TicketStore } from "../store.ts";
 import { type NewTicket, type RedeemedTicket, TICKET_LIFETIME_MS } from "../ticket-records.ts";
+import { toRedeemedTicket } from "../ticket-rows.ts";
 import type { BatchWriter } from "./batch-writer.ts";
 import type { OperationKind, Transaction } from "./operation-kind.ts";
 import type { createTicketReads } from "./ticket-reads.ts";
@@ -44,7 +45,7 @@ export const redeemOperation: OperationKind<string, RedeemedTicket | null> = {
   isRepeatable: false,
   async run(inputs, transaction) {
     const rows = await transaction.query(redeemTickets, [inputs, transaction.now, transaction.now + TICKET_LIFETIME_MS]);
-    const tickets = new Map(rows.filter(({ valid }) => valid === true).map((row) => [String(row["hash"]), toRedeemed(row)]));
+    const tickets = new Map(rows.filter(({ valid }) => valid === true).map((row) => [String(row["hash"]), toRedeemedTicket(row)]));
     return inputs.map((hash) => ({ output: tickets.get(hash) ?? null }));
   },
 };
@@ -53,13 +54,6 @@ const redeemTickets = {
   name: "redeem_tickets",
   text: `DELETE FROM ticket WHERE hash = ANY ($1::text[]) RETURNING *, expires_at > $2 AND expires_at <= $3 AS valid`,
 };
-
-const toRedeemed = (row: Readonly<Record<string, unknown>>): RedeemedTicket => ({
-  principal: String(row["principal"]),
-  tenant: String(row["tenant"]),
-  scopes: JSON.parse(String(row["scopes"])) as string[],
-  tokenProof: String(row["token_proof"]),
-});
 
 /** The operations of tickets. A ticket that is not stored costs no commit, because anyone can send such tickets. */
 export function createTicketWrites(writer: Pick<BatchWriter, "write">, { isTicketKnown }: ReturnType<typeof createTicketReads>) {

@@ -8,6 +8,7 @@ import { createEventOperations } from "./event-operations.ts";
 import { createLongTextOperations } from "./long-text-operations.ts";
 import { createResumeTokenOperations } from "./resume-token-operations.ts";
 import { createRetentionOperations } from "./retention-operations.ts";
+import { createSessionOperations } from "./session-operations.ts";
 import { openSqlite } from "./sqlite-driver.ts";
 import { createStopOperations } from "./stop-operations.ts";
 import { createTaskListOperations } from "./task-list-operations.ts";
@@ -37,6 +38,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
   const agents = createAgentOperations(driver);
   const deletions = createDeletionOperations(driver, { agents });
   const tickets = createTicketOperations(driver, clock);
+  const sessions = createSessionOperations(driver, clock);
   const webhooks = createWebhookOperations(driver, { clock, correctSchedule: callbacks.correctSchedule });
   const usage = createUsageOperations(driver);
 
@@ -58,8 +60,9 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     ...createResumeTokenOperations(driver),
     ...deletions.operations,
     ...tickets.operations,
+    ...sessions.operations,
     ...usage.operations,
-    ...createRetentionOperations(driver, { deletions, agents, tickets, webhooks, usage, clock }),
+    ...createRetentionOperations(driver, { deletions, agents, tickets, sessions, webhooks, usage, clock }),
     checkWritable: () =>
       driver.write(() => {
         driver.run(

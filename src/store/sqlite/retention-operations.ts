@@ -2,6 +2,7 @@ import { type Age, findRangeEnd, type OldestEvent, TASK_SLICE_BYTES } from "../r
 import type { Store } from "../store.ts";
 import type { createAgentOperations } from "./agent-operations.ts";
 import type { createDeletionOperations } from "./deletion-operations.ts";
+import type { createSessionOperations } from "./session-operations.ts";
 import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 import type { createTicketOperations } from "./ticket-operations.ts";
 import type { createUsageOperations } from "./usage-operations.ts";
@@ -12,13 +13,17 @@ interface Dependencies {
   deletions: Pick<ReturnType<typeof createDeletionOperations>, "purgeSlice">;
   agents: Pick<ReturnType<typeof createAgentOperations>, "forgetCounts">;
   tickets: Pick<ReturnType<typeof createTicketOperations>, "removeExpired">;
+  sessions: Pick<ReturnType<typeof createSessionOperations>, "removeExpired">;
   webhooks: Pick<ReturnType<typeof createWebhookOperations>, "prune">;
   usage: Pick<ReturnType<typeof createUsageOperations>, "removeExpired">;
   clock: () => number;
 }
 
 /** Deletes expired rows slice by slice, so that no reader waits for it. */
-export function createRetentionOperations(driver: SqliteDriver, { deletions, agents, tickets, webhooks, usage, clock }: Dependencies) {
+export function createRetentionOperations(
+  driver: SqliteDriver,
+  { deletions, agents, tickets, sessions, webhooks, usage, clock }: Dependencies,
+) {
   /** Deletes the oldest events. */
   function pruneEvents(age: Age, limit: number): number {
     const { now, before } = age;
@@ -85,7 +90,8 @@ export function createRetentionOperations(driver: SqliteDriver, { deletions, age
           const now = clock();
           const age = { now, before: now - olderThanMs };
           const tokens = driver.run("DELETE FROM resume_token WHERE used_at < ?", age.before);
-          const others = webhooks.prune(age.before, limit) + tickets.removeExpired(now) + usage.removeExpired(now);
+          const others =
+            webhooks.prune(age.before, limit) + tickets.removeExpired(now) + sessions.removeExpired(now) + usage.removeExpired(now);
           return pruneEvents(age, limit) + pruneTasks(age, limit) + tokens + others;
         },
         { lazy: true },

@@ -1,5 +1,6 @@
 import type { Store } from "../store.ts";
 import { TICKET_LIFETIME_MS } from "../ticket-records.ts";
+import { toRedeemedTicket } from "../ticket-rows.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 
 /** Creates the operations of tickets. */
@@ -33,12 +34,7 @@ export function createTicketOperations(driver: SqliteDriver, clock: () => number
       driver.write(() => {
         const row = driver.get("DELETE FROM ticket WHERE hash = ? RETURNING *", hash);
         if (row === undefined || isExpired(Number(row["expires_at"]), clock())) return null;
-        return {
-          principal: String(row["principal"]),
-          tenant: String(row["tenant"]),
-          scopes: JSON.parse(String(row["scopes"])) as string[],
-          tokenProof: String(row["token_proof"]),
-        };
+        return toRedeemedTicket(row);
       }),
   } satisfies Partial<Store>;
 

@@ -27,6 +27,30 @@ test("a person signs in with a token, which leaves the browser at the end", asyn
   expectQuiet(opened);
 });
 
+test("a link signs in once, leaves the address, and its session ends when the person signs out", async () => {
+  const headers = { authorization: "Bearer secret-operator" };
+  const answer = await fetch(`${bench.url}/api/v2/sessions/link`, { method: "POST", headers });
+  const { path } = (await answer.json()) as { path: string };
+  const opened = await bench.open(path.slice("ui/".length), { token: null });
+  const { page } = opened;
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  expect(page.url()).toBe(`${bench.url}/ui/`);
+  const token: string = await page.evaluate("sessionStorage.getItem('bridge.token')");
+  expect(token).toMatch(/^ses_/);
+  const isValid = async () => (await fetch(`${bench.url}/api/v2/me`, { headers: { authorization: `Bearer ${token}` } })).ok;
+  expect(await isValid()).toBe(true);
+  await page.reload();
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("Token").waitFor();
+  await expect.poll(isValid).toBe(false);
+  expectQuiet(opened);
+
+  const again = await bench.open(path.slice("ui/".length), { token: null });
+  await again.page.getByRole("alert").getByText("was used").waitFor();
+  expect(again.page.url()).toBe(`${bench.url}/ui/`);
+});
+
 test("a remembered token survives the tab, until the person signs out", async () => {
   const opened = await bench.open("", { token: null });
   await opened.page.getByLabel("Token").fill("secret-operator");

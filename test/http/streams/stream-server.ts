@@ -4,6 +4,7 @@ import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import { type Principal, scopes } from "../../../src/access/principal.ts";
+import { createSessions } from "../../../src/access/sessions.ts";
 import { createTickets } from "../../../src/access/tickets.ts";
 import { createEventLog, type EventLog } from "../../../src/events/event-log.ts";
 import { createServer } from "../../../src/http/server/create-server.ts";
@@ -78,6 +79,7 @@ export async function startStreamServer(options: StreamServerOptions = {}): Prom
       version: "test",
       tokens,
       tickets,
+      sessions: createSessions({ store, tokens, tickets }),
       overload: { isOverloaded: false },
       clientMemory,
     });

@@ -1,0 +1,39 @@
+import { toColumnText } from "../column-text.ts";
+import type { SessionStore } from "../store.ts";
+import { SESSION_LIFETIME_MS } from "../ticket-records.ts";
+import { toStoredSession } from "../ticket-rows.ts";
+import type { Reader } from "./reader-pool.ts";
+import { serverClock } from "./server-clock.ts";
+import { toStatement } from "./to-statement.ts";
+
+/**
+ * Creates the operations of sessions. Each write is a transaction of one statement, because people sign in rarely. `clock` stands in for the
+ * clock of the server, for tests.
+ */
+export function createSessionOperations(reader: Reader, clock?: () => number): SessionStore {
+  const now = (): number | null => clock?.() ?? null;
+
+  return {
+    async insertSessionIfRoom({ hash, principal, tenant, scopes, tokenProof, tokenExpiresAt }, maxPerTenant) {
+      const values = [hash, principal, tenant, JSON.stringify(scopes), tokenProof, tokenExpiresAt, maxPerTenant, now()];
+      const inserted = await reader.get(insertSession, ...values);
+      return inserted === undefined ? null : Number(inserted["expires_at"]);
+    },
+    async findSession(hash) {
+      const row = await reader.get(selectSession, toColumnText(hash), now());
+      return row === undefined ? null : toStoredSession(row);
+    },
+    deleteSession: async (hash) => (await reader.all(deleteSession, toColumnText(hash))).length === 1,
+  };
+}
+
+/** A session that would outlive a new one is from before the clock was set back, so it counts as expired. Retention deletes expired ones. */
+const isValid = `expires_at > clock.now AND expires_at <= clock.now + ${SESSION_LIFETIME_MS}`;
+const clockFrom = (parameter: string): string => `clock AS MATERIALIZED (SELECT coalesce(${parameter}::bigint, ${serverClock}) AS now)`;
+const insertSession = toStatement(
+  `WITH ${clockFrom("$8")} INSERT INTO session (hash, principal, tenant, scopes, token_proof, expires_at)
+   SELECT $1, $2, $3, $4, $5, least(clock.now + ${SESSION_LIFETIME_MS}, $6::bigint) FROM clock
+   WHERE (SELECT count(*) FROM session, clock WHERE tenant = $3 AND ${isValid}) < $7 RETURNING expires_at`,
+);
+const selectSession = toStatement(`WITH ${clockFrom("$2")} SELECT session.* FROM session, clock WHERE hash = $1 AND ${isValid}`);
+const deleteSession = toStatement("DELETE FROM session WHERE hash = $1 RETURNING 1 AS deleted");

@@ -1,0 +1,13 @@
+import type { StoredRow } from "./task-rows.ts";
+import type { RedeemedTicket, StoredSession } from "./ticket-records.ts";
+
+/** A row of a ticket. */
+export const toRedeemedTicket = (row: StoredRow): RedeemedTicket => ({
+  principal: String(row["principal"]),
+  tenant: String(row["tenant"]),
+  scopes: JSON.parse(String(row["scopes"])) as string[],
+  tokenProof: String(row["token_proof"]),
+});
+
+/** A row of a session. */
+export const toStoredSession = (row: StoredRow): StoredSession => ({ ...toRedeemedTicket(row), expiresAt: Number(row["expires_at"]) });

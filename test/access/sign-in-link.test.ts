@@ -1,0 +1,60 @@
+import { spawn } from "node:child_process";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startBridgeProgram } from "../support/bridge-program.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const LINK = /http:\/\/127\.0\.0\.1:\d+\/ui\/#t=(lnk_[\w-]{43})/;
+const start = path.resolve(import.meta.dirname, "../../src/start.js");
+
+/** Starts Bridge on a terminal. Returns what the terminal shows. */
+async function startOnTerminal(): Promise<() => string> {
+  const directory = await temporaryDirectory();
+  // The shell prints its process id and then becomes Bridge.
+  const command = `echo "pid $$"; exec "${process.execPath}" "${start}"`;
+  const child = spawn("script", ["--quiet", "--command", command, "/dev/null"], {
+    cwd: directory,
+    env: { PATH: "/usr/bin:/bin", SHELL: "/bin/sh", BRIDGE_PORT: "0", BRIDGE_DATA_DIR: directory },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let shown = "";
+  child.stdout.on("data", (data: Buffer) => {
+    shown += data;
+  });
+  onTestFinished(async () => {
+    const pid = /pid (\d+)/.exec(shown)?.[1];
+    if (pid !== undefined) process.kill(Number(pid), "SIGTERM");
+    await new Promise((resolve) => child.once("close", resolve));
+  });
+  return () => shown;
+}
+
+test("on a terminal, Bridge prints a link that opens a session once, and its log does not contain it", async () => {
+  const shown = await startOnTerminal();
+  await expect.poll(shown).toMatch(LINK);
+  const [url = "", ticket] = LINK.exec(shown()) ?? [];
+  expect(
+    shown()
+      .split("\n")
+      .filter((line) => line.includes("lnk_")),
+  ).toHaveLength(1);
+  const open = () =>
+    fetch(new URL("/api/v2/sessions", url), {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ ticket }),
+    });
+  const session = (await (await open()).json()) as { token: string };
+  const me = await fetch(new URL("/api/v2/me", url), { headers: { authorization: `Bearer ${session.token}` } });
+  expect(await me.json()).toMatchObject({ name: "own-token", tenant: "default" });
+  expect((await open()).status).toBe(401);
+});
+
+test("without a terminal, Bridge prints no link", async () => {
+  const directory = await temporaryDirectory();
+  const bridge = await startBridgeProgram(directory);
+  expect((await bridge.call("GET", "/api/v2/me")).status).toBe(200);
+  bridge.signal("SIGTERM");
+  await bridge.exited;
+  expect(bridge.stderr()).not.toContain("lnk_");
+});
