@@ -145,7 +145,8 @@ export function createDispatcher(options: DispatcherOptions) {
   async function stopAll(): Promise<void> {
     for (const run of running.all()) stopForShutdown(run);
     await queue.waitUntilStarted();
-    await Promise.all(running.all().map((run) => run.ended));
+    // A run whose end cannot be stored must not end the wait for the others.
+    await Promise.allSettled(running.all().map((run) => run.ended));
   }
 
   return {

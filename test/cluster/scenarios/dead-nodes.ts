@@ -1,4 +1,5 @@
 import { cpSync, rmSync } from "node:fs";
+import path from "node:path";
 import { startBridge } from "../../crash/bridge-process.ts";
 import { findRuntimeProcesses } from "../../crash/leftover-processes.ts";
 import { planRounds } from "../../crash/plan-rounds.ts";
@@ -142,7 +143,7 @@ export const clonedDirectory: Scenario = {
   async act({ nodes, onViolation, count }) {
     const [node] = nodes as [ClusterNode];
     const copy = `${node.dataDir}-copy`;
-    cpSync(node.dataDir, copy, { recursive: true, filter: (source) => !source.includes("/tmp") });
+    cpSync(node.dataDir, copy, { recursive: true, filter: (source) => path.relative(node.dataDir, source) !== "tmp" });
     const life = startBridge({ ...node.environment, BRIDGE_DATA_DIR: copy, BRIDGE_PORT: "0" });
     const code = await life.exited;
     if (code !== 1 || !/copy of its data directory/.test(life.stderr()))

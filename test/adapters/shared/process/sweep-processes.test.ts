@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { familyOf, labelCommand } from "../../../../adapters/shared/process/process-labels.ts";
 import { sweepLeftovers, sweepTask } from "../../../../adapters/shared/process/sweep-processes.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
@@ -40,6 +40,19 @@ describe("the sweep of one task", () => {
     const { killed, left } = await sweepTask({ ...task, graceMs: 100 });
     expect({ ended: await endOf(stubborn), left }).toEqual({ ended: "SIGKILL", left: 0 });
     expect(killed).toBeGreaterThanOrEqual(1);
+  });
+
+  test("kills a process that ignores SIGTERM also if Bridge was frozen for a minute during the sweep", async () => {
+    const stubborn = await start(ours, 'trap "" TERM; echo ready; while :; do sleep 0.05; done');
+    const now = performance.now.bind(performance);
+    let calls = 0;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => {
+      calls += 1;
+      return now() + (calls > 1 ? 60_000 : 0);
+    });
+    onTestFinished(() => clock.mockRestore());
+    const { left } = await sweepTask(task);
+    expect({ ended: await endOf(stubborn), left }).toEqual({ ended: "SIGKILL", left: 0 });
   });
 
   test("kills a process that removes its marks", async () => {
