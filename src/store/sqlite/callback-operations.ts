@@ -1,6 +1,16 @@
 import type { Task } from "../../task.ts";
+import { encodeAttempt, extendHistory } from "../callback-history.ts";
 import { pendingOfQueue, pendingQueues } from "../callback-queues-sql.ts";
-import { callbackColumns, dueCallbackColumns, toCallback, toDueCallback, toNewDueCallback, toStoredBody } from "../callback-rows.ts";
+import {
+  callbackColumns,
+  callbackDetailColumns,
+  dueCallbackColumns,
+  toCallback,
+  toCallbackDetails,
+  toDueCallback,
+  toNewDueCallback,
+  toStoredBody,
+} from "../callback-rows.ts";
 import { toColumnText } from "../column-text.ts";
 import type { LongTexts } from "../long-texts.ts";
 import { type Callback, callbackStates, type DueCallback, type NewCallback } from "../records.ts";
@@ -53,6 +63,10 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
       announce = listener;
     },
     findCallback: async (taskSeq) => find(taskSeq),
+    async findCallbackDetails(taskSeq) {
+      const row = driver.get(`SELECT ${callbackDetailColumns} ${fromCallbacks} WHERE c.task = ?`, taskSeq);
+      return row === undefined ? null : toCallbackDetails(row);
+    },
     async listCallbacks(tenant, state, page) {
       const before = page.before ?? Number.MAX_SAFE_INTEGER;
       const select = `SELECT ${callbackColumns} ${fromCallbacks} WHERE c.tenant = ? AND c.state = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`;
@@ -99,8 +113,10 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
       driver.write(
         () => {
           const now = detector.track(clock());
+          const line = encodeAttempt(attemptsBefore, settlement, now);
           const row = driver.get(
             `UPDATE callback SET state = ?, attempts = attempts + 1, next_at = ?, last_status = ?, last_error = ?, updated_at = ?,
+               history = ${extendHistory({ history: "history", line: "?", position: "instr" })},
                body = CASE WHEN ? = 'delivered' THEN NULL ELSE body END
              WHERE task = ? AND state = 'pending' AND attempts = ? RETURNING attempts`,
             settlement.state,
@@ -108,6 +124,8 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
             settlement.lastStatus,
             settlement.lastError === null ? null : toColumnText(settlement.lastError),
             now,
+            line,
+            line,
             settlement.state,
             task.seq,
             attemptsBefore,
