@@ -2,6 +2,7 @@ import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createCallbacks } from "../../src/callbacks/callbacks.ts";
 import { createDnsResolver, type FoundAddress } from "../../src/network/dns-resolver.ts";
+import type { Task } from "../../src/task.ts";
 import { newTask } from "../conformance/store.ts";
 import { startNameServer } from "../network/name-server.ts";
 import { databaseOf } from "../support/database-subject.ts";
@@ -126,6 +127,16 @@ describe("a callback", () => {
         expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({ taskId: "t1" });
     }
     expect(fixture.log.some(({ message }) => message.includes("not signed"))).toBe(false);
+  });
+
+  test("settles a response that stays open, and stores what has arrived of it", async () => {
+    const receiver = await receive((response) => void response.writeHead(200).write("thinking"));
+    const fixture = await createCallbackFixture();
+    fixture.worker.start();
+    const task = await fixture.owe("t1", receiver.origin);
+    await fixture.settled(task, "delivered", 1);
+    expect(receiver.underWay()).toBe(1);
+    expect((await fixture.store.findCallbackDetails(task.seq))?.history).toMatchObject([{ response: "thinking", responseTruncated: true }]);
   });
 
   test("without a signature is warned about once, at the start", async () => {
@@ -540,6 +551,26 @@ describe("redelivery", () => {
       expect.objectContaining({ status: "rejected", reason: expect.objectContaining({ code: "invalid_state" }) }),
     );
     await fixture.settled(task, "dead", 2);
+  });
+
+  test("of all dead callbacks examines 1,000 per request, and ends although the receiver still fails", async () => {
+    const receiver = await receive(withStatus(410));
+    const fixture = await createCallbackFixture();
+    const tasks = await Promise.all(Array.from({ length: 1150 }, (_, index) => fixture.owe(`t${index}`, receiver.origin)));
+    const queue = { tenant: "default", origin: receiver.origin };
+    for (const task of tasks)
+      void fixture.store.settleCallbackIfPending(
+        { task, attempts: 0 },
+        { state: "dead", nextInMs: null, lastStatus: 410, lastError: "http_410", event: null },
+      );
+    await fixture.settled(tasks.at(-1) as Task, "dead", 1);
+    fixture.worker.start();
+    const callbacks = createCallbacks(fixture.store, fixture.worker);
+    const first = await callbacks.redeliverAll(queue, null);
+    expect(first).toEqual({ redelivered: 1000, next: expect.any(Number) });
+    expect(await callbacks.redeliverAll(queue, first.next)).toEqual({ redelivered: 150, next: null });
+    await expect.poll(() => fixture.attempts().length).toBe(1150);
+    expect(await callbacks.redeliverAll({ ...queue, tenant: "other" }, null)).toEqual({ redelivered: 0, next: null });
   });
 
   test("is rejected for a task without a callback", async () => {
