@@ -133,7 +133,7 @@ const redeliveryRequestSchema = z
     origin: originSchema.describe("Scheme, host and port of the receiver, such as https://example.com."),
     cursor: cursorSchema.optional().describe("`nextCursor` of the previous request."),
   })
-  .meta({ id: "RedeliveryRequest", examples: [{ origin: "https://receiver.example" }] });
+  .meta({ id: "RedeliveryRequest", override: { examples: [{ origin: "https://receiver.example" }] } });
 
 const redeliverySchema = z
   .strictObject({
