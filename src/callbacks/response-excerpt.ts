@@ -37,7 +37,7 @@ export function createExcerptReader() {
       isWhole = isComplete;
       fill();
     },
-    /** Resolves when the excerpt is filled, at the latest after a short time. A receiver cannot delay the result of its attempt any longer. */
+    /** Resolves when the excerpt is filled, but at most after a short time, so that no receiver delays the result of its attempt. */
     async read(): Promise<ResponseExcerpt> {
       if (!isFilled) await withTimeout(filled, WAIT_MS, () => {});
       isFilled = true;
@@ -48,7 +48,7 @@ export function createExcerptReader() {
   };
 }
 
-/** Decodes UTF-8. Invalid bytes and control characters become U+FFFD, except tabs and line breaks. An incomplete last character is dropped. */
+/** Decodes UTF-8. Invalid bytes and control characters become U+FFFD, except tabs and line breaks. A cut last character is dropped. */
 const toText = (bytes: Uint8Array, isWhole: boolean): string =>
   new TextDecoder().decode(bytes, { stream: !isWhole }).replaceAll(CONTROL_CHARACTERS, "\ufffd");
 

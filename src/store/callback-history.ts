@@ -1,7 +1,7 @@
 import type { CallbackAttempt, CallbackSettlement } from "./records.ts";
 
 /** Number of attempts that the history of a callback contains. A longer one drops its oldest attempts. */
-export const MAX_HISTORY_ATTEMPTS = 20;
+const MAX_HISTORY_ATTEMPTS = 20;
 
 /**
  * SQL that adds the line of an attempt to a history, so that an attempt is stored without reading the earlier ones. `position` is the
@@ -11,7 +11,7 @@ export const extendHistory = ({ history, line, position }: Readonly<Record<"hist
     CASE WHEN length(${history}) - length(replace(${history}, '\n', '')) >= ${MAX_HISTORY_ATTEMPTS}
       THEN substr(${history}, ${position}(${history}, '\n') + 1) ELSE ${history} END || ${line}, ${line}, ${history})`;
 
-/** Encodes the attempt that follows the first `attempts` ones, and ends at this time, as a line. Null if the settlement does not describe it. */
+/** Encodes the attempt after the first `attempts` ones, settled at this time, as a line. Null if the settlement does not describe it. */
 export function encodeAttempt(attempts: number, { attempt, lastStatus, lastError }: CallbackSettlement, now: number): string | null {
   if (attempt === undefined) return null;
   const { startedMsAgo, durationMs, response } = attempt;

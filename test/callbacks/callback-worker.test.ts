@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createCallbacks } from "../../src/callbacks/callbacks.ts";
@@ -6,7 +7,7 @@ import type { Task } from "../../src/task.ts";
 import { newTask } from "../conformance/store.ts";
 import { startNameServer } from "../network/name-server.ts";
 import { databaseOf } from "../support/database-subject.ts";
-import { type Answer, findClosedPort, startReceiver } from "../support/start-receiver.ts";
+import { type Answer, startReceiver } from "../support/start-receiver.ts";
 import { createCallbackFixture } from "./callback-fixture.ts";
 
 async function receive(answer?: Answer) {
@@ -540,8 +541,11 @@ describe("redelivery", () => {
   test("is rejected while the callback is pending, also for concurrent requests", async () => {
     const fixture = await createCallbackFixture({ config: { retries: 0 } });
     fixture.worker.start();
-    const task = await fixture.owe("t1", `http://127.0.0.1:${await findClosedPort()}`);
-    expect(await fixture.settled(task, "dead", 1)).toMatchObject({ lastStatus: null, lastError: "connection_refused" });
+    // Keeps the second attempt open until both requests have their answers.
+    const held: ServerResponse[] = [];
+    const receiver = await receive((response, _, number) => (number === 1 ? response.destroy() : held.push(response)));
+    const task = await fixture.owe("t1", receiver.origin);
+    expect(await fixture.settled(task, "dead", 1)).toMatchObject({ lastStatus: null, lastError: "connection_reset" });
     const answers = await Promise.allSettled([
       createCallbacks(fixture.store, fixture.worker).redeliver(task.tenant, task.taskId),
       createCallbacks(fixture.store, fixture.worker).redeliver(task.tenant, task.taskId),
@@ -550,6 +554,8 @@ describe("redelivery", () => {
     expect(answers).toContainEqual(
       expect.objectContaining({ status: "rejected", reason: expect.objectContaining({ code: "invalid_state" }) }),
     );
+    await expect.poll(() => held.length).toBe(1);
+    held[0]?.destroy();
     await fixture.settled(task, "dead", 2);
   });
 
