@@ -261,24 +261,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
         }),
     },
 
-    callbacks: {
-      list: (filter = {}, options = {}) => list("/api/v2/callbacks", filter, options),
-      get: (taskId, { signal } = {}) => send(`/api/v2/callbacks/${encodeURIComponent(taskId)}`, { signal }),
-      redeliver: (taskId, { signal } = {}) =>
-        // A retry could not distinguish its own earlier redelivery from one of another client.
-        send(`/api/v2/callbacks/${encodeURIComponent(taskId)}/redeliver`, { method: "POST", signal, isRepeatable: false }),
-      async redeliverAll(origin, { signal } = {}) {
-        let redelivered = 0;
-        let cursor: string | undefined;
-        do {
-          const path = "/api/v2/callbacks/redeliver";
-          const answer = await send<Redelivery>(path, { method: "POST", body: { origin, cursor }, signal, isRepeatable: false });
-          redelivered += answer.redelivered;
-          cursor = answer.nextCursor ?? undefined;
-        } while (cursor !== undefined);
-        return redelivered;
-      },
-    },
+    callbacks: createCallbackCalls({ send, list }),
 
     webhooks: {
       list: (options = {}) => list("/api/v2/webhooks", {}, options),
@@ -293,6 +276,27 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     },
   };
   return client;
+}
+
+function createCallbackCalls({ send, list }: Pick<ReturnType<typeof createRequestSender>, "send" | "list">): BridgeClient["callbacks"] {
+  return {
+    list: (filter = {}, options = {}) => list("/api/v2/callbacks", filter, options),
+    get: (taskId, { signal } = {}) => send(`/api/v2/callbacks/${encodeURIComponent(taskId)}`, { signal }),
+    redeliver: (taskId, { signal } = {}) =>
+      // A retry could not distinguish its own earlier redelivery from one of another client.
+      send(`/api/v2/callbacks/${encodeURIComponent(taskId)}/redeliver`, { method: "POST", signal, isRepeatable: false }),
+    async redeliverAll(origin, { signal } = {}) {
+      let redelivered = 0;
+      let cursor: string | undefined;
+      do {
+        const path = "/api/v2/callbacks/redeliver";
+        const answer = await send<Redelivery>(path, { method: "POST", body: { origin, cursor }, signal, isRepeatable: false });
+        redelivered += answer.redelivered;
+        cursor = answer.nextCursor ?? undefined;
+      } while (cursor !== undefined);
+      return redelivered;
+    },
+  };
 }
 
 function readBaseUrl(address: string | URL): string {
