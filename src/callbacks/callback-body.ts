@@ -47,3 +47,10 @@ export function buildCallback(
 
 /** Scheme, host and port of the receiver. Callbacks to one origin share its limit of concurrent posts. */
 export const callbackOrigin = (url: string): string => new URL(url).origin;
+
+/** Normalizes an origin as `callbackOrigin` returns it. Null if the text is none, or has more than scheme, host and port. */
+export function parseOrigin(text: string): string | null {
+  if (!URL.canParse(text)) return null;
+  const { href, protocol, origin } = new URL(text);
+  return /^https?:$/.test(protocol) && href === `${origin}/` ? origin : null;
+}

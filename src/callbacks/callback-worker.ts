@@ -29,7 +29,7 @@ const messages: PostMessages = {
 export function createCallbackWorker(options: CallbackWorkerOptions) {
   const { config, logger } = options;
   const toEnvelope = createCallbackEnvelope(readSigningKeys(config.secrets));
-  const worker = createPostWorker<DueCallback>({ ...options, toEnvelope, identify, messages });
+  const worker = createPostWorker<DueCallback>({ ...options, toEnvelope, identify, messages, keepsHistory: true });
   return {
     ...worker,
     /** Starts to post callbacks, first those that are due. */

@@ -1,10 +1,20 @@
 import { BridgeError } from "../errors.ts";
-import type { Callback, CallbackState, Page } from "../store/records.ts";
+import type { Callback, CallbackDetails, CallbackQueue, CallbackState, Page } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { callbackOrigin } from "./callback-body.ts";
 import type { CallbackWorker } from "./callback-worker.ts";
 
-export { callbackStates } from "../store/records.ts";
+export { type CallbackAttempt, type CallbackDetails, callbackStates } from "../store/records.ts";
+
+/** Dead callbacks that one request examines. Others of the process wait for no more than one page of them. */
+const MAX_EXAMINED = 1000;
+const PAGE_LENGTH = 100;
+
+/** How many callbacks one request has redelivered, and where the next one continues; null at the end. */
+export interface Redelivery {
+  redelivered: number;
+  next: number | null;
+}
 
 export type Callbacks = ReturnType<typeof createCallbacks>;
 
@@ -12,6 +22,35 @@ export type Callbacks = ReturnType<typeof createCallbacks>;
 export function createCallbacks(store: Store, worker: Pick<CallbackWorker, "notify">) {
   return {
     list: (tenant: string, state: CallbackState | undefined, page: Page): Promise<Callback[]> => store.listCallbacks(tenant, state, page),
+
+    /** The callback of a task with its last attempts. Throws BridgeError: not_found. */
+    async get(tenant: string, taskId: string): Promise<CallbackDetails> {
+      const task = await store.findTaskProgress(tenant, taskId);
+      if (task === null) throw new BridgeError("not_found", "There is no such task.");
+      const callback = await store.findCallbackDetails(task.seq);
+      if (callback === null) throw new BridgeError("not_found", "The task has no callback.");
+      return callback;
+    },
+
+    /**
+     * Gives the dead callbacks of one origin a new round of attempts, those of the newest tasks first. Examines a limited number of dead
+     * callbacks, from `before` on, so that repeated requests end even if the receiver still fails.
+     */
+    async redeliverAll({ tenant, origin }: CallbackQueue, before: number | null): Promise<Redelivery> {
+      let next = before;
+      let redelivered = 0;
+      for (let examined = 0; examined < MAX_EXAMINED; examined += PAGE_LENGTH) {
+        const page = await store.listCallbacks(tenant, "dead", { before: next, limit: PAGE_LENGTH });
+        const found = page.filter(({ url }) => callbackOrigin(url) === origin);
+        // Writes of one turn of the event loop share a transaction.
+        const changed = await Promise.all(found.map(({ task }) => store.redeliverCallbackIfDead(task.seq)));
+        redelivered += changed.filter((callback) => callback !== null).length;
+        if (found.length > 0) worker.notify({ tenant, origin });
+        next = page.at(-1)?.task.seq ?? null;
+        if (page.length < PAGE_LENGTH) return { redelivered, next: null };
+      }
+      return { redelivered, next };
+    },
 
     /**
      * Gives a dead callback a new round of attempts, which starts immediately. Throws BridgeError: not_found, already_delivered,

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
+import type { ExcerptReader } from "./response-excerpt.ts";
 
 /** A POST in progress, of whose response only the head matters. */
 export interface HttpPost {
@@ -18,22 +19,28 @@ export interface HttpPostOptions {
   signal: AbortSignal;
   /** Aborts a response with more bytes. A shorter one is read, so that its connection can be reused. */
   responseLimitBytes: number;
+  /** Gets the beginning of the response body. */
+  excerpt?: Pick<ExcerptReader, "add" | "end"> | undefined;
 }
 
 /** Starts a POST. It uses undici's handlers instead of its `request`, which creates a stream for each response. */
-export function startHttpPost(dispatcher: Dispatcher, { url, headers, body, signal, responseLimitBytes }: HttpPostOptions): HttpPost {
+export function startHttpPost(
+  dispatcher: Dispatcher,
+  { url, headers, body, signal, responseLimitBytes, excerpt }: HttpPostOptions,
+): HttpPost {
   const { promise: response, resolve: onHead, reject: onFault } = Promise.withResolvers<Awaited<HttpPost["response"]>>();
   const { promise: ended, resolve: onEnd } = Promise.withResolvers<void>();
   let controller: Dispatcher.DispatchController | undefined;
   let bytesRead = 0;
 
-  function end(): void {
+  function end(isComplete: boolean): void {
     signal.removeEventListener("abort", abort);
+    excerpt?.end(isComplete);
     onEnd();
   }
   function fail(error: Error): void {
     onFault(error);
-    end();
+    end(false);
     if (body instanceof Readable) body.on("error", () => {}).destroy();
   }
   // undici passes a controller when it has a connection. Until then, it keeps the request, and `onRequestStart` aborts it.
@@ -58,9 +65,10 @@ export function startHttpPost(dispatcher: Dispatcher, { url, headers, body, sign
     },
     onResponseData(started, chunk) {
       bytesRead += chunk.length;
+      excerpt?.add(chunk);
       if (bytesRead > responseLimitBytes) started.abort(new Error("The response is too long."));
     },
-    onResponseEnd: end,
+    onResponseEnd: () => end(true),
     onResponseError: (_, error) => fail(error),
   });
   return { response, ended };

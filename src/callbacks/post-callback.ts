@@ -8,6 +8,7 @@ import type { DuePost } from "../store/records.ts";
 import { startDeadline } from "../timers/deadline.ts";
 import { classifyFailure, isOwnFault } from "./callback-failure.ts";
 import { startHttpPost } from "./http-post.ts";
+import { createExcerptReader, type ExcerptReader } from "./response-excerpt.ts";
 import { type SignedHead, startSignature } from "./sign-callback.ts";
 
 /** What a POST contains in addition to its body. */
@@ -31,6 +32,8 @@ export interface PostOptions<Post extends DuePost> {
   /** Aborts all POSTs when Bridge shuts down. */
   shutdown: AbortSignal;
   clock: () => number;
+  /** Whether results contain the beginning of the response. */
+  readsExcerpts?: boolean | undefined;
 }
 
 /** The result of a POST. `own_fault`: Bridge or its host failed, so the POST does not count as an attempt. */
@@ -40,6 +43,8 @@ export interface PostResult {
   /** Short name of the failure; null if delivered. */
   error: string | null;
   retryAfterMs: number | null;
+  /** Null without a response, or if no excerpts are read. */
+  excerpt: Pick<ExcerptReader, "read"> | null;
   /** Resolves when the rest of the response has been read or aborted. It does not change the outcome. */
   drained: Promise<void>;
 }
@@ -52,6 +57,7 @@ const stoppedByShutdown: PostResult = {
   status: null,
   error: "shutdown",
   retryAfterMs: null,
+  excerpt: null,
   drained: Promise.resolve(),
 };
 
@@ -63,7 +69,7 @@ export interface CallbackPoster<Post extends DuePost> {
 
 /** Creates a poster. */
 export function createCallbackPoster<Post extends DuePost>(options: PostOptions<Post>): CallbackPoster<Post> {
-  const { dispatcher, dnsCache, toEnvelope, shutdown, timeoutMs, clock } = options;
+  const { dispatcher, dnsCache, toEnvelope, shutdown, timeoutMs, clock, readsExcerpts = false } = options;
   /** The attempts in progress. One listener aborts them all, because each further listener of a signal takes longer to add. */
   const attempts = new Set<AbortController>();
   shutdown.addEventListener("abort", () => {
@@ -100,9 +106,11 @@ export function createCallbackPoster<Post extends DuePost>(options: PostOptions<
       const envelope = toEnvelope(callback);
       const { headers, body } =
         source.read === null ? signWhole(callback.body, envelope, clock()) : await signParts(source.read, envelope, clock(), signal);
-      const { response, ended } = startHttpPost(dispatcher, { url, headers, body, signal, responseLimitBytes: RESPONSE_LIMIT_BYTES });
+      const excerpt = readsExcerpts ? createExcerptReader() : undefined;
+      const limits = { signal, responseLimitBytes: RESPONSE_LIMIT_BYTES };
+      const { response, ended } = startHttpPost(dispatcher, { url, headers, body, excerpt, ...limits });
       const { status, headers: responseHeaders } = await response;
-      return { ...toOutcome(status, responseHeaders["retry-after"], clock()), drained: ended.then(end) };
+      return { ...toOutcome(status, responseHeaders["retry-after"], clock()), excerpt: excerpt ?? null, drained: ended.then(end) };
     } catch (error) {
       const timedOut = signal.aborted;
       end();
@@ -112,6 +120,7 @@ export function createCallbackPoster<Post extends DuePost>(options: PostOptions<
         status: null,
         error: source.isUnreadable() ? "body_unreadable" : timedOut ? "timeout" : classifyFailure(error),
         retryAfterMs: null,
+        excerpt: null,
         drained: Promise.resolve(),
       };
     }
@@ -184,7 +193,7 @@ function buildHeaders(envelope: Envelope, head: SignedHead, bytes: number, signa
   return headers;
 }
 
-function toOutcome(status: number, retryAfter: string | string[] | undefined, now: number): Omit<PostResult, "drained"> {
+function toOutcome(status: number, retryAfter: string | string[] | undefined, now: number): Omit<PostResult, "drained" | "excerpt"> {
   if (status >= 200 && status < 300) return { outcome: "delivered", status, error: null, retryAfterMs: null };
   return {
     outcome: status === 410 ? "gone" : "failed",

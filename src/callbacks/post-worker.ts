@@ -5,7 +5,7 @@ import { Agent } from "undici";
 import type { Metrics } from "../metrics.ts";
 import { createDestinationGuard } from "../network/destination-guard.ts";
 import type { DnsCache } from "../network/dns-cache.ts";
-import type { CallbackSettlement, DuePost, NewEvent } from "../store/records.ts";
+import type { AttemptDetails, CallbackSettlement, DuePost, NewEvent } from "../store/records.ts";
 import { createCallbackClaims } from "./callback-claims.ts";
 import type { CallbackOutbox } from "./callback-outbox.ts";
 import type { Delivery } from "./callback-posts.ts";
@@ -39,6 +39,8 @@ export interface PostWorkerOptions<Post extends DuePost> extends PostWorkerTools
   toEnvelope(post: Post): Envelope;
   /** Returns the log fields of a post, without its URL, which may contain secrets. */
   identify(post: Post): object;
+  /** Whether the outbox stores a history of attempts, with the beginning of each response. */
+  keepsHistory?: boolean;
   messages: PostMessages;
 }
 
@@ -56,7 +58,7 @@ const FAULT_PAUSE_MS = 1000;
 /** Creates the worker that posts what an outbox contains: each at least once, on the stored schedule, until it is delivered or dead. */
 export function createPostWorker<Post extends DuePost>(options: PostWorkerOptions<Post>) {
   const { store, toEnvelope, identify, messages, metrics, logger, config, dnsCache, clock = Date.now, random = Math.random } = options;
-  const { attemptTimeoutMs = 15_000, closeGraceMs = 2000, maxSleepMs } = options;
+  const { attemptTimeoutMs = 15_000, closeGraceMs = 2000, maxSleepMs, keepsHistory = false } = options;
   const guard = createDestinationGuard({ allow: config.allow, dnsCache, connectTimeoutMs: attemptTimeoutMs });
   // Each attempt has one deadline, so undici's own timeouts are disabled.
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
@@ -68,6 +70,7 @@ export function createPostWorker<Post extends DuePost>(options: PostWorkerOption
     timeoutMs: attemptTimeoutMs,
     shutdown: shutdown.signal,
     clock,
+    readsExcerpts: keepsHistory,
   });
   const claims = createCallbackClaims<Post>({
     store,
@@ -84,8 +87,10 @@ export function createPostWorker<Post extends DuePost>(options: PostWorkerOption
 
     async function settlePosted(): Promise<boolean> {
       const result = await posted;
-      logAttempt(callback, result, Math.round(performance.now() - startedAt));
-      const settled = result.outcome !== "own_fault" && (await settle(callback, result));
+      const durationMs = Math.round(performance.now() - startedAt);
+      logAttempt(callback, result, durationMs);
+      const settled =
+        result.outcome !== "own_fault" && (await settle(callback, result, await describeAttempt(result, startedAt, durationMs)));
       if (!settled) await sleep(FAULT_PAUSE_MS, shutdown.signal).catch(() => {});
       return settled;
     }
@@ -96,9 +101,15 @@ export function createPostWorker<Post extends DuePost>(options: PostWorkerOption
     };
   }
 
+  async function describeAttempt({ excerpt }: PostResult, startedAt: number, durationMs: number): Promise<AttemptDetails | undefined> {
+    if (!keepsHistory) return undefined;
+    const response = excerpt === null ? null : await excerpt.read();
+    return { startedMsAgo: Math.round(performance.now() - startedAt), durationMs, response };
+  }
+
   /** Counts the attempt, and stores its outcome and the next attempt. Returns false if that fails. */
-  async function settle(callback: Post, result: PostResult): Promise<boolean> {
-    const settlement = toSettlement(callback, result, config, random);
+  async function settle(callback: Post, result: PostResult, attempt: AttemptDetails | undefined): Promise<boolean> {
+    const settlement: CallbackSettlement = { ...toSettlement(callback, result, config, random), ...(attempt !== undefined && { attempt }) };
     try {
       const settled = await store.settleCallbackIfPending(callback, settlement);
       if (settled === null) return true;

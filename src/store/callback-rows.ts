@@ -1,7 +1,8 @@
 import type { Task } from "../task.ts";
 import { insertResult, lacksResult, type StoredBody, storeWithoutResult } from "./body-without-result.ts";
+import { decodeHistory } from "./callback-history.ts";
 import { decodeGaps, encodeGaps, type GappedJson } from "./gapped-json.ts";
-import type { Callback, CallbackState, DueCallback, NewCallback } from "./records.ts";
+import type { Callback, CallbackDetails, CallbackState, DueCallback, NewCallback } from "./records.ts";
 import { type StoredRow, toTaskIdentity } from "./task-rows.ts";
 
 /** Reads a JSON text with long texts, in parts. */
@@ -10,6 +11,9 @@ export type ReadGapped = (taskSeq: number, stored: GappedJson) => AsyncIterable<
 /** The columns of `toCallback`, of the callback `c` and its task `t`. */
 export const callbackColumns = `c.url, c.state, c.attempts, c.next_at, c.last_status, c.last_error, c.updated_at,
     t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider`;
+
+/** The columns of `toCallbackDetails`. */
+export const callbackDetailColumns = `${callbackColumns}, c.history`;
 
 /** The columns of `toDueCallback`. */
 export const dueCallbackColumns = `${callbackColumns}, c.origin, c.body, c.body_gaps,
@@ -25,6 +29,12 @@ export const toCallback = (row: StoredRow): Callback => ({
   lastStatus: row["last_status"] as number | null,
   lastError: row["last_error"] as string | null,
   updatedAt: Number(row["updated_at"]),
+});
+
+/** A callback row with its history. */
+export const toCallbackDetails = (row: StoredRow): CallbackDetails => ({
+  ...toCallback(row),
+  history: decodeHistory(row["history"] as string | null),
 });
 
 /** A callback row with everything that its POST needs. */

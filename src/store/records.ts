@@ -80,6 +80,33 @@ export interface Callback {
   updatedAt: number;
 }
 
+/** The beginning of a response body, as text without control characters. */
+export interface ResponseExcerpt {
+  text: string;
+  /** Whether the body has more than this text. */
+  isTruncated: boolean;
+}
+
+/** One attempt in the history of a callback. Times are ms since the epoch. */
+export interface CallbackAttempt {
+  /** Its position among all attempts, over all rounds, beginning with 1. */
+  number: number;
+  /** When it started. */
+  at: number;
+  status: number | null;
+  error: string | null;
+  /** Time until the head of the response or the failure. */
+  durationMs: number;
+  /** The beginning of the response body; null without a response. */
+  response: string | null;
+  responseTruncated: boolean;
+}
+
+/** A callback with its last attempts, the oldest first. */
+export interface CallbackDetails extends Callback {
+  history: CallbackAttempt[];
+}
+
 /** The pending callbacks of one tenant to one origin, or the pending deliveries to one webhook, whose name is then the origin. */
 export interface CallbackQueue {
   tenant: string;
@@ -149,6 +176,14 @@ export interface StoredTask {
   summary: TaskSummary;
 }
 
+/** What the history contains of an attempt, in addition to its outcome. */
+export interface AttemptDetails extends Pick<CallbackAttempt, "durationMs"> {
+  /** Null without a response. */
+  response: ResponseExcerpt | null;
+  /** Time from its start to its settlement. */
+  startedMsAgo: number;
+}
+
 /** The result of one attempt. A `pending` callback needs `nextInMs`. */
 export interface CallbackSettlement {
   state: CallbackState;
@@ -157,6 +192,8 @@ export interface CallbackSettlement {
   lastError: string | null;
   /** `callback.delivered` or `callback.dead`; null while pending. */
   event: ((attempts: number) => NewEvent) | null;
+  /** Added to the history. Deliveries to webhooks have no history. */
+  attempt?: AttemptDetails;
 }
 
 export const approvalStates = ["pending", "approved", "rejected"] as const;

@@ -6,6 +6,7 @@ import type {
   ApprovalDecision,
   ApprovalState,
   Callback,
+  CallbackDetails,
   CallbackQueue,
   CallbackSettlement,
   CallbackState,
@@ -134,6 +135,8 @@ export interface EventStore {
 /** The callback outbox. */
 export interface CallbackStore {
   findCallback(taskSeq: number): Promise<Callback | null>;
+  /** As `findCallback`, with the history of attempts. */
+  findCallbackDetails(taskSeq: number): Promise<CallbackDetails | null>;
   listCallbacks(tenant: string, state: CallbackState | undefined, page: Page): Promise<Callback[]>;
   /** Called with each new callback as soon as it is durable. The listener must not throw. One listener only: the callback worker. */
   onCallback(listener: (callback: DueCallback) => void): void;
@@ -179,7 +182,10 @@ export interface WebhookStore {
   /** Milliseconds until the next delivery to one of the webhooks that is not due yet, null when there is none. */
   nextWebhookInMs(webhooks: readonly WebhookKey[]): Promise<number | null>;
   /** As `settleCallbackIfPending`, without an event. */
-  settleDeliveryIfPending(posted: { seq: number; attempts: number }, settlement: Omit<CallbackSettlement, "event">): Promise<number | null>;
+  settleDeliveryIfPending(
+    posted: { seq: number; attempts: number },
+    settlement: Omit<CallbackSettlement, "event" | "attempt">,
+  ): Promise<number | null>;
   /** Starts a new round of attempts for a dead delivery. */
   redeliverWebhookIfDead(key: WebhookKey, id: string): Promise<WebhookDelivery | null>;
 }

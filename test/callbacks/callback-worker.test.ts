@@ -1,11 +1,13 @@
+import type { ServerResponse } from "node:http";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createCallbacks } from "../../src/callbacks/callbacks.ts";
 import { createDnsResolver, type FoundAddress } from "../../src/network/dns-resolver.ts";
+import type { Task } from "../../src/task.ts";
 import { newTask } from "../conformance/store.ts";
 import { startNameServer } from "../network/name-server.ts";
 import { databaseOf } from "../support/database-subject.ts";
-import { type Answer, findClosedPort, startReceiver } from "../support/start-receiver.ts";
+import { type Answer, startReceiver } from "../support/start-receiver.ts";
 import { createCallbackFixture } from "./callback-fixture.ts";
 
 async function receive(answer?: Answer) {
@@ -126,6 +128,16 @@ describe("a callback", () => {
         expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toMatchObject({ taskId: "t1" });
     }
     expect(fixture.log.some(({ message }) => message.includes("not signed"))).toBe(false);
+  });
+
+  test("settles a response that stays open, and stores what has arrived of it", async () => {
+    const receiver = await receive((response) => void response.writeHead(200).write("thinking"));
+    const fixture = await createCallbackFixture();
+    fixture.worker.start();
+    const task = await fixture.owe("t1", receiver.origin);
+    await fixture.settled(task, "delivered", 1);
+    expect(receiver.underWay()).toBe(1);
+    expect((await fixture.store.findCallbackDetails(task.seq))?.history).toMatchObject([{ response: "thinking", responseTruncated: true }]);
   });
 
   test("without a signature is warned about once, at the start", async () => {
@@ -529,8 +541,11 @@ describe("redelivery", () => {
   test("is rejected while the callback is pending, also for concurrent requests", async () => {
     const fixture = await createCallbackFixture({ config: { retries: 0 } });
     fixture.worker.start();
-    const task = await fixture.owe("t1", `http://127.0.0.1:${await findClosedPort()}`);
-    expect(await fixture.settled(task, "dead", 1)).toMatchObject({ lastStatus: null, lastError: "connection_refused" });
+    // Keeps the second attempt open until both requests have their answers.
+    const held: ServerResponse[] = [];
+    const receiver = await receive((response, _, number) => (number === 1 ? response.destroy() : held.push(response)));
+    const task = await fixture.owe("t1", receiver.origin);
+    expect(await fixture.settled(task, "dead", 1)).toMatchObject({ lastStatus: null, lastError: "connection_reset" });
     const answers = await Promise.allSettled([
       createCallbacks(fixture.store, fixture.worker).redeliver(task.tenant, task.taskId),
       createCallbacks(fixture.store, fixture.worker).redeliver(task.tenant, task.taskId),
@@ -539,7 +554,29 @@ describe("redelivery", () => {
     expect(answers).toContainEqual(
       expect.objectContaining({ status: "rejected", reason: expect.objectContaining({ code: "invalid_state" }) }),
     );
+    await expect.poll(() => held.length).toBe(1);
+    held[0]?.destroy();
     await fixture.settled(task, "dead", 2);
+  });
+
+  test("of all dead callbacks examines 1,000 per request, and ends although the receiver still fails", async () => {
+    const receiver = await receive(withStatus(410));
+    const fixture = await createCallbackFixture();
+    const tasks = await Promise.all(Array.from({ length: 1150 }, (_, index) => fixture.owe(`t${index}`, receiver.origin)));
+    const queue = { tenant: "default", origin: receiver.origin };
+    for (const task of tasks)
+      void fixture.store.settleCallbackIfPending(
+        { task, attempts: 0 },
+        { state: "dead", nextInMs: null, lastStatus: 410, lastError: "http_410", event: null },
+      );
+    await fixture.settled(tasks.at(-1) as Task, "dead", 1);
+    fixture.worker.start();
+    const callbacks = createCallbacks(fixture.store, fixture.worker);
+    const first = await callbacks.redeliverAll(queue, null);
+    expect(first).toEqual({ redelivered: 1000, next: expect.any(Number) });
+    expect(await callbacks.redeliverAll(queue, first.next)).toEqual({ redelivered: 150, next: null });
+    await expect.poll(() => fixture.attempts().length).toBe(1150);
+    expect(await callbacks.redeliverAll({ ...queue, tenant: "other" }, null)).toEqual({ redelivered: 0, next: null });
   });
 
   test("is rejected for a task without a callback", async () => {

@@ -608,6 +608,50 @@ export function storeConformance(subject: StoreSubject): void {
         ]);
       });
 
+      test("keep a history of their attempts, across redeliveries and a reopen", async () => {
+        let now = 10_000;
+        const { store, reopen } = await open(() => now);
+        const task = await endWithCallback(store, "http://a.test/x");
+        expect(await store.findCallbackDetails(task.seq)).toEqual({ ...(await store.findCallback(task.seq)), history: [] });
+        const text = "a\nb\r\n\t\"\\u0000\" 'ü' \u2028 😀 \ufffd $1 ? ||";
+        const attempt = { startedMsAgo: 40, durationMs: 30, response: { text, isTruncated: true } };
+        await store.settleCallbackIfPending({ task, attempts: 0 }, { ...again, attempt });
+        now = 20_000;
+        const refused = { ...dead, lastStatus: null, lastError: "connection_refused" };
+        await store.settleCallbackIfPending({ task, attempts: 1 }, { ...refused, attempt: { ...attempt, response: null } });
+        await store.redeliverCallbackIfDead(task.seq);
+        // A settlement that changes nothing adds nothing.
+        expect(await store.settleCallbackIfPending({ task, attempts: 0 }, { ...again, attempt })).toBeNull();
+        const last = { startedMsAgo: 0, durationMs: 0, response: { text: "", isTruncated: false } };
+        await store.settleCallbackIfPending({ task, attempts: 2 }, { ...delivered, attempt: last });
+        const history = [
+          { number: 1, at: 9_960, status: 500, error: "http_500", durationMs: 30, response: text, responseTruncated: true },
+          { number: 2, at: 19_960, status: null, error: "connection_refused", durationMs: 30, response: null, responseTruncated: false },
+          { number: 3, at: 20_000, status: 204, error: null, durationMs: 0, response: "", responseTruncated: false },
+        ];
+        expect(await store.findCallbackDetails(task.seq)).toMatchObject({ state: "delivered", attempts: 3, history });
+        const reopened = await reopen();
+        expect((await reopened.findCallbackDetails(task.seq))?.history).toEqual(history);
+        expect(await reopened.findCallbackDetails(task.seq + 1)).toBeNull();
+      });
+
+      test("keep the last 20 attempts, and those before an attempt without details", async () => {
+        const { store } = await open();
+        const task = await endWithCallback(store, "http://a.test/x");
+        const attempt = { startedMsAgo: 0, durationMs: 1, response: { text: "line 1\nline 2", isTruncated: false } };
+        const numbers = async () => (await store.findCallbackDetails(task.seq))?.history.map(({ number }) => number);
+        const upTo = (last: number) => Array.from({ length: Math.min(last, 20) }, (_, index) => Math.max(last - 20, 0) + index + 1);
+        for (let attempts = 0; attempts < 23; attempts += 1) {
+          await store.settleCallbackIfPending({ task, attempts }, { ...again, attempt });
+          expect(await numbers()).toEqual(upTo(attempts + 1));
+        }
+        // As a node of an earlier release settles it.
+        await store.settleCallbackIfPending({ task, attempts: 23 }, again);
+        expect(await numbers()).toEqual(upTo(23));
+        await store.settleCallbackIfPending({ task, attempts: 24 }, { ...again, attempt });
+        expect(await numbers()).toEqual([...upTo(23).slice(1), 25]);
+      });
+
       test("are due in order of their time per tenant and origin, and are listed newest first", async () => {
         let now = 0;
         const { store } = await open(() => now++);

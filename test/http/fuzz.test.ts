@@ -142,6 +142,7 @@ test("500 almost-JSON bodies never cause an internal error", async () => {
   const routes = [
     "/api/v2/dispatch",
     "/api/v2/tasks/t/cancel",
+    "/api/v2/callbacks/redeliver",
     "/api/v2/callbacks/t/redeliver",
     "/api/v2/webhooks/w/deliveries/msg_1/redeliver",
     "/api/v2/events/ticket",
@@ -184,6 +185,7 @@ test("1200 mutated queries and paths never cause an internal error", async () =>
     ),
     hostileText.map((text) => `/api/v2/tasks/${encode(text).slice(0, 2_000)}`),
     hostileText.map((text) => `/api/v2/tasks/${encode(text).slice(0, 2_000)}/events`),
+    hostileText.map((text) => `/api/v2/callbacks/${encode(text).slice(0, 2_000)}`),
     hostileText.map((text) => `/api/v2/tasks/kept/files/${encode(text).slice(0, 2_000)}`),
     hostileText.map((text) => `/${encode(text).slice(0, 2_000)}`),
   );

@@ -65,6 +65,8 @@ test.each([
   ["GET", () => `/api/v2/tasks/${done}/events?after=${lastEventId}`],
   ["GET", () => `/api/v2/tasks/${done}/files`],
   ["GET", () => `/api/v2/tasks/${running}/files/any`],
+  ["GET", () => `/api/v2/callbacks/${done}`],
+  ["GET", () => `/api/v2/callbacks/${running}`],
   ["POST", () => `/api/v2/callbacks/${done}/redeliver`],
   ["POST", () => `/api/v2/callbacks/${running}/redeliver`],
   ["GET", () => "/api/v2/webhooks/hook/deliveries"],
@@ -97,6 +99,12 @@ test.each([
   "/api/v2/workspaces",
 ])("%s returns nothing of another tenant", async (target) => {
   expect((await asBeta("GET", target)).body).toEqual({ data: [], meta: { nextCursor: null } });
+});
+
+test("a redelivery of all dead callbacks to an origin leaves those of another tenant dead", async () => {
+  const { status, body } = await bridge.call("POST", "/api/v2/callbacks/redeliver", { token: "beta", body: { origin: receiver.origin } });
+  expect([status, body]).toEqual([202, { redelivered: 0, nextCursor: null }]);
+  expect((await bridge.call("GET", `/api/v2/callbacks/${done}`)).body).toMatchObject({ state: "dead", history: [{ number: 1 }] });
 });
 
 test("the sums of usage contain nothing of another tenant", async () => {

@@ -6,6 +6,8 @@ import type {
   Adapter,
   Approval,
   ApprovalState,
+  Callback,
+  CallbackDetails,
   CallbackState,
   DispatchCheck,
   DispatchRequest,
@@ -127,6 +129,19 @@ export interface BridgeClient {
     /** Approves or rejects a pending tool call. Rejects with `already_decided` if it was decided before. */
     decide(approvalId: string, decision: "approve" | "reject", reason?: string, options?: CallOptions): Promise<Approval>;
   };
+  readonly callbacks: {
+    /** Lists callbacks, newest task first. */
+    list(filter?: { state?: CallbackState | undefined }, options?: CallOptions): AsyncGenerator<Callback, void>;
+    /** Returns the callback of a task with its last attempts. */
+    get(taskId: string, options?: CallOptions): Promise<CallbackDetails>;
+    /** Starts a new round of attempts for a dead callback. Rejects with `invalid_state` or `already_delivered` for any other. */
+    redeliver(taskId: string, options?: CallOptions): Promise<Callback>;
+    /**
+     * Redelivers all dead callbacks to an origin (scheme, host and port). Resolves with their number. After an error, call it again: only
+     * dead callbacks are redelivered.
+     */
+    redeliverAll(origin: string, options?: CallOptions): Promise<number>;
+  };
   readonly webhooks: {
     /** Lists the webhooks, sorted by name. */
     list(options?: CallOptions): AsyncGenerator<Webhook, void>;
@@ -139,6 +154,12 @@ export interface BridgeClient {
     /** Starts a new round of attempts for a dead delivery. Rejects with `invalid_state` or `already_delivered` for any other. */
     redeliver(name: string, deliveryId: string, options?: CallOptions): Promise<WebhookDelivery>;
   };
+}
+
+/** The answer to one request of a redelivery. */
+interface Redelivery {
+  redelivered: number;
+  nextCursor: string | null;
 }
 
 /** Maximum time of the check of an adapter. */
@@ -251,6 +272,8 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
         }),
     },
 
+    callbacks: createCallbackCalls({ send, list }),
+
     webhooks: {
       list: (options = {}) => list("/api/v2/webhooks", {}, options),
       listDeliveries: (name, filter = {}, options = {}) => list(`/api/v2/webhooks/${encodeURIComponent(name)}/deliveries`, filter, options),
@@ -264,6 +287,27 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     },
   };
   return client;
+}
+
+function createCallbackCalls({ send, list }: Pick<ReturnType<typeof createRequestSender>, "send" | "list">): BridgeClient["callbacks"] {
+  return {
+    list: (filter = {}, options = {}) => list("/api/v2/callbacks", filter, options),
+    get: (taskId, { signal } = {}) => send(`/api/v2/callbacks/${encodeURIComponent(taskId)}`, { signal }),
+    redeliver: (taskId, { signal } = {}) =>
+      // A retry could not distinguish its own earlier redelivery from one of another client.
+      send(`/api/v2/callbacks/${encodeURIComponent(taskId)}/redeliver`, { method: "POST", signal, isRepeatable: false }),
+    async redeliverAll(origin, { signal } = {}) {
+      let redelivered = 0;
+      let cursor: string | undefined;
+      do {
+        const path = "/api/v2/callbacks/redeliver";
+        const answer = await send<Redelivery>(path, { method: "POST", body: { origin, cursor }, signal, isRepeatable: false });
+        redelivered += answer.redelivered;
+        cursor = answer.nextCursor ?? undefined;
+      } while (cursor !== undefined);
+      return redelivered;
+    },
+  };
 }
 
 function readBaseUrl(address: string | URL): string {

@@ -247,6 +247,40 @@ export type ApprovalState = "pending" | "approved" | "rejected";
 /** The states of callbacks and of deliveries to webhooks. */
 export type CallbackState = "pending" | "delivered" | "dead";
 
+/** The delivery of a task's result to its `callbackUrl`. */
+export interface Callback {
+  taskId: string;
+  url: string;
+  state: CallbackState;
+  /** Number of attempts, including those before a redelivery. */
+  attempts: number;
+  nextAttemptAt: string | null;
+  lastStatus: number | null;
+  lastError: string | null;
+  updatedAt: string;
+}
+
+/** One POST of a callback. */
+export interface CallbackAttempt {
+  /** Position among all attempts, beginning with 1. */
+  number: number;
+  at: string;
+  /** Null without a response. */
+  status: number | null;
+  /** Null if the attempt delivered the callback. */
+  error: string | null;
+  durationMs: number;
+  /** The first 1 KiB of the response body; null without a response. The receiver determines it: show it as text. */
+  response: string | null;
+  responseTruncated: boolean;
+}
+
+/** A callback with its last attempts. */
+export interface CallbackDetails extends Callback {
+  /** At most 20, the oldest first. */
+  history: CallbackAttempt[];
+}
+
 /** A webhook of the operator. */
 export interface Webhook {
   name: string;

@@ -1,12 +1,19 @@
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
+import { parseOrigin } from "../../callbacks/callback-body.ts";
 import type { Callbacks } from "../../callbacks/callbacks.ts";
-import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
+import { cursorSchema, encodeCursor, pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
 import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
 import { emptyBody, noQuery, taskParams } from "../wire/request-schemas.ts";
-import { callbackSchema, callbackStateSchema, describeCallback } from "./describe-callback.ts";
+import {
+  callbackDetailsSchema,
+  callbackSchema,
+  callbackStateSchema,
+  describeCallback,
+  describeCallbackDetails,
+} from "./describe-callback.ts";
 
-/** `GET /api/v2/callbacks` and `POST /api/v2/callbacks/{taskId}/redeliver`. */
+/** The callbacks of a tenant and their attempts, and the redelivery of dead ones. */
 export const callbackRoutes: FastifyPluginAsyncZodOpenApi<{ callbacks: Callbacks }> = async (app, { callbacks }) => {
   app.get(
     "/api/v2/callbacks",
@@ -28,6 +35,52 @@ export const callbackRoutes: FastifyPluginAsyncZodOpenApi<{ callbacks: Callbacks
       const { limit, cursor, state } = request.query;
       const found = await callbacks.list(request.principal.tenant, state, { before: cursor ?? null, limit: limit + 1 });
       return toPage(found.slice(0, limit), found.length > limit, describeCallback, ({ task }) => task.seq);
+    },
+  );
+
+  app.get(
+    "/api/v2/callbacks/:taskId",
+    {
+      config: { scope: "read" },
+      schema: {
+        operationId: "getCallback",
+        tags: ["callbacks"],
+        summary: "Get a callback with its attempts",
+        description: "The callback of a task and its last attempts, with the beginning of each response.",
+        params: taskParams,
+        querystring: noQuery,
+        response: {
+          200: { description: "The callback.", content: { "application/json": { schema: callbackDetailsSchema } } },
+          ...problemResponses("invalid_request", "unauthenticated", "scope_missing", "not_found"),
+        },
+      },
+    },
+    async (request) => describeCallbackDetails(await callbacks.get(request.principal.tenant, request.params.taskId)),
+  );
+
+  app.post(
+    "/api/v2/callbacks/redeliver",
+    {
+      config: { scope: "dispatch" },
+      schema: {
+        operationId: "redeliverCallbacks",
+        tags: ["callbacks"],
+        summary: "Redeliver all dead callbacks of a receiver",
+        description:
+          "Starts a new round of attempts for the dead callbacks of your tenant to one origin. A request examines at most 1,000 dead callbacks, " +
+          "those of the newest tasks first. Repeat it with `cursor` until `nextCursor` is null.",
+        querystring: noQuery,
+        body: redeliveryRequestSchema,
+        response: {
+          202: { description: "How many callbacks are pending again.", content: { "application/json": { schema: redeliverySchema } } },
+          ...problemResponses(...bodyErrorCodes, "unauthenticated", "scope_missing", "too_many_requests", "storage_unavailable"),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { origin, cursor } = request.body;
+      const { redelivered, next } = await callbacks.redeliverAll({ tenant: request.principal.tenant, origin }, cursor ?? null);
+      return reply.code(202).send({ redelivered, nextCursor: next === null ? null : encodeCursor(next) });
     },
   );
 
@@ -64,3 +117,27 @@ export const callbackRoutes: FastifyPluginAsyncZodOpenApi<{ callbacks: Callbacks
     },
   );
 };
+
+const originSchema = z
+  .string()
+  .max(2048)
+  .transform((text, context) => {
+    const origin = parseOrigin(text);
+    if (origin !== null) return origin;
+    context.issues.push({ code: "custom", input: text, message: "must be scheme, host and port only, such as https://example.com" });
+    return z.NEVER;
+  });
+
+const redeliveryRequestSchema = z
+  .strictObject({
+    origin: originSchema.describe("Scheme, host and port of the receiver, such as https://example.com."),
+    cursor: cursorSchema.optional().describe("`nextCursor` of the previous request."),
+  })
+  .meta({ id: "RedeliveryRequest", override: { examples: [{ origin: "https://receiver.example" }] } });
+
+const redeliverySchema = z
+  .strictObject({
+    redelivered: z.number().int().describe("Number of callbacks that this request has redelivered."),
+    nextCursor: z.string().nullable().describe("The `cursor` of the next request; null if no dead callback is left to examine."),
+  })
+  .meta({ id: "Redelivery" });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { callbackStates } from "../../callbacks/callbacks.ts";
+import { type CallbackAttempt, type CallbackDetails, callbackStates } from "../../callbacks/callbacks.ts";
 import type { Callback } from "../../queries/task-reader.ts";
 import { timestamp, toIso, toIsoOrNull } from "../wire/timestamps.ts";
 
@@ -18,6 +18,40 @@ export const callbackSchema = z
     updatedAt: timestamp,
   })
   .meta({ id: "Callback", description: "The delivery of a task's result to its `callbackUrl`." });
+
+const callbackAttemptSchema = z
+  .strictObject({
+    number: z.number().int().describe("Position among all attempts, beginning with 1."),
+    at: timestamp.describe("When the attempt started."),
+    status: z.number().int().nullable().describe("HTTP status of the response; null without a response."),
+    error: z.string().nullable().describe("Short name of the failure; null if the attempt delivered the callback."),
+    durationMs: z.number().int().describe("Time until the head of the response or the failure."),
+    response: z
+      .string()
+      .nullable()
+      .describe(
+        "The first 1 KiB of the response body as text; null without a response. The receiver determines it: treat it as text, never as HTML. " +
+          "U+FFFD replaces invalid UTF-8 and control characters, except tabs and line breaks.",
+      ),
+    responseTruncated: z.boolean().describe("Whether the response body has more than `response`, or was not complete in time."),
+  })
+  .meta({ id: "CallbackAttempt", description: "One POST of a callback." });
+
+/** A callback with its history in the API. */
+export const callbackDetailsSchema = z
+  .strictObject({
+    ...callbackSchema.shape,
+    history: z.array(callbackAttemptSchema).describe("The last attempts, at most 20, the oldest first."),
+  })
+  .meta({ id: "CallbackDetails", description: "The delivery of a task's result to its `callbackUrl`, with its last attempts." });
+
+/** Converts a callback with its history to its form in the API. */
+export const describeCallbackDetails = ({ history, ...callback }: CallbackDetails): z.infer<typeof callbackDetailsSchema> => ({
+  ...describeCallback(callback),
+  history: history.map(describeAttempt),
+});
+
+const describeAttempt = ({ at, ...attempt }: CallbackAttempt): z.infer<typeof callbackAttemptSchema> => ({ ...attempt, at: toIso(at) });
 
 /** Converts a callback to its form in the API. */
 export function describeCallback({

@@ -4,7 +4,7 @@ import { z } from "zod";
 export const encodeCursor = (key: string | number): string => Buffer.from(JSON.stringify(key)).toString("base64url");
 
 /** Parses a cursor into its row number; rejects a cursor that Bridge did not issue. */
-const cursorSchema = z
+export const cursorSchema = z
   .string()
   .max(200)
   .transform((text, context) => {

@@ -1,5 +1,13 @@
 import { pendingOfQueue, pendingQueues } from "../callback-queues-sql.ts";
-import { callbackColumns, dueCallbackColumns, type ReadGapped, toCallback, toDueCallback } from "../callback-rows.ts";
+import {
+  callbackColumns,
+  callbackDetailColumns,
+  dueCallbackColumns,
+  type ReadGapped,
+  toCallback,
+  toCallbackDetails,
+  toDueCallback,
+} from "../callback-rows.ts";
 import { type CallbackQueue, callbackStates } from "../records.ts";
 import type { Store } from "../store.ts";
 import type { BatchWriter } from "./batch-writer.ts";
@@ -45,6 +53,10 @@ export function createCallbackReads(reader: Reader, { readGapped, correctSchedul
       const row = await reader.get(selectCallback, taskSeq);
       return row === undefined ? null : toCallback(row);
     },
+    async findCallbackDetails(taskSeq) {
+      const row = await reader.get(selectDetails, taskSeq);
+      return row === undefined ? null : toCallbackDetails(row);
+    },
     async listCallbacks(tenant, state, { before, limit }) {
       // One index serves lists with and without a state: the newest callbacks are among the newest ones of each state.
       const states = state === undefined ? callbackStates : [state];
@@ -76,6 +88,8 @@ export function createCallbackReads(reader: Reader, { readGapped, correctSchedul
 
 const fromCallbacks = "FROM callback c JOIN task t ON t.seq = c.task";
 const selectCallback = toStatement(`SELECT ${callbackColumns} ${fromCallbacks} WHERE c.task = $1`);
+
+const selectDetails = toStatement(`SELECT ${callbackDetailColumns} ${fromCallbacks} WHERE c.task = $1`);
 
 const selectCallbacks = toStatement(
   `SELECT ${callbackColumns} FROM (

@@ -1,3 +1,4 @@
+import { encodeAttempt, extendHistory } from "../callback-history.ts";
 import { callbackColumns, toCallback } from "../callback-rows.ts";
 import { toColumnText } from "../column-text.ts";
 import type { Callback, CallbackSettlement, DueCallback } from "../records.ts";
@@ -20,7 +21,8 @@ export const settleOperation: OperationKind<Settlement, number | null> = {
   isRepeatable: false,
   overlaps: () => true,
   async run(inputs, transaction) {
-    const rows = await transaction.query(settle, [...toColumns(settlementNames, inputs.map(toSettlementRow)), transaction.now]);
+    const toRow = (input: Settlement) => toSettlementRow(input, transaction.now);
+    const rows = await transaction.query(settle, [...toColumns(settlementNames, inputs.map(toRow)), transaction.now]);
     const settled = new Map(rows.map((row) => [Number(row["task"]), Number(row["attempts"])]));
     return inputs.map(({ task, settlement }) => {
       const attempts = settled.get(task.seq);
@@ -30,27 +32,29 @@ export const settleOperation: OperationKind<Settlement, number | null> = {
   },
 };
 
-const settlementNames = ["task", "attempts", "state", "next_in", "status", "error"] as const;
+const settlementNames = ["task", "attempts", "state", "next_in", "status", "error", "line"] as const;
 const settle = {
   name: "settle_callbacks",
   text: `WITH settled AS (
-      UPDATE callback c SET state = given.state, attempts = c.attempts + 1, next_at = $7 + given.next_in, last_status = given.status,
-        last_error = given.error, updated_at = $7, body = CASE WHEN given.state = 'delivered' THEN NULL ELSE c.body END
-      FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[], $5::integer[], $6::text[])
+      UPDATE callback c SET state = given.state, attempts = c.attempts + 1, next_at = $8 + given.next_in, last_status = given.status,
+        last_error = given.error, updated_at = $8, body = CASE WHEN given.state = 'delivered' THEN NULL ELSE c.body END,
+        history = ${extendHistory({ history: "c.history", line: "given.line", position: "strpos" })}
+      FROM unnest($1::bigint[], $2::integer[], $3::text[], $4::bigint[], $5::integer[], $6::text[], $7::text[])
         AS given (${settlementNames.join(", ")})
       WHERE c.task = given.task AND c.state = 'pending' AND c.attempts = given.attempts
       RETURNING c.task, c.attempts, c.state),
-    delivered AS (INSERT INTO callback_dedup (task, at) SELECT task, $7 FROM settled WHERE state = 'delivered' ON CONFLICT DO NOTHING)
+    delivered AS (INSERT INTO callback_dedup (task, at) SELECT task, $8 FROM settled WHERE state = 'delivered' ON CONFLICT DO NOTHING)
     SELECT task, attempts FROM settled`,
 };
 
-const toSettlementRow = ({ task, attempts, settlement: { state, nextInMs, lastStatus, lastError } }: Settlement) => ({
+const toSettlementRow = ({ task, attempts, settlement }: Settlement, now: number) => ({
   task: task.seq,
   attempts,
-  state,
-  next_in: nextInMs,
-  status: lastStatus,
-  error: lastError === null ? null : toColumnText(lastError),
+  state: settlement.state,
+  next_in: settlement.nextInMs,
+  status: settlement.lastStatus,
+  error: settlement.lastError === null ? null : toColumnText(settlement.lastError),
+  line: encodeAttempt(attempts, settlement, now),
 });
 
 /** A new round of attempts for a dead callback. */

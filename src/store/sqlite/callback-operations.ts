@@ -1,9 +1,19 @@
 import type { Task } from "../../task.ts";
+import { encodeAttempt, extendHistory } from "../callback-history.ts";
 import { pendingOfQueue, pendingQueues } from "../callback-queues-sql.ts";
-import { callbackColumns, dueCallbackColumns, toCallback, toDueCallback, toNewDueCallback, toStoredBody } from "../callback-rows.ts";
+import {
+  callbackColumns,
+  callbackDetailColumns,
+  dueCallbackColumns,
+  toCallback,
+  toCallbackDetails,
+  toDueCallback,
+  toNewDueCallback,
+  toStoredBody,
+} from "../callback-rows.ts";
 import { toColumnText } from "../column-text.ts";
 import type { LongTexts } from "../long-texts.ts";
-import { type Callback, callbackStates, type DueCallback, type NewCallback } from "../records.ts";
+import { type Callback, type CallbackSettlement, callbackStates, type DueCallback, type NewCallback } from "../records.ts";
 import { createSetBackDetector } from "../set-back-detector.ts";
 import type { Store } from "../store.ts";
 import type { createEventOperations } from "./event-operations.ts";
@@ -53,6 +63,10 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
       announce = listener;
     },
     findCallback: async (taskSeq) => find(taskSeq),
+    async findCallbackDetails(taskSeq) {
+      const row = driver.get(`SELECT ${callbackDetailColumns} ${fromCallbacks} WHERE c.task = ?`, taskSeq);
+      return row === undefined ? null : toCallbackDetails(row);
+    },
     async listCallbacks(tenant, state, page) {
       const before = page.before ?? Number.MAX_SAFE_INTEGER;
       const select = `SELECT ${callbackColumns} ${fromCallbacks} WHERE c.tenant = ? AND c.state = ? AND c.task < ? ORDER BY c.task DESC LIMIT ?`;
@@ -99,19 +113,7 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
       driver.write(
         () => {
           const now = detector.track(clock());
-          const row = driver.get(
-            `UPDATE callback SET state = ?, attempts = attempts + 1, next_at = ?, last_status = ?, last_error = ?, updated_at = ?,
-               body = CASE WHEN ? = 'delivered' THEN NULL ELSE body END
-             WHERE task = ? AND state = 'pending' AND attempts = ? RETURNING attempts`,
-            settlement.state,
-            settlement.nextInMs === null ? null : now + settlement.nextInMs,
-            settlement.lastStatus,
-            settlement.lastError === null ? null : toColumnText(settlement.lastError),
-            now,
-            settlement.state,
-            task.seq,
-            attemptsBefore,
-          );
+          const row = settleRow(driver, { task, attempts: attemptsBefore }, settlement, now);
           if (row === undefined) return null;
           const attempts = Number(row["attempts"]);
           if (settlement.state === "delivered")
@@ -167,6 +169,32 @@ function insertCallback(
     now,
   );
   return toNewDueCallback(task, callback, { finishedAt: now, readGapped: longTexts.readGapped });
+}
+
+/** Counts the attempt and settles the row, if it is pending after so many attempts. Returns the new number of attempts as a row. */
+function settleRow(
+  driver: SqliteDriver,
+  { task, attempts }: Pick<DueCallback, "task" | "attempts">,
+  settlement: CallbackSettlement,
+  now: number,
+): Row | undefined {
+  const line = encodeAttempt(attempts, settlement, now);
+  return driver.get(
+    `UPDATE callback SET state = ?, attempts = attempts + 1, next_at = ?, last_status = ?, last_error = ?, updated_at = ?,
+       history = ${extendHistory({ history: "history", line: "?", position: "instr" })},
+       body = CASE WHEN ? = 'delivered' THEN NULL ELSE body END
+     WHERE task = ? AND state = 'pending' AND attempts = ? RETURNING attempts`,
+    settlement.state,
+    settlement.nextInMs === null ? null : now + settlement.nextInMs,
+    settlement.lastStatus,
+    settlement.lastError === null ? null : toColumnText(settlement.lastError),
+    now,
+    line,
+    line,
+    settlement.state,
+    task.seq,
+    attempts,
+  );
 }
 
 const fromCallbacks = "FROM callback c CROSS JOIN task t ON t.seq = c.task";

@@ -33,6 +33,8 @@ const routes: readonly [method: string, target: string, scope: Scope | "any" | n
   ["GET", "/api/v2/approvals", "read"],
   ["POST", "/api/v2/approvals/apr_1", "approve"],
   ["GET", "/api/v2/callbacks", "read"],
+  ["GET", "/api/v2/callbacks/t1", "read"],
+  ["POST", "/api/v2/callbacks/redeliver", "dispatch"],
   ["POST", "/api/v2/callbacks/t1/redeliver", "dispatch"],
   ["GET", "/api/v2/webhooks", "read"],
   ["GET", "/api/v2/webhooks/n1/deliveries", "read"],

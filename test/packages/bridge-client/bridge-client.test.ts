@@ -2,6 +2,7 @@ import { type BridgeClient, type BridgeEvent, createBridgeClient } from "bridge-
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createCommandAdapter } from "../../../adapters/command/index.ts";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
+import { startReceiver } from "../../support/start-receiver.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 let bridge: Bridge;
@@ -150,6 +151,29 @@ test("listAgents returns the agents that have tasks, and checkAdapter checks the
   expect(agents.find(({ agentId }) => agentId === "listed-agent")).toMatchObject({ provider: "memory", tasks: 1 });
   expect(await client.checkAdapter("memory")).toMatchObject({ provider: "memory", health: { status: "healthy" } });
   await expect(client.checkAdapter("unknown")).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("callbacks are listed with their attempts, and redelivered one by one or all of a receiver", async () => {
+  let isBroken = true;
+  const receiver = await startReceiver((response) => response.writeHead(isBroken ? 500 : 200).end("answer"));
+  onTestFinished(receiver.close);
+  const stateOf = async (taskId: string) => (await client.callbacks.get(taskId)).state;
+  for (const taskId of ["called-1", "called-2", "called-3"]) {
+    await client.run({ ...task, taskId, callbackUrl: receiver.origin });
+    await expect.poll(() => stateOf(taskId)).toBe("dead");
+  }
+  const dead = await collect(client.callbacks.list({ state: "dead" }));
+  expect(dead.map(({ taskId }) => taskId)).toEqual(["called-3", "called-2", "called-1"]);
+  isBroken = false;
+  expect(await client.callbacks.redeliver("called-1")).toMatchObject({ taskId: "called-1", attempts: 1 });
+  await expect.poll(() => stateOf("called-1")).toBe("delivered");
+  await expect(client.callbacks.redeliver("called-1")).rejects.toMatchObject({ code: "already_delivered" });
+  expect(await client.callbacks.redeliverAll(receiver.origin)).toBe(2);
+  await expect.poll(() => stateOf("called-3")).toBe("delivered");
+  expect((await client.callbacks.get("called-3")).history).toMatchObject([
+    { status: 500, response: "answer" },
+    { status: 200, response: "answer" },
+  ]);
 });
 
 test("getStats returns the cost, tokens and numbers of tasks", async () => {

@@ -6,7 +6,9 @@ import type {
   Approval,
   ApprovalState,
   BridgeEvent,
+  Callback,
   CallbackBody,
+  CallbackDetails,
   ConnectionKind,
   ConversationMessage,
   DispatchRequest,
@@ -32,6 +34,7 @@ import { type AdapterEvent, type EventEnvelope, type EventType, executionResultS
 import { buildCallback } from "../../../src/callbacks/callback-body.ts";
 import type * as contract from "../../../src/contract/index.ts";
 import type { approvalSchema } from "../../../src/http/routes/describe-approval.ts";
+import type { callbackDetailsSchema, callbackSchema } from "../../../src/http/routes/describe-callback.ts";
 import type { listedTaskSchema, taskSchema } from "../../../src/http/routes/describe-task.ts";
 import type { Problem } from "../../../src/http/wire/problem.ts";
 import type { createDescribedDispatchSchema } from "../../../src/requests/dispatch-schema.ts";
@@ -53,6 +56,11 @@ describe("the client's types are the server's", () => {
   test("approvals", () => {
     expectTypeOf<Approval>().branded.toEqualTypeOf<z.infer<typeof approvalSchema>>();
     expectTypeOf<ApprovalState>().toEqualTypeOf<z.infer<typeof approvalSchema>["state"]>();
+  });
+
+  test("callbacks", () => {
+    expectTypeOf<Callback>().branded.toEqualTypeOf<z.infer<typeof callbackSchema>>();
+    expectTypeOf<CallbackDetails>().branded.toEqualTypeOf<z.infer<typeof callbackDetailsSchema>>();
   });
 
   test("events, of the same types and with the data that adapters give", () => {

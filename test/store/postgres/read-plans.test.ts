@@ -230,6 +230,7 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     await read.resultBytes(tenant, "1");
     await read.findQueuedTask("odd");
     await callbacks.findCallback(1);
+    await callbacks.findCallbackDetails(1);
     await approvals.findApproval(tenant, "1");
     await approvals.hasPendingApproval(1);
     await events.oldestEventNumber();

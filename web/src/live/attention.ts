@@ -1,18 +1,6 @@
-import type { Adapter, Approval } from "bridge-client";
+import type { Adapter, Approval, Callback } from "bridge-client";
 import { type Api, ApiError } from "../api.ts";
 import type { Feed } from "./feed.ts";
-
-/** A callback in a list. */
-export interface Callback {
-  taskId: string;
-  url: string;
-  state: "pending" | "delivered" | "dead";
-  attempts: number;
-  nextAttemptAt: string | null;
-  lastStatus: number | null;
-  lastError: string | null;
-  updatedAt: string;
-}
 
 /** What needs a person, and what Bridge's adapters do. */
 export interface AttentionState {

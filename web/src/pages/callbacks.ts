@@ -1,19 +1,31 @@
+import type { Callback } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import { ApiError, type Page } from "../api.ts";
 import { PageElement } from "../element.ts";
 import { formatTime, showHidden } from "../format.ts";
-import type { Callback } from "../live/attention.ts";
 import { poll } from "../live/poll.ts";
 import { age, callbackBadge, errorNote } from "../parts/badges.ts";
 import { linkTo, taskLink } from "../router.ts";
 
 const MAX_CALLBACKS = 100;
+/** Dead callbacks that are counted before a redelivery: this many pages of this length. */
+const MAX_COUNTED_PAGES = 10;
+const COUNTED_LENGTH = 200;
 const states = ["dead", "pending", "delivered"] as const;
+
+/** A redelivery that waits for a confirmation. */
+interface Confirmation {
+  origin: string;
+  count: number;
+  /** Whether only some of the dead callbacks were counted. */
+  hasMore: boolean;
+}
 
 /** The callbacks in one state, and their redelivery. */
 class Callbacks extends PageElement {
   #message = "";
+  #confirmation: Confirmation | null = null;
   #cursor = -1;
   #unsubscribe: () => void = () => {};
   #pages = poll(this, (signal) => this.#load(signal));
@@ -52,23 +64,64 @@ class Callbacks extends PageElement {
     return true;
   }
 
-  async #redeliver(callbacks: readonly Callback[]): Promise<void> {
-    this.#message = callbacks.length === 1 ? "Redelivering …" : `Redelivering ${callbacks.length} callbacks …`;
+  async #redeliver(taskId: string): Promise<void> {
+    await this.#start("Redelivering …", async () => {
+      await this.context.api.call(`/api/v2/callbacks/${encodeURIComponent(taskId)}/redeliver`, { method: "POST" });
+      return 1;
+    });
+  }
+
+  async #redeliverAll(origin: string): Promise<void> {
+    this.#confirmation = null;
+    await this.#start(`Redelivering to ${origin} …`, async () => {
+      let started = 0;
+      let cursor: string | null = null;
+      do {
+        const body: object = { origin, ...(cursor !== null && { cursor }) };
+        const answer: { redelivered: number; nextCursor: string | null } = await this.context.api.call("/api/v2/callbacks/redeliver", {
+          method: "POST",
+          body,
+        });
+        started += answer.redelivered;
+        cursor = answer.nextCursor;
+      } while (cursor !== null);
+      return started;
+    });
+  }
+
+  async #start(message: string, redeliver: () => Promise<number>): Promise<void> {
+    this.#message = message;
     this.requestUpdate();
-    let failure = "";
-    let started = 0;
-    for (const { taskId } of callbacks) {
-      try {
-        await this.context.api.call(`/api/v2/callbacks/${encodeURIComponent(taskId)}/redeliver`, { method: "POST" });
-        started += 1;
-      } catch (error) {
-        failure = ` ${taskId}: ${error instanceof ApiError ? error.message : String(error)}`;
-      }
-    }
-    this.#message = `Redelivery of ${started} ${started === 1 ? "callback" : "callbacks"} started.${failure}`;
+    this.#message = await redeliver().then(
+      (started) => `Redelivery of ${formatCallbacks(started)} started.`,
+      (error: unknown) => (error instanceof ApiError ? error.message : String(error)),
+    );
     this.context.attention.refresh();
     this.#pages.refresh();
     this.requestUpdate();
+  }
+
+  /** Asks before the redelivery, with the number of dead callbacks to the origin. The list shows only some of them. */
+  async #askToRedeliver(origin: string): Promise<void> {
+    this.#message = "";
+    try {
+      this.#confirmation = { origin, ...(await this.#countDead(origin)) };
+    } catch (error) {
+      this.#message = error instanceof ApiError ? error.message : String(error);
+    }
+    this.requestUpdate();
+  }
+
+  async #countDead(origin: string): Promise<{ count: number; hasMore: boolean }> {
+    let count = 0;
+    let cursor: string | undefined;
+    for (let pages = 0; pages < MAX_COUNTED_PAGES; pages += 1) {
+      const page: Page<Callback> = await this.context.api.list("/api/v2/callbacks", { state: "dead", limit: COUNTED_LENGTH, cursor });
+      count += page.data.filter(({ url }) => originOf(url) === origin).length;
+      cursor = page.meta.nextCursor ?? undefined;
+      if (cursor === undefined) return { count, hasMore: false };
+    }
+    return { count, hasMore: true };
   }
 
   protected override render(): TemplateResult {
@@ -85,11 +138,12 @@ class Callbacks extends PageElement {
     `;
   }
 
-  #renderPage(state: string, { data, meta }: Page<Callback>): TemplateResult {
+  #renderPage(state: string, page: Page<Callback>): TemplateResult {
+    const { data, meta } = page;
     if (data.length === 0) return html`<p class="empty">${state === "dead" ? "No callback is dead." : `No callback is ${state}.`}</p>`;
     const now = Date.now();
     return html`
-      ${state === "dead" && this.context.identity.scopes.includes("dispatch") ? this.#renderOrigins(data) : nothing}
+      ${state === "dead" && this.context.identity.scopes.includes("dispatch") ? this.#renderOrigins(page) : nothing}
       <ul class="rows">
         ${repeat(
           data,
@@ -102,12 +156,27 @@ class Callbacks extends PageElement {
   }
 
   /** Buttons for all dead callbacks of a receiver that works again. */
-  #renderOrigins(data: readonly Callback[]): TemplateResult {
-    const origins = Object.entries(Object.groupBy(data, ({ url }) => originOf(url))).filter(([, callbacks = []]) => callbacks.length > 1);
-    return html`${origins.map(
-      ([origin, callbacks = []]) =>
-        html`<p><button @click=${() => this.#redeliver(callbacks)}>Redeliver ${callbacks.length} to ${origin}</button></p>`,
+  #renderOrigins({ data, meta }: Page<Callback>): TemplateResult {
+    const groups = Object.entries(Object.groupBy(data, ({ url }) => originOf(url)));
+    const origins = groups.filter(([, callbacks = []]) => callbacks.length > 1 || meta.nextCursor !== null).map(([origin]) => origin);
+    return html`${origins.map((origin) =>
+      this.#confirmation?.origin === origin
+        ? this.#renderConfirmation(this.#confirmation)
+        : html`<p><button @click=${() => this.#askToRedeliver(origin)}>Redeliver all dead to ${showHidden(origin)}</button></p>`,
     )}`;
+  }
+
+  #renderConfirmation({ origin, count, hasMore }: Confirmation): TemplateResult {
+    return html`<p class="actions">
+      <span role="status">Redeliver ${hasMore ? "more than " : ""}${formatCallbacks(count)} to ${showHidden(origin)}?</span>
+      <button @click=${() => this.#redeliverAll(origin)}>Yes, redeliver</button>
+      <button @click=${() => this.#dismiss()}>No</button>
+    </p>`;
+  }
+
+  #dismiss(): void {
+    this.#confirmation = null;
+    this.requestUpdate();
   }
 
   #renderCallback(callback: Callback, now: number): TemplateResult {
@@ -122,10 +191,12 @@ class Callbacks extends PageElement {
         ${nextAttemptAt === null ? nothing : `, next at ${formatTime(nextAttemptAt, now)}`}
       </span>
       ${age(updatedAt, now)}
-      ${canRedeliver ? html`<button @click=${() => this.#redeliver([callback])} aria-label="Redeliver the callback of ${taskId}">Redeliver</button>` : nothing}
+      ${canRedeliver ? html`<button @click=${() => this.#redeliver(taskId)} aria-label="Redeliver the callback of ${taskId}">Redeliver</button>` : nothing}
     </li>`;
   }
 }
+
+const formatCallbacks = (count: number): string => `${count} ${count === 1 ? "callback" : "callbacks"}`;
 
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : url;

@@ -1,4 +1,4 @@
-import type { ListedTask, Task, TaskFile } from "bridge-client";
+import type { CallbackDetails, ListedTask, Task, TaskFile } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import { ApiError } from "../api.ts";
@@ -7,6 +7,7 @@ import { PageElement } from "../element.ts";
 import { firstLine, formatBytes, formatCost, formatCount, formatDuration, formatTime, formatValue, showHidden } from "../format.ts";
 import { poll, SNAPSHOT_MS } from "../live/poll.ts";
 import { activityBadge, age, callbackBadge, errorNote } from "../parts/badges.ts";
+import { callbackAttempts } from "../parts/callback-attempts.ts";
 import { councilView } from "../parts/council-view.ts";
 import { lane } from "../parts/lane.ts";
 import { longText } from "../parts/long-text.ts";
@@ -26,6 +27,8 @@ interface TaskView {
   children: ListedTask[];
   files: TaskFile[];
   request: Record<string, unknown>;
+  /** Null if the callback has had no attempt. */
+  callback: CallbackDetails | null;
 }
 
 /** One task: its request, its timeline, its result and what belongs to it. */
@@ -43,6 +46,7 @@ class TaskPage extends PageElement {
   #ticker: ReturnType<typeof setInterval> | undefined;
   #unsubscribe: () => void = () => {};
   #request: Record<string, unknown> | undefined;
+  #callback: CallbackDetails | null = null;
   #view = poll(this, (signal) => this.#load(signal), {
     intervalMs: () => (this.#isSettled() ? ENDED_INTERVAL_MS : SNAPSHOT_MS),
   });
@@ -78,7 +82,16 @@ class TaskPage extends PageElement {
     // Bridge lists the files of a task that has ended, or that has a workspace; without one there are none.
     const files = hasEnded(task) ? await api.list<TaskFile>(`${path}/files`, { limit: MAX_FILES }, { signal }).catch(() => null) : null;
     this.#request ??= (await api.call<{ request: Record<string, unknown> }>(`${path}/request`, { signal })).request;
-    return { task, children: children.data.toReversed(), files: files?.data ?? [], request: this.#request };
+    const callback = await this.#loadCallback(task, signal);
+    return { task, children: children.data.toReversed(), files: files?.data ?? [], request: this.#request, callback };
+  }
+
+  /** Loads the attempts of the callback again only after another attempt. */
+  async #loadCallback({ taskId, callback }: Task, signal: AbortSignal): Promise<CallbackDetails | null> {
+    if (callback === null || callback.attempts === 0) return null;
+    if (this.#callback?.attempts !== callback.attempts)
+      this.#callback = await this.context.api.call<CallbackDetails>(`/api/v2/callbacks/${encodeURIComponent(taskId)}`, { signal });
+    return this.#callback;
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
@@ -175,6 +188,7 @@ class TaskPage extends PageElement {
             : nothing
         }
       </section>
+      ${value.callback === null ? nothing : callbackAttempts(value.callback, now)}
       ${this.#renderChildren(task, value.children, now)} ${this.#renderFiles(value.files)}
     `;
   }

@@ -1,0 +1,76 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
+import { startReceiver } from "../../support/start-receiver.ts";
+import { askUntil } from "../../support/until.ts";
+import { openChromium } from "../open-chromium.ts";
+import { type ConsolePage, expectQuiet, findAccessibilityViolations, openPage, scrollsSideways } from "./open-page.ts";
+
+let browser: Browser;
+let bridge: Bridge;
+let isBroken = true;
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
+beforeAll(async () => {
+  browser = await openChromium();
+  bridge = await startBridge();
+  receiver = await startReceiver((response) => {
+    if (isBroken) response.writeHead(500).end('<img src=x onerror="document.title=1"> \u202egnorw');
+    else response.writeHead(200).end("thanks");
+  });
+});
+afterAll(async () => {
+  await browser?.close();
+  await bridge?.close();
+  await receiver?.close();
+});
+
+const open = (path: string): Promise<ConsolePage> => openPage(browser, `${bridge.url}/ui/${path}`, { token: "secret-alpha" });
+
+const dispatchDead = async (taskId: string) => {
+  await bridge.dispatch({ taskId, message: "done", callbackUrl: receiver.origin });
+  await askUntil(
+    () => bridge.call("GET", `/api/v2/tasks/${taskId}`),
+    ({ body }) => body.callback?.state === "dead",
+  );
+};
+
+test("the page of a task shows each attempt of its callback, and the response as text", async () => {
+  isBroken = true;
+  await dispatchDead("tried");
+  const opened = await open("tasks/tried");
+  const { page } = opened;
+  const attempts = page.getByRole("region", { name: "Callback attempts" });
+  const row = attempts.getByRole("listitem");
+  await row.getByText("HTTP 500").waitFor();
+  await row.getByText("Response").click();
+  await row.getByText('<img src=x onerror="document.title=1"> ⟨U+202E⟩gnorw').waitFor();
+  expect(await row.locator("img").count()).toBe(0);
+  expect(await findAccessibilityViolations(page)).toEqual([]);
+  isBroken = false;
+  await page.getByRole("button", { name: "Redeliver the callback" }).click();
+  await attempts.getByText("HTTP 200").waitFor();
+  expect(await row.allInnerTexts()).toEqual([expect.stringMatching(/^2\b.*delivered/s), expect.stringMatching(/^1\b.*http_500/s)]);
+  await page.setViewportSize({ width: 320, height: 640 });
+  expect(await scrollsSideways(page)).toBe(false);
+  expectQuiet(opened);
+});
+
+test("all dead callbacks of a receiver are redelivered after a confirmation of their number", async () => {
+  isBroken = true;
+  for (const taskId of ["many-1", "many-2", "many-3"]) await dispatchDead(taskId);
+  isBroken = false;
+  const opened = await open("callbacks");
+  const { page } = opened;
+  const button = page.getByRole("button", { name: `Redeliver all dead to ${receiver.origin}` });
+  await button.click();
+  await page.getByText(`Redeliver 3 callbacks to ${receiver.origin}?`).waitFor();
+  expect(await findAccessibilityViolations(page)).toEqual([]);
+  await page.getByRole("button", { name: "No" }).click();
+  const before = receiver.posts.length;
+  await button.click();
+  await page.getByRole("button", { name: "Yes, redeliver" }).click();
+  await page.getByText("Redelivery of 3 callbacks started.").waitFor();
+  await page.getByText("No callback is dead.").waitFor();
+  await expect.poll(() => receiver.posts.length).toBe(before + 3);
+  expectQuiet(opened);
+});
