@@ -65,6 +65,7 @@ test.each([
   ["GET", () => `/api/v2/tasks/${done}/events?after=${lastEventId}`],
   ["GET", () => `/api/v2/tasks/${done}/files`],
   ["GET", () => `/api/v2/tasks/${running}/files/any`],
+  ["GET", () => `/api/v2/tasks/${done}/diff`],
   ["POST", () => `/api/v2/callbacks/${done}/redeliver`],
   ["POST", () => `/api/v2/callbacks/${running}/redeliver`],
   ["GET", () => "/api/v2/webhooks/hook/deliveries"],
