@@ -8,8 +8,8 @@ import { type DiffCut, diffWorkTree, type RunGit } from "./diff-work-tree.ts";
 import type { StartCommit } from "./start-commit.ts";
 import type { Workspaces } from "./workspace-directories.ts";
 
-/** Maximum time for a diff, including the wait for its turn. Shorter than the time limit of a request that a node passes on. */
-const LIMIT_MS = 45_000;
+/** Maximum time for a diff, including the wait for its turn. Shorter than the time that the console waits for a response. */
+const LIMIT_MS = 25_000;
 /** Each lane computes one diff at a time. A tenant uses one lane at a time. */
 const LANES = ["1", "2", "3", "4"];
 

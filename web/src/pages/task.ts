@@ -10,6 +10,7 @@ import { activityBadge, age, callbackBadge, errorNote } from "../parts/badges.ts
 import { councilView } from "../parts/council-view.ts";
 import { lane } from "../parts/lane.ts";
 import { longText } from "../parts/long-text.ts";
+import { taskDiff } from "../parts/task-diff.ts";
 import { renderTurns } from "../parts/turns.ts";
 import { linkTo, taskLink } from "../router.ts";
 import { explainQueue, findActivity, hasEnded } from "../task-state.ts";
@@ -176,6 +177,7 @@ class TaskPage extends PageElement {
         }
       </section>
       ${this.#renderChildren(task, value.children, now)} ${this.#renderFiles(value.files)}
+      ${task.startedAt === null ? nothing : taskDiff(task.taskId, this.context)}
     `;
   }
 
