@@ -124,10 +124,7 @@ export async function createEndpoints(
     forward: forwarding.workspaces,
   });
   await server.register(taskFileRoutes, { taskFiles: createTaskFiles({ store, workspaces }), forward: forwarding.taskFiles });
-  await server.register(taskDiffRoutes, {
-    taskDiffs: createTaskDiffs({ store, workspaces, runGit: engine.runGit }),
-    forward: forwarding.taskFiles,
-  });
+  await server.register(taskDiffRoutes, { taskDiffs: createTaskDiffs(engine), forward: forwarding.taskFiles });
   await server.register(taskEventRoutes, { store, eventStreams });
   await server.register(eventRoutes, { store, eventStreams, tickets });
   await server.register(callbackRoutes, { callbacks: createCallbacks(store, engine.callbackWorker) });

@@ -51,7 +51,7 @@ export interface DiffOptions {
 
 /**
  * Compares a work tree with a commit, including untracked files that are not ignored. A task may have written everything in the work tree,
- * so git gets a repository of its own: with the objects of the work tree, but with no configuration, hook, index or reference of it.
+ * so git gets a separate repository: with the objects of the work tree, but with no configuration, hook, index or reference of it.
  * Therefore nothing in the work tree can name a program that git runs, and nothing in the work tree changes.
  */
 export async function diffWorkTree({ workTree, commit, scratch, runGit, signal, ...options }: DiffOptions) {

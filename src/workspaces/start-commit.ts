@@ -5,7 +5,7 @@ import { isInside, makePrivateDirectory, readFileInside } from "@hak2i/nofollow-
 import { type Task, type TaskIdentity, taskHandle } from "../task.ts";
 
 /** Maximum recorded commits of one agent. The oldest are removed first. */
-export const MAX_START_COMMITS = 1000;
+const MAX_START_COMMITS = 1000;
 /** Bridge reads `packed-refs` before a task starts, so a larger file would delay other tasks. */
 const MAX_PACKED_REFS_BYTES = 4 * 1024 * 1024;
 const MAX_REF_BYTES = 4096;
