@@ -17,6 +17,7 @@ import { vercelAiSettings } from "./vercel-ai/settings.ts";
 
 export { reportIsolatedError } from "./shared/agent-program/isolate-errors.ts";
 export { getProcessLabels } from "./shared/process/process-labels.ts";
+export { runProcess } from "./shared/process/run-process.ts";
 export { createSandbox } from "./shared/process/sandbox.ts";
 export { sweepLeftovers } from "./shared/process/sweep-processes.ts";
 

@@ -25,6 +25,7 @@ import { nodeRoutes } from "../http/routes/nodes.ts";
 import { serviceInfoRoutes } from "../http/routes/service-info.ts";
 import { sessionRoutes } from "../http/routes/sessions.ts";
 import { statsRoutes } from "../http/routes/stats.ts";
+import { taskDiffRoutes } from "../http/routes/task-diff.ts";
 import { taskFileRoutes } from "../http/routes/task-files.ts";
 import { taskRequestRoutes } from "../http/routes/task-request.ts";
 import { taskRoutes } from "../http/routes/tasks.ts";
@@ -48,6 +49,7 @@ import { createWebSocketBridgeServer } from "../websocket/bridge-server.ts";
 import { createOps } from "../websocket/ops.ts";
 import { createRunFollower } from "../websocket/run-follower.ts";
 import { createWorkspaceList } from "../workspaces/list-workspaces.ts";
+import { createTaskDiffs } from "../workspaces/task-diffs.ts";
 import { createTaskFiles } from "../workspaces/tenant-task-files.ts";
 import { createWorkspaceFiles } from "../workspaces/workspace-files.ts";
 import type { Engine } from "./engine.ts";
@@ -126,6 +128,7 @@ export async function createEndpoints(
     forward: forwarding.workspaces,
   });
   await server.register(taskFileRoutes, { taskFiles: createTaskFiles({ store, workspaces }), forward: forwarding.taskFiles });
+  await server.register(taskDiffRoutes, { taskDiffs: createTaskDiffs(engine), forward: forwarding.taskFiles });
   await server.register(taskEventRoutes, { store, eventStreams });
   await server.register(eventRoutes, { store, eventStreams, tickets });
   await server.register(callbackRoutes, { callbacks: createCallbacks(store, engine.callbackWorker) });

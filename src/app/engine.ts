@@ -24,6 +24,7 @@ import { createWebhooks } from "../webhooks/webhooks.ts";
 import { createWorkspaces } from "../workspaces/workspace-directories.ts";
 import { describeAdapters, describeNode } from "./describe-node.ts";
 import { createNetwork } from "./network.ts";
+import { createRunGit } from "./run-git.ts";
 import type { Environment } from "./sandbox.ts";
 import { createSettingsDigest } from "./settings-digest.ts";
 
@@ -170,6 +171,7 @@ export async function createEngine(
   return {
     ...{ store, cluster, membership, view, nodes, adapters, onHint, rates, eventLog, approvals, workspaces },
     ...{ guardedFetch, callbackWorker, webhooks, schemas, registry, dispatcher, startAdapters },
+    runGit: createRunGit({ environment, sandbox }),
   };
 }
 

@@ -6,6 +6,7 @@ import { isInside, makePrivateDirectory, removeInside } from "@hak2i/nofollow-fs
 import type { ExecutionRequest } from "#contract";
 import { BridgeError } from "../errors.ts";
 import { type TaskIdentity, taskHandle } from "../task.ts";
+import { type RecordedTask, readStartCommit, recordStartCommit, type StartCommit } from "./start-commit.ts";
 
 export type Workspaces = ReturnType<typeof createWorkspaces>;
 
@@ -19,7 +20,7 @@ export function createWorkspaces({
   workspacesDir,
 }: {
   dataDir: string;
-  /** For homes. Default: `dataDir`. */
+  /** For homes and the start commits of tasks. Default: `dataDir`. */
   filesDir?: string;
   workspacesDir: string;
 }) {
@@ -42,12 +43,30 @@ export function createWorkspaces({
   return {
     workspaceOf,
     makeWorkspace,
-    /** Creates the workspace and home of a task. Synchronous, because a few small system calls take less time than asynchronous ones. */
-    prepare(task: TaskIdentity, cwd: string | undefined): ExecutionRequest["directories"] {
+    /**
+     * Creates the workspace and home of a task, and records its start commit. Synchronous, because a few small system calls take less time
+     * than asynchronous ones.
+     */
+    prepare(task: TaskIdentity & RecordedTask, cwd: string | undefined): ExecutionRequest["directories"] {
       const workspace = makeWorkspace(task);
       const directories = { workspace, home: homeOf(task), tmp: tmpOf(task) };
       makePrivateDirectory(directories.home);
-      return { ...directories, cwd: cwd === undefined ? workspace : resolveDirectoryInside(workspace, cwd) };
+      const prepared = { ...directories, cwd: cwd === undefined ? workspace : resolveDirectoryInside(workspace, cwd) };
+      recordStartCommit(filesDir, task, prepared);
+      return prepared;
+    },
+    /** Returns the commit that the work tree of a task had when the task started; null if there was none. */
+    startCommitOf: (task: RecordedTask): StartCommit | null => readStartCommit(filesDir, task),
+    /** Calls a function with a new directory, and removes the directory after it. */
+    async withScratch<T>(act: (directory: string) => Promise<T>): Promise<T> {
+      const name = `scratch-${randomUUID()}`;
+      const directory = path.join(tmpRoot, name);
+      makePrivateDirectory(directory);
+      try {
+        return await act(directory);
+      } finally {
+        await removeInside(tmpRoot, name);
+      }
     },
     /** Removes the temporary directory of a task. */
     async release(task: TaskIdentity): Promise<void> {

@@ -67,6 +67,7 @@ test.each([
   ["GET", () => `/api/v2/tasks/${running}/files/any`],
   ["GET", () => `/api/v2/callbacks/${done}`],
   ["GET", () => `/api/v2/callbacks/${running}`],
+  ["GET", () => `/api/v2/tasks/${done}/diff`],
   ["POST", () => `/api/v2/callbacks/${done}/redeliver`],
   ["POST", () => `/api/v2/callbacks/${running}/redeliver`],
   ["GET", () => "/api/v2/webhooks/hook/deliveries"],

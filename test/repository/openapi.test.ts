@@ -80,6 +80,7 @@ const published = [
   "listTaskEvents",
   "listTaskFiles",
   "downloadTaskFile",
+  "getTaskDiff",
   "listWorkspaces",
   "putWorkspaceFile",
   "deleteWorkspaceFile",

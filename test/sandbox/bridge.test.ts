@@ -1,5 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { startBridgeProgram, taskInState } from "../support/bridge-program.ts";
@@ -46,6 +47,39 @@ test("a task sees neither Bridge's database and tokens nor files of other tasks"
   ]);
   expect(file("conf/tokens.json")).toContain("sha256");
   expect(readdirSync(dataDir)).toContain("bridge.db-wal");
+});
+
+test("git computes the diff of a task in the sandbox, where it cannot read objects of another tenant", async () => {
+  const { bridge, dataDir, start } = await openBench("echo new > new.txt");
+  const create = (name: string): { git: (...args: string[]) => string; directory: string } => {
+    const directory = path.join(dataDir, "workspaces", name);
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(path.join(directory, "secret"), `of ${name}\n`);
+    const git = (...args: string[]) =>
+      execFileSync("git", ["-C", directory, "-c", "user.name=n", "-c", "user.email=e", ...args], { encoding: "utf8" });
+    git("init", "-q");
+    git("add", "-A");
+    git("commit", "-qm", "first");
+    git("repack", "-qad");
+    return { git, directory };
+  };
+  const { git } = create("beta/agent");
+  create("default/agent");
+  const { directory: spying } = create("default/spy");
+  const pack = path.join(spying, ".git/objects/pack");
+  rmSync(pack, { recursive: true });
+  symlinkSync(path.join(dataDir, "workspaces/beta/agent/.git/objects/pack"), pack);
+  writeFileSync(path.join(spying, ".git/HEAD"), git("rev-parse", "HEAD"));
+  const diffOf = async (agentId: string) => {
+    const taskId = await start({ agentId });
+    await taskInState(bridge, taskId, "completed");
+    const response = await bridge.call("GET", `/api/v2/tasks/${taskId}/diff`);
+    return [response.status, await response.json()];
+  };
+  expect(await diffOf("agent")).toEqual([200, expect.objectContaining({ truncated: null, diff: expect.stringContaining("+new\n") })]);
+  // Without the sandbox, git reads the objects.
+  expect(execFileSync("git", ["-C", spying, "show", "HEAD:secret"], { encoding: "utf8" })).toBe("of beta/agent\n");
+  expect(await diffOf("spy")).toEqual([409, expect.objectContaining({ detail: expect.stringContaining("is not complete") })]);
 });
 
 test("a running task does not see tokens, secrets and settings that the operator replaces", async () => {

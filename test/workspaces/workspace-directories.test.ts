@@ -60,7 +60,7 @@ test.each([
 test("a task gets private directories, and its TMPDIR is removed with its end", async () => {
   const dataDir = await temporaryDirectory();
   const workspaces = createWorkspaces({ dataDir, workspacesDir: path.join(dataDir, "workspaces") });
-  const task = { seq: 1, tenant: "acme", taskId: "t:1", parentTaskId: null, agentId: "writer", provider: "command" };
+  const task = { createdAt: 1, seq: 1, tenant: "acme", taskId: "t:1", parentTaskId: null, agentId: "writer", provider: "command" };
   const directories = workspaces.prepare(task, undefined);
   expect(directories.workspace).toBe(path.join(dataDir, "workspaces/acme/writer"));
   expect(directories.cwd).toBe(directories.workspace);
@@ -83,7 +83,10 @@ test.each([0o000, 0o077, 0o277, 0o777])(
     const workspaces = createWorkspaces({ dataDir: path.join(dataDir, "data"), workspacesDir });
     const before = process.umask(mask);
     try {
-      workspaces.prepare({ seq: 1, tenant: "acme", taskId: "t", parentTaskId: null, agentId: "writer", provider: "command" }, undefined);
+      workspaces.prepare(
+        { createdAt: 1, seq: 1, tenant: "acme", taskId: "t", parentTaskId: null, agentId: "writer", provider: "command" },
+        undefined,
+      );
     } finally {
       process.umask(before);
     }
@@ -99,7 +102,7 @@ test("the workspaces directory and a workspace may be links, and modes set by an
   await mkdir(path.join(dataDir, "shared/inner"), { recursive: true, mode: 0o750 });
   await symlink(path.join(dataDir, "elsewhere"), path.join(dataDir, "workspaces"));
   const workspaces = createWorkspaces({ dataDir, workspacesDir: path.join(dataDir, "workspaces") });
-  const task = { seq: 1, tenant: "acme", taskId: "t", parentTaskId: null, agentId: "writer", provider: "command" };
+  const task = { createdAt: 1, seq: 1, tenant: "acme", taskId: "t", parentTaskId: null, agentId: "writer", provider: "command" };
   workspaces.prepare(task, undefined);
   expect((await stat(path.join(dataDir, "elsewhere/acme/writer"))).mode & 0o777).toBe(0o700);
   await symlink(path.join(dataDir, "shared"), path.join(dataDir, "elsewhere/acme/linked"));
@@ -112,7 +115,9 @@ test("directories of two tenants are never the same", async () => {
   const dataDir = await temporaryDirectory();
   const workspaces = createWorkspaces({ dataDir, workspacesDir: path.join(dataDir, "workspaces") });
   const of = (tenant: string) =>
-    Object.values(workspaces.prepare({ seq: 1, tenant, taskId: "t", parentTaskId: null, agentId: "a", provider: "p" }, undefined));
+    Object.values(
+      workspaces.prepare({ createdAt: 1, seq: 1, tenant, taskId: "t", parentTaskId: null, agentId: "a", provider: "p" }, undefined),
+    );
   const [a, b] = [of("a"), of("b")];
   expect(a.filter((directory) => b.includes(directory))).toEqual([]);
 });

@@ -22,6 +22,7 @@ import type {
   StatsQuery,
   Task,
   TaskAgent,
+  TaskDiff,
   TaskFile,
   TaskFilter,
   TaskRequest,
@@ -122,6 +123,11 @@ export interface BridgeClient {
     list(taskId: string, options?: CallOptions): Promise<{ files: TaskFile[]; truncated: boolean }>;
     /** Resolves with a response whose body is not yet read: use `text()`, `arrayBuffer()` or `body`. */
     download(taskId: string, path: string, options?: CallOptions): Promise<Response>;
+    /**
+     * Compares the git work tree of a task with the commit at its start. Rejects with `invalid_state`, with the reason, if the task did not
+     * start in a git work tree.
+     */
+    diff(taskId: string, options?: CallOptions): Promise<TaskDiff>;
   };
   readonly approvals: {
     /** Lists approvals, newest first. */
@@ -164,6 +170,8 @@ interface Redelivery {
 
 /** Maximum time of the check of an adapter. */
 const CHECK_MS = 30_000;
+/** Bridge limits a diff, including the wait for its turn, to 25 s. */
+const DIFF_MS = 30_000;
 
 /** Creates a client. Sends nothing before the first call. Throws a TypeError for an invalid URL. */
 export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
@@ -258,6 +266,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
       async download(taskId, path, { signal } = {}) {
         return sendForBytes({ path: `${pathOf(taskId)}/files/${encodePath(path)}`, signal });
       },
+      diff: (taskId, { signal } = {}) => send(`${pathOf(taskId)}/diff`, { waitMs: DIFF_MS, signal }),
     },
 
     approvals: {

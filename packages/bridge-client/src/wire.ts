@@ -202,6 +202,20 @@ export interface TaskRequest {
   masked: string[];
 }
 
+/** The changes of a git work tree since a task started. */
+export interface TaskDiff {
+  /** The commit that was checked out when the task started. */
+  commit: string;
+  /** Directory of the git work tree, relative to the workspace; empty for the workspace itself. */
+  directory: string;
+  /** The unified diff. Empty if nothing differs. */
+  diff: string;
+  /** Why the end of the diff is missing; null if the diff is complete. Later versions can add values. */
+  truncated: "bytes" | "time" | "unreadable" | (string & {}) | null;
+  /** Files that are too large to be compared, relative to `directory`. */
+  omitted: string[];
+}
+
 /** Selects tasks. */
 export interface TaskFilter {
   state?: TaskState | undefined;

@@ -25,6 +25,7 @@ const routes: readonly [method: string, target: string, scope: Scope | "any" | n
   ["GET", "/api/v2/tasks/t1/events", "read"],
   ["GET", "/api/v2/tasks/t1/files", "read"],
   ["GET", "/api/v2/tasks/t1/files/a.md", "read"],
+  ["GET", "/api/v2/tasks/t1/diff", "read"],
   ["GET", "/api/v2/workspaces", "read"],
   ["PUT", "/api/v2/workspaces/ag1/files/a.md", "dispatch"],
   ["DELETE", "/api/v2/workspaces/ag1/files/a.md", "dispatch"],

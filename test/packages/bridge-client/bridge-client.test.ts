@@ -145,6 +145,11 @@ test("getTaskRequest returns the request of a task", async () => {
   expect(await client.getTaskRequest(taskId)).toMatchObject({ request: { ...task, taskId, metadata: { order: 7 } }, masked: [] });
 });
 
+test("files.diff rejects with the reason for a task without a git work tree", async () => {
+  const { taskId } = await client.run(task);
+  await expect(client.files.diff(taskId)).rejects.toMatchObject({ code: "invalid_state", message: expect.stringContaining("commit") });
+});
+
 test("listAgents returns the agents that have tasks, and checkAdapter checks the health of an adapter", async () => {
   await client.run({ ...task, agentId: "listed-agent" });
   const agents = await collect(client.listAgents());

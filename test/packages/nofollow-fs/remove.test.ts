@@ -78,7 +78,7 @@ test("a tree of any depth is removed", async () => {
 test("the temporary directory of a task is removed at any depth, at the end of the task and at the next start", async () => {
   const root = await temporaryDirectory();
   const workspaces = createWorkspaces({ dataDir: root, workspacesDir: path.join(root, "workspaces") });
-  const task = { seq: 1, tenant: "default", taskId: "deep", agentId: "a", parentTaskId: null, provider: "command" };
+  const task = { createdAt: 1, seq: 1, tenant: "default", taskId: "deep", agentId: "a", parentTaskId: null, provider: "command" };
   const { tmp } = workspaces.prepare(task, undefined);
   for (const remove of [() => workspaces.release(task), async () => expect(await (await workspaces.setAsideLeftovers())()).toEqual([])]) {
     await mkdir(tmp, { recursive: true });

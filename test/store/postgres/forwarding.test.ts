@@ -55,6 +55,25 @@ test("the files of a task and of an agent are reached through each node, until t
   ]);
 });
 
+test("the diff of a task is computed by the node that has its files", async () => {
+  const { urlAt, port } = await createDatabase();
+  const init = "git init -q . && git -c user.name=n -c user.email=e commit -q --allow-empty -m first";
+  const running = await startNode(urlAt(port), "runs", shellCommand(`[ -d .git ] && echo new > new.txt || { ${init}; }; echo done`));
+  const accepting = await startNode(urlAt(port), "accepts", { BRIDGE_MAX_CONCURRENT: "0", PATH: "/nonexistent" });
+  for (const taskId of ["t1", "t2"]) {
+    expect((await dispatchTask(running, { taskId, agentId: "writer", message: "hello", ...modify })).status).toBe(202);
+    await taskInState(accepting, taskId, "completed");
+  }
+  // The first task has created the repository.
+  expect((await read(accepting, "/api/v2/tasks/t1/diff"))[0]).toBe(409);
+  for (const node of [accepting, running]) {
+    const [status, body] = await read(node, "/api/v2/tasks/t2/diff");
+    expect([status, JSON.parse(String(body))]).toEqual([
+      ...[200, expect.objectContaining({ diff: expect.stringContaining("+new\n"), truncated: null })],
+    ]);
+  }
+});
+
 test("requests of one token are counted over two nodes", async () => {
   const { urlAt, port } = await createDatabase();
   const settings = { BRIDGE_RATE_LIMIT: "20" };

@@ -11,6 +11,7 @@ import { callbackAttempts } from "../parts/callback-attempts.ts";
 import { councilView } from "../parts/council-view.ts";
 import { lane } from "../parts/lane.ts";
 import { longText } from "../parts/long-text.ts";
+import { taskDiff } from "../parts/task-diff.ts";
 import { renderTurns } from "../parts/turns.ts";
 import { linkTo, taskLink } from "../router.ts";
 import { explainQueue, findActivity, hasEnded } from "../task-state.ts";
@@ -190,6 +191,7 @@ class TaskPage extends PageElement {
       </section>
       ${value.callback === null ? nothing : callbackAttempts(value.callback, now)}
       ${this.#renderChildren(task, value.children, now)} ${this.#renderFiles(value.files)}
+      ${task.startedAt === null ? nothing : taskDiff(task.taskId, this.context)}
     `;
   }
 

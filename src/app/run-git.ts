@@ -1,0 +1,20 @@
+import type { Sandbox } from "#contract";
+import { runProcess } from "../../adapters/index.ts";
+import type { RunGit } from "../workspaces/diff-work-tree.ts";
+import type { Environment } from "./sandbox.ts";
+
+/** Marks the processes, so that the next start finds those that a crash of Bridge left behind. */
+const MARKER = "diff";
+/** git needs no grace period, because everything that it writes is removed. */
+const KILL_AFTER_MS = 100;
+
+/** Creates the function that starts git like the program of an agent: in the sandbox, and without Bridge's environment. */
+export const createRunGit =
+  ({ environment, sandbox }: { environment: Environment; sandbox: Sandbox | null }): RunGit =>
+  ({ argv, env, workTree, scratch, stdoutBytes, onLine, signal }) =>
+    runProcess({
+      ...{ argv, sandbox, onLine, signal, input: "", taskId: MARKER },
+      env: { ...env, PATH: environment["PATH"] ?? "" },
+      ...{ cwd: scratch, tmp: scratch, home: scratch, workspace: workTree },
+      limits: { stdoutBytes, lineBytes: stdoutBytes, killAfterMs: KILL_AFTER_MS },
+    });

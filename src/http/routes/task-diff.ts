@@ -1,0 +1,63 @@
+import type { onRequestAsyncHookHandler } from "fastify";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
+import { z } from "zod";
+import { DIFF_LIMITS, diffCuts } from "../../workspaces/diff-work-tree.ts";
+import type { TaskDiffs } from "../../workspaces/task-diffs.ts";
+import { extensibleEnum } from "../wire/extensible-enum.ts";
+import { forwardingCodes, problemResponses } from "../wire/problem.ts";
+import { noQuery, taskParams } from "../wire/request-schemas.ts";
+
+const diffSchema = z
+  .strictObject({
+    commit: z.string().describe("The commit that was checked out when the task started."),
+    directory: z.string().describe("Directory of the git work tree, relative to the workspace; empty for the workspace itself."),
+    diff: z.string().describe("The unified diff. Empty if nothing differs."),
+    truncated: extensibleEnum(z.enum(diffCuts), {
+      id: "DiffCut",
+      description: `Why a diff is not complete: \`bytes\`: it is longer than ${DIFF_LIMITS.bytes} bytes; \`time\`: it took longer than ${DIFF_LIMITS.ms / 1000} s; \`unreadable\`: git could not read a file or an object.`,
+    })
+      .nullable()
+      .describe("Why the end of the diff is missing; null if the diff is complete."),
+    omitted: z
+      .array(z.string())
+      .describe(`Files of more than ${DIFF_LIMITS.fileBytes} bytes, relative to \`directory\`. They are not compared.`),
+  })
+  .meta({ id: "TaskDiff", description: "The changes of a git work tree since a task started." });
+
+/** `GET /api/v2/tasks/{taskId}/diff`. */
+export const taskDiffRoutes: FastifyPluginAsyncZodOpenApi<{
+  taskDiffs: TaskDiffs;
+  /** Passes requests to the node of their task; null if there are no other nodes. */
+  forward: onRequestAsyncHookHandler | null;
+}> = async (app, { taskDiffs, forward }) => {
+  if (forward !== null) app.addHook("onRequest", forward);
+  app.get(
+    "/api/v2/tasks/:taskId/diff",
+    {
+      config: { scope: "read" },
+      // A HEAD request would compute the diff, too.
+      exposeHeadRoute: false,
+      schema: {
+        operationId: "getTaskDiff",
+        tags: ["files"],
+        summary: "Get the diff of a task",
+        description:
+          "The unified diff between the commit that was checked out when the task started and the files that are in its git work tree now, including untracked files that are not ignored. It includes changes that were not committed when the task started, and changes of later tasks. 409 `invalid_state` if the task has not started, did not start in a git work tree, or if its commit is no longer in the repository; 404 `not_supported` if Bridge cannot run git.",
+        params: taskParams,
+        querystring: noQuery,
+        response: {
+          200: { description: "The diff.", content: { "application/json": { schema: diffSchema } } },
+          ...problemResponses(
+            ...(["invalid_request", "unauthenticated", "scope_missing", "not_found", "not_supported", "invalid_state"] as const),
+            ...forwardingCodes,
+          ),
+        },
+      },
+    },
+    async ({ principal, params }, reply) => {
+      const gone = new AbortController();
+      reply.raw.once("close", () => gone.abort());
+      return taskDiffs.read(principal.tenant, params.taskId, gone.signal);
+    },
+  );
+};

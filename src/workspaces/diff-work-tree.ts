@@ -1,0 +1,194 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { holdDirectory, readFileInside } from "@hak2i/nofollow-fs";
+import { BridgeError } from "../errors.ts";
+import { skippedDirectories } from "../requests/workspace-path.ts";
+import { type WalkedFiles, walkFiles } from "./walk-files.ts";
+
+/** Limits of a diff. git reads files that a task wrote, so each of them can be large or take long to compare. */
+export const DIFF_LIMITS = {
+  bytes: 2 * 1024 * 1024,
+  ms: 20_000,
+  /** Larger files are omitted, because git reads every file that it compares. */
+  fileBytes: 4 * 1024 * 1024,
+  /** Maximum large files that are omitted, which are arguments of git. */
+  omittedFiles: 200,
+  omittedBytes: 64 * 1024,
+  /** Address space of git, in KiB. */
+  memoryKib: 2 * 1024 * 1024,
+  excludeBytes: 64 * 1024,
+} as const;
+
+/** Reasons why a diff is not complete: it is too long, it took too long, or git could not read a file or an object. */
+export const diffCuts = ["bytes", "time", "unreadable"] as const;
+export type DiffCut = (typeof diffCuts)[number];
+
+/** Starts git, in the sandbox if there is one. */
+export type RunGit = (options: {
+  argv: readonly string[];
+  /** The whole environment, except PATH and HOME. */
+  env: Readonly<Record<string, string>>;
+  /** The only directory of tasks that git sees. */
+  workTree: string;
+  /** The only other directory that git may write to. */
+  scratch: string;
+  stdoutBytes: number;
+  onLine(line: string, ended: boolean): void;
+  signal: AbortSignal;
+}) => Promise<{ spawnError: string | null; exitCode: number | null; aborted: boolean; limit: string | null }>;
+
+/** Options of `diffWorkTree`. */
+export interface DiffOptions {
+  /** The real path of the directory that contains `.git`. */
+  workTree: string;
+  commit: string;
+  /** An empty directory for this call. */
+  scratch: string;
+  runGit: RunGit;
+  signal: AbortSignal;
+  limits?: { [Name in keyof typeof DIFF_LIMITS]?: number };
+}
+
+/**
+ * Compares a work tree with a commit, including untracked files that are not ignored. A task may have written everything in the work tree,
+ * so git gets a separate repository: with the objects of the work tree, but with no configuration, hook, index or reference of it.
+ * Therefore nothing in the work tree can name a program that git runs, and nothing in the work tree changes.
+ */
+export async function diffWorkTree({ workTree, commit, scratch, runGit, signal, ...options }: DiffOptions) {
+  const limits = { ...DIFF_LIMITS, ...options.limits };
+  const gitDirectory = path.join(scratch, "git");
+  await createRepository(gitDirectory, { workTree, commit, excludeBytes: limits.excludeBytes });
+  const env = createEnvironment(gitDirectory, workTree);
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(limits.ms)]);
+
+  async function git(args: readonly string[], onLine: (line: string, ended: boolean) => void = () => {}) {
+    const argv = ["/bin/sh", "-c", START_GIT, String(limits.memoryKib), "-C", workTree, ...createSettings(limits.fileBytes), ...args];
+    const end = await runGit({ argv, env, workTree, scratch, stdoutBytes: limits.bytes, onLine, signal: deadline });
+    signal.throwIfAborted();
+    if (end.spawnError !== null || end.exitCode === EXIT_NOT_FOUND)
+      throw new BridgeError("not_supported", "Bridge cannot run git on this host. Install git, and put it on the PATH of Bridge.");
+    return end;
+  }
+
+  const read = await git(["read-tree", commit]);
+  if (read.aborted) throw createTimeout(limits.ms);
+  if (read.exitCode !== 0)
+    throw new BridgeError("invalid_state", `The commit ${commit}, at which the task started, is not complete in the repository any more.`);
+  // Reports an error for a pipe or an empty repository, and adds the other files.
+  const added = await git(["add", "--intent-to-add", "--ignore-removal", "--ignore-errors", "--", "."]);
+  if (added.aborted) throw createTimeout(limits.ms);
+  const omitted = await listKnown(await findLargeFiles(workTree, limits, deadline), git);
+  // git refreshes its index after a diff, which reads every changed file once more. Without the lock, it skips that.
+  await writeFile(path.join(gitDirectory, "index.lock"), "");
+
+  const lines: string[] = [];
+  const end = await git([...DIFF, "--", ".", ...omitted.map((name) => `:(exclude,literal)${name}`)], (line, ended) =>
+    lines.push(ended ? `${line}\n` : line),
+  );
+  return { diff: lines.join(""), truncated: explainCut(end), omitted };
+}
+
+/** Returns the paths of the large files of a work tree, relative to it. */
+async function findLargeFiles(
+  workTree: string,
+  limits: { fileBytes: number; omittedFiles: number; omittedBytes: number },
+  signal: AbortSignal,
+): Promise<string[]> {
+  using root = holdDirectory(workTree);
+  const found: string[] = [];
+  for (let after: string | null = null; root !== null; ) {
+    const isWanted = ({ bytes }: { bytes: number }) => bytes > limits.fileBytes;
+    const page: WalkedFiles = await walkFiles(root, { after, limit: limits.omittedFiles, skip: skippedDirectories, isWanted });
+    found.push(...page.files.map((file) => file.path));
+    after = page.next;
+    if (after === null || found.length >= limits.omittedFiles || signal.aborted) break;
+  }
+  let bytes = 0;
+  return found.slice(0, limits.omittedFiles).filter((name) => {
+    bytes += Buffer.byteLength(name);
+    return bytes <= limits.omittedBytes;
+  });
+}
+
+/** Returns those of the files that are in the index, so that ignored files are not listed. */
+async function listKnown(
+  files: readonly string[],
+  git: (args: readonly string[], onLine: (line: string) => void) => Promise<unknown>,
+): Promise<string[]> {
+  if (files.length === 0) return [];
+  const lines: string[] = [];
+  await git(["ls-files", "-z", "--", ...files.map((name) => `:(literal)${name}`)], (line) => lines.push(line));
+  // A name can contain a newline, so the names end with NUL.
+  return lines
+    .join("\n")
+    .split("\0")
+    .filter((name) => name !== "");
+}
+
+/** Limits the address space where the system can, and starts git. `$0` is the limit. */
+const START_GIT = 'ulimit -v "$0" 2>/dev/null; exec git "$@"';
+const EXIT_NOT_FOUND = 127;
+
+const DIFF = [
+  ...["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-relative", "--ignore-submodules=all"],
+  ...["--src-prefix=a/", "--dst-prefix=b/"],
+];
+
+/** Settings that do not depend on the files of the repository. The last ones limit the memory of git. */
+const createSettings = (fileBytes: number): string[] =>
+  [
+    ...["core.fsmonitor=false", "core.hooksPath=/dev/null", "core.attributesFile=/dev/null", "core.excludesFile=/dev/null"],
+    ...["core.quotePath=false", "core.symlinks=true", "core.fileMode=true", "core.autocrlf=false", "core.preloadIndex=false"],
+    ...["core.useReplaceRefs=false", "submodule.recurse=false", "protocol.allow=never", "advice.addEmbeddedRepo=false"],
+    ...[`core.bigFileThreshold=${fileBytes}`, "core.packedGitWindowSize=32m", "core.packedGitLimit=256m"],
+  ].flatMap((setting) => ["-c", setting]);
+
+const createEnvironment = (gitDirectory: string, workTree: string): Record<string, string> => ({
+  LC_ALL: "C",
+  GIT_DIR: gitDirectory,
+  GIT_WORK_TREE: workTree,
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_ATTR_NOSYSTEM: "1",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_NO_LAZY_FETCH: "1",
+  XDG_CONFIG_HOME: gitDirectory,
+});
+
+/** Creates a repository without configuration of tasks. It reads the objects of the work tree, and writes none there. */
+async function createRepository(
+  gitDirectory: string,
+  { workTree, commit, excludeBytes }: { workTree: string; commit: string; excludeBytes: number },
+): Promise<void> {
+  for (const name of ["objects/info", "refs", "info"]) await mkdir(path.join(gitDirectory, name), { recursive: true });
+  const usesSha256 = commit.length === 64;
+  const config = usesSha256
+    ? "[core]\nrepositoryFormatVersion = 1\nbare = false\n[extensions]\nobjectFormat = sha256\n"
+    : "[core]\nrepositoryFormatVersion = 0\nbare = false\n";
+  const files = {
+    HEAD: "ref: refs/heads/none\n",
+    config,
+    "objects/info/alternates": `${path.join(workTree, ".git/objects")}\n`,
+    "info/exclude": readExcludes(workTree, excludeBytes),
+  };
+  for (const [name, content] of Object.entries(files)) await writeFile(path.join(gitDirectory, name), content);
+}
+
+/** Reads the ignore rules that are not part of the work tree. They are patterns only. */
+function readExcludes(workTree: string, limitBytes: number): string | Buffer {
+  try {
+    const reading = readFileInside(workTree, path.join(workTree, ".git/info/exclude"), limitBytes);
+    return "content" in reading ? reading.content : "";
+  } catch {
+    return "";
+  }
+}
+
+function explainCut({ limit, aborted, exitCode }: Awaited<ReturnType<RunGit>>): DiffCut | null {
+  if (limit !== null) return "bytes";
+  if (aborted) return "time";
+  return exitCode === 0 ? null : "unreadable";
+}
+
+const createTimeout = (ms: number): BridgeError =>
+  new BridgeError("invalid_state", `git did not read the work tree within ${ms / 1000} s. The repository is too large for a diff.`);
