@@ -49,12 +49,22 @@ test("an unknown token is rejected on the same page", async () => {
   await page.getByRole("alert").getByText("no longer accepts this token").waitFor();
 });
 
-test("a withdrawn token shows the sign-in, because the event stream ends", async () => {
-  const { page } = await bench.open("", { token: "reader" });
-  await page.getByRole("heading", { name: "Overview" }).waitFor();
+test("a withdrawn token shows the sign-in in every tab, because the event stream ends", async () => {
+  const { page } = await bench.open("tasks", { token: "reader" });
+  await page.getByText("live", { exact: true }).waitFor();
+  const second = await page.context().newPage();
+  await second.goto(`${bench.url}/ui/approvals`);
+  await second.getByText("No tool call waits for a decision.").waitFor();
+  // No other request gets a response from now on, so that no periodic request can report that the token is unknown.
+  await page.context().route("**/api/v2/**", () => {});
+  const events = page.context().waitForEvent("response", (response) => response.url().includes("/api/events") && response.status() === 401);
   await bench.writeTokens(["operator", "stranger"]);
-  await page.getByRole("alert").getByText("no longer accepts this token").waitFor();
-  await page.getByLabel("Token").waitFor();
+  await events;
+  for (const tab of [page, second]) {
+    await tab.getByRole("alert").getByText("no longer accepts this token. It has expired or was withdrawn.").waitFor();
+    await tab.getByLabel("Token").waitFor();
+    expect(await tab.evaluate("sessionStorage.getItem('bridge.token')")).toBeNull();
+  }
   await bench.writeTokens(["operator", "stranger", "reader"]);
 });
 
