@@ -10,6 +10,7 @@ import { activityBadge, age, callbackBadge, errorNote } from "../parts/badges.ts
 import { councilView } from "../parts/council-view.ts";
 import { lane } from "../parts/lane.ts";
 import { longText } from "../parts/long-text.ts";
+import { saveFile } from "../parts/save-file.ts";
 import { renderTurns } from "../parts/turns.ts";
 import { linkTo, taskLink } from "../router.ts";
 import { explainQueue, findActivity, hasEnded } from "../task-state.ts";
@@ -25,7 +26,13 @@ interface TaskView {
   task: Task;
   children: ListedTask[];
   files: TaskFile[];
-  request: Record<string, unknown>;
+  request: RequestView;
+}
+
+/** The request, with its message apart. */
+interface RequestView {
+  message: unknown;
+  fields: Record<string, unknown>;
 }
 
 /** One task: its request, its timeline, its result and what belongs to it. */
@@ -42,7 +49,7 @@ class TaskPage extends PageElement {
   #shownTurns = SHOWN_TURNS;
   #ticker: ReturnType<typeof setInterval> | undefined;
   #unsubscribe: () => void = () => {};
-  #request: Record<string, unknown> | undefined;
+  #request: RequestView | undefined;
   #view = poll(this, (signal) => this.#load(signal), {
     intervalMs: () => (this.#isSettled() ? ENDED_INTERVAL_MS : SNAPSHOT_MS),
   });
@@ -77,7 +84,10 @@ class TaskPage extends PageElement {
     const children = await api.list<ListedTask>("/api/v2/tasks", { parentTaskId: task.taskId, limit: MAX_CHILDREN }, { signal });
     // Bridge lists the files of a task that has ended, or that has a workspace; without one there are none.
     const files = hasEnded(task) ? await api.list<TaskFile>(`${path}/files`, { limit: MAX_FILES }, { signal }).catch(() => null) : null;
-    this.#request ??= (await api.call<{ request: Record<string, unknown> }>(`${path}/request`, { signal })).request;
+    if (this.#request === undefined) {
+      const { message, ...fields } = (await api.call<{ request: Record<string, unknown> }>(`${path}/request`, { signal })).request;
+      this.#request = { message, fields };
+    }
     return { task, children: children.data.toReversed(), files: files?.data ?? [], request: this.#request };
   }
 
@@ -123,11 +133,7 @@ class TaskPage extends PageElement {
     const encoded = path.split("/").map(encodeURIComponent).join("/");
     try {
       const blob = await this.context.api.download(`/api/v2/tasks/${encodeURIComponent(this.route.id)}/files/${encoded}`);
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(blob);
-      link.download = path.split("/").at(-1) ?? "file";
-      link.click();
-      URL.revokeObjectURL(link.href);
+      saveFile(blob, path.split("/").at(-1) ?? "file");
     } catch (error) {
       this.#message = error instanceof ApiError ? error.message : String(error);
       this.requestUpdate();
@@ -276,7 +282,7 @@ class TaskPage extends PageElement {
       <h2 id="result">Result</h2>
       ${result.error === undefined || state === "completed" ? nothing : longText(result.error)}
       ${result.output === undefined || result.output === "" ? nothing : longText(result.output)}
-      ${result.outputs === undefined ? nothing : html`<details ?open=${!result.output}><summary>Structured output</summary>${longText(formatValue(result.outputs))}</details>`}
+      ${result.outputs === undefined ? nothing : html`<details ?open=${!result.output}><summary>Structured output</summary>${longText(result.outputs)}</details>`}
       ${result.error === undefined && !result.output && result.outputs === undefined ? html`<p class="empty">No output.</p>` : nothing}
     </section>`;
   }
@@ -314,12 +320,11 @@ class TaskPage extends PageElement {
   }
 }
 
-function renderRequest(request: Record<string, unknown>): TemplateResult {
-  const { message, ...fields } = request;
+function renderRequest({ message, fields }: RequestView): TemplateResult {
   return html`<section aria-labelledby="request">
     <h2 id="request">Request</h2>
     ${typeof message === "string" ? longText(message) : nothing}
-    <details><summary>All fields</summary>${longText(formatValue(fields))}</details>
+    <details><summary>All fields</summary>${longText(fields)}</details>
   </section>`;
 }
 
