@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConsoleBench, startConsole } from "./open-console.ts";
-import { expectQuiet, findAccessibilityViolations } from "./open-page.ts";
+import { expectQuiet } from "./open-page.ts";
 
 let bench: ConsoleBench;
 beforeAll(async () => {
@@ -77,16 +77,3 @@ test("the console comes back by itself after Bridge was killed and started again
   await bench.restart();
   await page.getByText("live", { exact: true }).waitFor();
 });
-
-test.each(["light", "dark"] as const)(
-  "the sign-in and the overview have no accessibility violations in the %s theme",
-  async (colorScheme) => {
-    const { page } = await bench.open("", { token: null, colorScheme });
-    await page.getByLabel("Token").waitFor();
-    expect(await findAccessibilityViolations(page)).toEqual([]);
-    await page.getByLabel("Token").fill("secret-operator");
-    await page.keyboard.press("Enter");
-    await page.getByText("Nothing waits for a person.").waitFor();
-    expect(await findAccessibilityViolations(page)).toEqual([]);
-  },
-);
