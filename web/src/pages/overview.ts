@@ -33,11 +33,11 @@ class Overview extends PageElement {
   }
 
   protected override render(): TemplateResult {
-    const { approvals, deadCallbacks, hasMoreDead, adapters, error, isLoaded } = this.context.attention.state;
+    const { approvals, deadCallbacks, hasMoreDead, webhooks, adapters, error, isLoaded } = this.context.attention.state;
     const sum = (field: "running" | "queued"): number => adapters.reduce((total, adapter) => total + adapter[field], 0);
     const offline = adapters.filter(({ health }) => health.status === "offline");
     const today = this.#hours.value === undefined ? null : sumSince(this.#hours.value, new Date().setHours(0, 0, 0, 0));
-    const waiting = approvals.length + deadCallbacks.length + offline.length;
+    const waiting = approvals.length + deadCallbacks.length + webhooks.length + offline.length;
     return html`
       <h1>Overview</h1>
       ${errorNote(error)}
@@ -63,6 +63,12 @@ class Overview extends PageElement {
             (callback) => html`<li>
               <span class="badge failed"><span aria-hidden="true">✕</span> dead callback</span>
               <a href=${linkTo("callbacks")}>${callback.url}</a> <span class="detail">${callback.lastError ?? callback.lastStatus}</span>
+            </li>`,
+          )}
+          ${webhooks.map(
+            ({ name, origin, dead }) => html`<li>
+              <span class="badge failed"><span aria-hidden="true">✕</span> ${dead} dead ${dead === 1 ? "delivery" : "deliveries"}</span>
+              <a href=${linkTo(`webhooks?name=${encodeURIComponent(name)}`)}>${name}</a> <span class="detail">${origin}</span>
             </li>`,
           )}
           ${offline.map(
