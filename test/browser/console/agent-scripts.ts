@@ -1,12 +1,13 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { ExecutionResult } from "#contract";
 import type { Emit, Run } from "../../adapters/in-memory-adapter.ts";
 
-/** Runs the script whose name the message contains, or plays the role of a council. */
+/** Runs the script of the message, or plays the role of a council. */
 export const runScript: Run = async (request, emit, signal, requestApproval) => {
   const { message, metadata } = request;
   const role = (metadata as { council?: CouncilRole } | undefined)?.council;
   if (role !== undefined) return playRole(role);
-  if (message.includes("Keep working")) return keepWorking(emit, signal);
+  if (/^(List|Migrate|Draft)/.test(message)) return keepWorking(emit, signal);
   if (message.includes("Remove unused files")) return removeFiles(emit, (call) => requestApproval({ taskId: request.taskId, ...call }));
   if (message.includes("Upgrade the types"))
     return { ...usage(0.06, 8200, 410), status: "error", errorCode: "model_error", error: "The model is overloaded. Try again later." };
@@ -20,9 +21,11 @@ const usage = (costUsd: number, inputTokens: number, outputTokens: number): Part
   usage: { inputTokens, outputTokens, thinkingTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
 });
 
-function callTool(emit: Emit, toolName: string, input: unknown, output: unknown, isError = false): void {
+async function callTool(emit: Emit, toolName: string, input: unknown, output: unknown, isError = false): Promise<void> {
   const toolCallId = `${toolName}-${JSON.stringify(input)}`;
   emit("tool.invoked", { toolCallId, toolName, input });
+  // So that the duration of the call is not zero.
+  await delay(JSON.stringify(output).length);
   emit("tool.completed", { toolCallId, toolName, output, isError });
 }
 
@@ -31,24 +34,24 @@ function answer(emit: Emit, output: string, used: Partial<ExecutionResult>): Par
   return { ...used, output };
 }
 
-function summarizeTests(emit: Emit): Partial<ExecutionResult> {
+async function summarizeTests(emit: Emit): Promise<Partial<ExecutionResult>> {
   emit("assistant.text", { content: "I will look at the report of the nightly build first." });
-  callTool(emit, "read_file", { path: "reports/nightly.json" }, { passed: 1841, failed: 3 });
-  callTool(emit, "shell", { command: "npm test -- session" }, "3 failed, 42 passed", true);
+  await callTool(emit, "read_file", { path: "reports/nightly.json" }, { passed: 1841, failed: 3 });
+  await callTool(emit, "shell", { command: "npm test -- session" }, "3 failed, 42 passed", true);
   emit("assistant.text", { content: "All failures are in one file. I will read it." });
-  callTool(emit, "read_file", { path: "src/session.ts" }, "export function openSession() { … }");
+  await callTool(emit, "read_file", { path: "src/session.ts" }, "export function openSession() { … }");
   const output =
     "Three tests failed, all in session.ts: a session that has expired is renewed instead of closed. The change of Monday causes it.";
   return answer(emit, output, usage(0.31, 48_200, 2150));
 }
 
-function checkLinks(emit: Emit): Partial<ExecutionResult> {
-  callTool(emit, "search", { pattern: "\\]\\(", path: "docs/" }, "214 links in 31 files");
+async function checkLinks(emit: Emit): Promise<Partial<ExecutionResult>> {
+  await callTool(emit, "search", { pattern: "\\]\\(", path: "docs/" }, "214 links in 31 files");
   return answer(emit, "212 of 214 links work. Two links in docs/setup.md are broken.", usage(0.12, 21_400, 640));
 }
 
-function writeNotes(emit: Emit): Partial<ExecutionResult> {
-  callTool(emit, "shell", { command: "git log --oneline v1.3..HEAD" }, "58 commits");
+async function writeNotes(emit: Emit): Promise<Partial<ExecutionResult>> {
+  await callTool(emit, "shell", { command: "git log --oneline v1.3..HEAD" }, "58 commits");
   return answer(emit, "Version 1.4 adds webhooks, starts twice as fast, and fixes 11 faults.", usage(0.18, 30_100, 1200));
 }
 

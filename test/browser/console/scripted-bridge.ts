@@ -110,10 +110,10 @@ async function runTasks(url: string, receiver: (host: string) => string): Promis
     },
   });
   headers.prefer = "wait=0";
-  await dispatch({ taskId: "old-branches", provider: "gemini", agentId: "cleaner", message: "Keep working: list old branches." });
-  await dispatch({ taskId: "unused-images", provider: "gemini", agentId: "cleaner", message: "Keep working: list unused images." });
-  await dispatch({ taskId: "settings-page", provider: "codex", agentId: "migrator", message: "Keep working: migrate the settings page." });
-  await dispatch({ taskId: "draft-talk", provider: "codex", agentId: "writer", message: "Keep working: draft a talk." });
+  await dispatch({ taskId: "old-branches", provider: "gemini", agentId: "cleaner", message: "List old branches." });
+  await dispatch({ taskId: "unused-images", provider: "gemini", agentId: "cleaner", message: "List unused images." });
+  await dispatch({ taskId: "settings-page", provider: "codex", agentId: "migrator", message: "Migrate the settings page." });
+  await dispatch({ taskId: "draft-talk", provider: "codex", agentId: "writer", message: "Draft a talk." });
   await send("/api/v2/tasks/draft-talk/cancel");
   await dispatch({ taskId: "unused-files", provider: "claude", agentId: "cleaner", message: "Remove unused files.", ...team("web") });
   await until(url, async (list) => (await list("approvals?state=pending")).length === 1);

@@ -6,6 +6,7 @@ import { readCouncil } from "../council.ts";
 import { PageElement } from "../element.ts";
 import { firstLine, formatBytes, formatCost, formatCount, formatDuration, formatTime, formatValue, showHidden } from "../format.ts";
 import { poll, SNAPSHOT_MS } from "../live/poll.ts";
+import { describeAttempts } from "../parts/attempts.ts";
 import { activityBadge, age, callbackBadge, errorNote } from "../parts/badges.ts";
 import { councilView } from "../parts/council-view.ts";
 import { lane } from "../parts/lane.ts";
@@ -248,6 +249,7 @@ class TaskPage extends PageElement {
     const { result, callback } = task;
     const end = task.finishedAt === null ? now : Date.parse(task.finishedAt);
     const usage = result?.usage;
+    const labels = Object.entries(task.labels);
     const facts: [string, unknown][] = [
       ["Agent", html`<a href=${linkTo(`tasks?agentId=${encodeURIComponent(task.agentId)}`)}>${task.agentId}</a>`],
       ["Adapter", `${task.provider}${result === null ? "" : ` · ${result.connection}`}`],
@@ -265,10 +267,9 @@ class TaskPage extends PageElement {
         "Callback",
         callback === null
           ? null
-          : html`${callbackBadge(callback)} ${callback.url} <span class="detail">${callback.attempts} attempts
-              ${callback.lastError ?? callback.lastStatus ?? ""}
-              ${callback.nextAttemptAt === null ? "" : `next at ${formatTime(callback.nextAttemptAt, now)}`}</span>`,
+          : html`${callbackBadge(callback)} ${callback.url} <span class="detail">${describeAttempts(callback, now)}</span>`,
       ],
+      ["Labels", labels.length === 0 ? null : labels.map(([name, value]) => `${name}=${value}`).join(", ")],
       ["Metadata", task.metadata === null ? null : html`<code>${showHidden(firstLine(formatValue(task.metadata), 400))}</code>`],
     ];
     return html`<dl class="facts">

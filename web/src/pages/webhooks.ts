@@ -3,8 +3,9 @@ import { html, nothing, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import { ApiError, type Page } from "../api.ts";
 import { PageElement } from "../element.ts";
-import { formatTime, showHidden } from "../format.ts";
+import { showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
+import { describeAttempts } from "../parts/attempts.ts";
 import { age, callbackBadge, errorNote } from "../parts/badges.ts";
 import { linkTo, taskLink } from "../router.ts";
 
@@ -131,15 +132,11 @@ class Webhooks extends PageElement {
   }
 
   #renderDelivery(name: string, delivery: WebhookDelivery, now: number): TemplateResult {
-    const { deliveryId, type, taskId, state, attempts, lastStatus, lastError, nextAttemptAt, updatedAt } = delivery;
+    const { deliveryId, type, taskId, state, updatedAt } = delivery;
     const canRedeliver = state === "dead" && this.context.identity.scopes.includes("dispatch");
     return html`<li class="delivery">
       ${callbackBadge(delivery)} <code>${type}</code> ${taskId === null ? nothing : html`<a href=${taskLink(taskId)}>${taskId}</a>`}
-      <span class="detail">
-        ${attempts} ${attempts === 1 ? "attempt" : "attempts"}${lastStatus === null ? nothing : `, HTTP ${lastStatus}`}${
-          lastError === null ? nothing : `, ${showHidden(lastError)}`
-        }${nextAttemptAt === null ? nothing : `, next at ${formatTime(nextAttemptAt, now)}`}
-      </span>
+      <span class="detail">${describeAttempts(delivery, now)}</span>
       ${age(updatedAt, now)}
       ${
         canRedeliver
