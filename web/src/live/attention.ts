@@ -40,7 +40,10 @@ const AFTER_EVENT_MS = 100;
 const MAX_ITEMS = 200;
 const MAX_WEBHOOKS = 100;
 
-/** Watches what needs a person: waiting approvals, dead callbacks and deliveries, and offline adapters. It continues while the page is hidden. */
+/**
+ * Watches what needs a person: waiting approvals, dead callbacks and deliveries, and offline adapters. It continues while the page is
+ * hidden.
+ */
 export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "subscribe"> }) {
   const listeners = new Set<() => void>();
   const closing = new AbortController();

@@ -7,8 +7,8 @@ const FIRST_CHARACTERS = 20_000;
 const MORE_CHARACTERS = 50_000;
 
 /**
- * Shows a text of an agent as text, whatever it contains. A long text is shown in parts, so that it does not block the page, and can be saved
- * as a whole.
+ * Shows a text of an agent as text, whatever it contains. A long text is shown in parts, so that it does not block the page, and can be
+ * saved as a whole.
  */
 class LongText extends BridgeElement {
   static override properties = { value: { attribute: false }, showsEnd: { attribute: false } };
