@@ -19,7 +19,7 @@ export interface TokensOptions {
 }
 
 /** Loads the configured tokens. If none are configured, Bridge uses a generated token. Throws ConfigError. */
-export function loadTokens({ config, logger, announce = writeError, clock = Date.now, pollMs = 1000 }: TokensOptions) {
+export function loadTokens({ config, logger, announce = writeError, clock = Date.now, pollMs = 500 }: TokensOptions) {
   const configured = config.tokenHashes.map((hash, index) => toKnownToken(Buffer.from(hash, "hex"), `gateway-token-${index + 1}`));
   let revokedListener: (principal: Principal) => void = () => {};
   let quotasListener: () => void = () => {};

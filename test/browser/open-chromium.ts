@@ -6,10 +6,10 @@ const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/goog
 /** Prevents requests of the browser itself, because tests must not need other hosts. */
 const browserOptions = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
-/** Starts the installed Chromium without a window. */
-export async function openChromium(): Promise<Browser> {
+/** Starts the installed Chromium without a window, with further options. */
+export async function openChromium(...options: string[]): Promise<Browser> {
   const executablePath = process.env["CHROMIUM_PATH"] ?? places.find((place) => existsSync(place));
   if (executablePath === undefined)
     throw new Error("There is no Chromium: install it (Debian: apt-get install chromium), or name one in CHROMIUM_PATH.");
-  return chromium.launch({ executablePath, args: browserOptions });
+  return chromium.launch({ executablePath, args: [...browserOptions, ...options] });
 }

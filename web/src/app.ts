@@ -10,6 +10,7 @@ import "./pages/sign-in.ts";
 import "./pages/task.ts";
 import "./pages/tasks.ts";
 import "./pages/usage.ts";
+import "./pages/webhooks.ts";
 import { createTabSignals } from "./parts/tab-signals.ts";
 import { currentRoute, findClickedPage, linkTo, navigate, type PageName } from "./router.ts";
 import { type ConsoleContext, createSession } from "./session.ts";
@@ -21,6 +22,7 @@ const titles: Readonly<Record<PageName, string>> = {
   new: "New task",
   approvals: "Approvals",
   callbacks: "Callbacks",
+  webhooks: "Webhooks",
   adapters: "Adapters",
   usage: "Usage",
   missing: "Not found",
@@ -32,6 +34,7 @@ const navigation: readonly { page: PageName; path: string }[] = [
   { page: "tasks", path: "tasks" },
   { page: "approvals", path: "approvals" },
   { page: "callbacks", path: "callbacks" },
+  { page: "webhooks", path: "webhooks" },
   { page: "adapters", path: "adapters" },
   { page: "usage", path: "usage" },
   { page: "new", path: "new" },
@@ -146,8 +149,13 @@ class App extends BridgeElement {
   }
 
   #renderLink({ page, path }: (typeof navigation)[number], { attention }: ConsoleContext): TemplateResult {
-    const { approvals, deadCallbacks } = attention.state;
-    const count = page === "approvals" ? approvals.length : page === "callbacks" ? deadCallbacks.length : 0;
+    const { approvals, deadCallbacks, webhooks } = attention.state;
+    const counts: Partial<Record<PageName, number>> = {
+      approvals: approvals.length,
+      callbacks: deadCallbacks.length,
+      webhooks: sumDead(webhooks),
+    };
+    const count = counts[page] ?? 0;
     const current = this.#route.page === page || (this.#route.page === "task" && page === "tasks");
     return html`<a href=${linkTo(path)} aria-current=${current ? "page" : nothing}
       >${titles[page]}${count === 0 ? nothing : html` <span class="count">${count}</span>`}</a
@@ -165,6 +173,8 @@ class App extends BridgeElement {
         return html`<bridge-approvals data-page .context=${context} .route=${route}></bridge-approvals>`;
       case "callbacks":
         return html`<bridge-callbacks data-page .context=${context} .route=${route}></bridge-callbacks>`;
+      case "webhooks":
+        return html`<bridge-webhooks data-page .context=${context} .route=${route}></bridge-webhooks>`;
       case "adapters":
         return html`<bridge-adapters data-page .context=${context} .route=${route}></bridge-adapters>`;
       case "usage":
@@ -184,6 +194,8 @@ class App extends BridgeElement {
     this.querySelector<HTMLElement>("#main")?.focus();
   }
 }
+
+const sumDead = (webhooks: readonly { dead: number }[]): number => webhooks.reduce((sum, { dead }) => sum + dead, 0);
 
 /** A rejected request, for example because the token lacks a scope, is not a lost connection. */
 const isConnectionLost = (error: { status: number } | null): boolean => error !== null && (error.status === 0 || error.status >= 500);

@@ -1,7 +1,7 @@
 import { consoleUrl } from "./base-url.ts";
 
 /** The pages, by the first part of their path. */
-export const pages = ["overview", "tasks", "task", "new", "approvals", "callbacks", "adapters", "usage", "missing"] as const;
+export const pages = ["overview", "tasks", "task", "new", "approvals", "callbacks", "webhooks", "adapters", "usage", "missing"] as const;
 export type PageName = (typeof pages)[number];
 
 /** What a URL of the console names. */

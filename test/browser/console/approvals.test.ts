@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 import { openChromium } from "../open-chromium.ts";
-import { type ConsolePage, expectQuiet, findAccessibilityViolations, openPage, scrollsSideways } from "./open-page.ts";
+import { type ConsolePage, expectQuiet, openPage } from "./open-page.ts";
 
 let browser: Browser;
 let bridge: Bridge;
@@ -87,22 +87,4 @@ test("a token without the scope sees approvals, but no buttons", async () => {
   await card.getByText("Your token cannot decide approvals.").waitFor();
   expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
   await bridge.call("POST", "/api/v2/tasks/reader-1/cancel");
-});
-
-test.each([
-  { colorScheme: "light", viewport: { width: 1280, height: 800 } },
-  { colorScheme: "dark", viewport: { width: 320, height: 640 } },
-] as const)("the approvals have no accessibility violations and fit: $colorScheme, $viewport.width px", async (options) => {
-  const taskId = `axe-${options.colorScheme}`;
-  await bridge.dispatch({ taskId, message: "ask" });
-  for (const token of ["secret-alpha", "secret-beta"]) {
-    const { page } = await open("approvals", options, token);
-    await page
-      .locator(token === "secret-alpha" ? `[data-approval]` : ".empty")
-      .first()
-      .waitFor();
-    expect(await findAccessibilityViolations(page)).toEqual([]);
-    expect(await scrollsSideways(page)).toBe(false);
-  }
-  await bridge.call("POST", `/api/v2/tasks/${taskId}/cancel`);
 });

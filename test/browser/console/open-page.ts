@@ -39,22 +39,25 @@ export function expectQuiet({ complaints, foreign }: ConsolePage): void {
   expect(complaints).toEqual([]);
 }
 
+const axe = await readFile(path.resolve(import.meta.dirname, "../../../node_modules/axe-core/axe.min.js"), "utf8");
+
 /** Runs axe-core in the page, and returns the rules of WCAG 2.2 AA that the page violates. */
 export async function findAccessibilityViolations(page: Page): Promise<string[]> {
-  const source = await readFile(path.resolve(import.meta.dirname, "../../../node_modules/axe-core/axe.min.js"), "utf8");
   // The policy of the page forbids scripts of others, also those of the test, except over the debugging protocol.
   const devtools = await page.context().newCDPSession(page);
-  const run = `${source}; axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }).then(({ violations }) =>
-    violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).slice(0, 3).join(" | ")))`;
-  const { result, exceptionDetails } = await devtools.send("Runtime.evaluate", {
-    expression: run,
-    awaitPromise: true,
-    returnByValue: true,
-    allowUnsafeEvalBlockedByCSP: true,
-  });
+  const evaluate = async (expression: string): Promise<unknown> => {
+    const { result, exceptionDetails } = await devtools.send("Runtime.evaluate", {
+      ...{ expression, awaitPromise: true, returnByValue: true, allowUnsafeEvalBlockedByCSP: true },
+    });
+    if (exceptionDetails !== undefined) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  };
+  if ((await evaluate("typeof axe")) === "undefined") await evaluate(`${axe}; null`);
+  const violations = await evaluate(`axe.run({
+    runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"], resultTypes: ["violations"],
+  }).then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).slice(0, 3).join(" | ")))`);
   await devtools.detach();
-  if (exceptionDetails !== undefined) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
-  return result.value as string[];
+  return violations as string[];
 }
 
 /** Returns whether the page is wider than its window. */

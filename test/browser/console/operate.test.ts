@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 import { startReceiver } from "../../support/start-receiver.ts";
 import { openChromium } from "../open-chromium.ts";
-import { type ConsolePage, expectQuiet, findAccessibilityViolations, openPage, scrollsSideways } from "./open-page.ts";
+import { type ConsolePage, expectQuiet, openPage } from "./open-page.ts";
 
 let browser: Browser;
 let bridge: Bridge;
@@ -108,20 +108,4 @@ test("an adapter that is offline shows why", async () => {
   const section = page.getByRole("region", { name: "absent" });
   await section.getByText("offline").waitFor();
   await section.getByText("It is not installed.").waitFor();
-});
-
-test.each([
-  { colorScheme: "light", viewport: { width: 1280, height: 800 } },
-  { colorScheme: "dark", viewport: { width: 320, height: 640 } },
-] as const)("the other pages have no accessibility violations and fit: $colorScheme, $viewport.width px", async (options) => {
-  const closed = await startReceiver((response) => response.writeHead(500).end());
-  await bridge.dispatch({ taskId: `dead-${options.colorScheme}`, message: "done", callbackUrl: closed.origin });
-  for (const path of ["", "callbacks", "callbacks?state=pending", "adapters", "new", "unknown"]) {
-    const { page } = await open(path, options);
-    await page.locator("main h1").waitFor();
-    await page.getByText("Loading …").waitFor({ state: "detached" });
-    expect(await findAccessibilityViolations(page), path).toEqual([]);
-    expect(await scrollsSideways(page), path).toBe(false);
-  }
-  await closed.close();
 });

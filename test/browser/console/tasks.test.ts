@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 import { openChromium } from "../open-chromium.ts";
-import { type ConsolePage, expectQuiet, findAccessibilityViolations, openPage, scrollsSideways } from "./open-page.ts";
+import { type ConsolePage, expectQuiet, openPage } from "./open-page.ts";
 
 let browser: Browser;
 let bridge: Bridge;
@@ -148,18 +148,6 @@ test("hostile output stays text, and hidden characters are visible", async () =>
   expectQuiet(opened);
 });
 
-test("a text of 5 MB in one line is shown in parts", async () => {
-  await bridge.dispatch({ taskId: "long-1", message: "x".repeat(900_000) });
-  const { page } = await open("tasks/long-1");
-  await page
-    .getByRole("button", { name: /Show more/ })
-    .first()
-    .waitFor();
-  const shown = Number(await page.evaluate("document.querySelector('main').textContent.length"));
-  expect(shown).toBeLessThan(100_000);
-  expect(await scrollsSideways(page)).toBe(false);
-});
-
 test("the keys j, k and x move through the list and select", async () => {
   for (const number of [1, 2, 3]) await bridge.dispatch({ taskId: `keys-${number}`, agentId: "keys", message: "wait" });
   const { page } = await open("tasks?agentId=keys");
@@ -176,19 +164,4 @@ test("the keys j, k and x move through the list and select", async () => {
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: /keys-2/ }).waitFor();
   for (const number of [1, 2, 3]) await bridge.call("POST", `/api/v2/tasks/keys-${number}/cancel`);
-});
-
-test.each([
-  { colorScheme: "light", viewport: { width: 1280, height: 800 } },
-  { colorScheme: "dark", viewport: { width: 320, height: 640 } },
-] as const)("the list and a task have no accessibility violations and fit: $colorScheme, $viewport.width px", async (options) => {
-  const taskId = `axe-${options.colorScheme}`;
-  await bridge.dispatch({ taskId, agentId: "axe", message: "ask" });
-  for (const path of ["tasks?agentId=axe", "tasks?agentId=unknown", `tasks/${taskId}`, "tasks/look-1"]) {
-    const { page } = await open(path, options);
-    await page.locator("main h1").waitFor();
-    await page.getByText("Loading …").waitFor({ state: "detached" });
-    expect(await findAccessibilityViolations(page), path).toEqual([]);
-    expect(await scrollsSideways(page), path).toBe(false);
-  }
 });

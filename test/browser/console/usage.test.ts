@@ -5,7 +5,7 @@ import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 import { openChromium } from "../open-chromium.ts";
-import { type ConsolePage, expectQuiet, findAccessibilityViolations, openPage, scrollsSideways } from "./open-page.ts";
+import { type ConsolePage, expectQuiet, openPage } from "./open-page.ts";
 
 let browser: Browser;
 let bridge: Bridge;
@@ -125,24 +125,4 @@ test("the first load has at most 60 kB of scripts and 10 kB of styles, compresse
   };
   expect(await sizeOf(/src="\.\/(assets\/console-\w+\.js)"/)).toBeLessThan(60_000);
   expect(await sizeOf(/href="\.\/(assets\/console-\w+\.css)"/)).toBeLessThan(10_000);
-});
-
-test.each([
-  { colorScheme: "light", viewport: { width: 1280, height: 800 } },
-  { colorScheme: "dark", viewport: { width: 1280, height: 800 } },
-  { colorScheme: "light", viewport: { width: 320, height: 640 } },
-  { colorScheme: "dark", viewport: { width: 320, height: 640 } },
-] as const)("the page has no accessibility violations and fits: $colorScheme, $viewport.width px", async (options) => {
-  for (const [target, token] of [
-    ["usage", "secret-alpha"],
-    ["usage?by=label&show=cost&window=365d", "secret-alpha"],
-    ["usage", "secret-beta"],
-    ["", "secret-alpha"],
-  ] as const) {
-    const { page } = await open(target, { ...options, token });
-    await page.locator("main h1").waitFor();
-    await page.getByText("Loading …").waitFor({ state: "detached" });
-    expect(await findAccessibilityViolations(page), target).toEqual([]);
-    expect(await scrollsSideways(page), target).toBe(false);
-  }
 });

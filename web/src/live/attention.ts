@@ -1,4 +1,4 @@
-import type { Adapter, Approval, Callback } from "bridge-client";
+import type { Adapter, Approval, Callback, Webhook } from "bridge-client";
 import { type Api, ApiError } from "../api.ts";
 import type { Feed } from "./feed.ts";
 
@@ -9,6 +9,8 @@ export interface AttentionState {
   deadCallbacks: Callback[];
   /** There are more dead callbacks than those. */
   hasMoreDead: boolean;
+  /** Webhooks with deliveries that are dead. */
+  webhooks: Webhook[];
   adapters: Adapter[];
   /** Why the last request failed; null while Bridge responds. */
   error: ApiError | null;
@@ -24,12 +26,24 @@ const HIDDEN_INTERVAL_MS = 20_000;
 /** Maximum pause between an event and the request that it causes. */
 const AFTER_EVENT_MS = 100;
 const MAX_ITEMS = 200;
+const MAX_WEBHOOKS = 100;
 
-/** Watches what needs a person: waiting approvals, dead callbacks and offline adapters. It continues while the page is hidden. */
+/**
+ * Watches what needs a person: waiting approvals, dead callbacks and deliveries, and offline adapters. It continues while the page is
+ * hidden.
+ */
 export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "subscribe"> }) {
   const listeners = new Set<() => void>();
   const closing = new AbortController();
-  let state: AttentionState = { approvals: [], deadCallbacks: [], hasMoreDead: false, adapters: [], error: null, isLoaded: false };
+  let state: AttentionState = {
+    approvals: [],
+    deadCallbacks: [],
+    hasMoreDead: false,
+    webhooks: [],
+    adapters: [],
+    error: null,
+    isLoaded: false,
+  };
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isLoading = false;
   let isStale = false;
@@ -43,15 +57,17 @@ export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "sub
     isStale = false;
     const { signal } = closing;
     try {
-      const [approvals, dead, adapters] = await Promise.all([
+      const [approvals, dead, webhooks, adapters] = await Promise.all([
         api.list<Approval>("/api/v2/approvals", { state: "pending", limit: MAX_ITEMS }, { signal }),
         api.list<Callback>("/api/v2/callbacks", { state: "dead", limit: MAX_ITEMS }, { signal }),
+        api.list<Webhook>("/api/v2/webhooks", { limit: MAX_WEBHOOKS }, { signal }),
         api.list<Adapter>("/api/v2/adapters", { limit: MAX_ITEMS }, { signal }),
       ]);
       state = {
         approvals: approvals.data.toReversed(),
         deadCallbacks: dead.data,
         hasMoreDead: dead.meta.nextCursor !== null,
+        webhooks: webhooks.data.filter((webhook) => webhook.dead > 0),
         adapters: adapters.data,
         error: null,
         isLoaded: true,

@@ -72,7 +72,7 @@ function renderAdapter(
   return html`<section class="adapter" aria-label=${provider}>
     <h2>${provider} ${healthBadge(health.status)}</h2>
     <p class="detail">
-      ${[health.connection, health.version].filter((part) => part !== null).join(" · ")}
+      ${[health.connection, health.version].map((part) => (part === null ? nothing : `${part} · `))}
       ${health.checkedAt === null ? "not checked yet" : html`checked ${age(health.checkedAt, now)} ago`} ${check}
     </p>
     ${health.detail === null ? nothing : html`<p class="note ${health.status === "healthy" ? "info" : "warning"}">${showHidden(health.detail)}</p>`}

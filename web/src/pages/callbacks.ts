@@ -3,8 +3,9 @@ import { html, nothing, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import { ApiError, type Page } from "../api.ts";
 import { PageElement } from "../element.ts";
-import { formatTime, showHidden } from "../format.ts";
+import { showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
+import { describeAttempts } from "../parts/attempts.ts";
 import { age, callbackBadge, errorNote } from "../parts/badges.ts";
 import { linkTo, taskLink } from "../router.ts";
 
@@ -180,16 +181,11 @@ class Callbacks extends PageElement {
   }
 
   #renderCallback(callback: Callback, now: number): TemplateResult {
-    const { taskId, url, state, attempts, lastStatus, lastError, nextAttemptAt, updatedAt } = callback;
+    const { taskId, url, state, updatedAt } = callback;
     const canRedeliver = state === "dead" && this.context.identity.scopes.includes("dispatch");
     return html`<li class="callback">
       ${callbackBadge(callback)} <a href=${taskLink(taskId)}>${taskId}</a> <span>${showHidden(url)}</span>
-      <span class="detail">
-        ${attempts} ${attempts === 1 ? "attempt" : "attempts"}${lastStatus === null ? nothing : `, HTTP ${lastStatus}`}${
-          lastError === null ? nothing : `, ${showHidden(lastError)}`
-        }
-        ${nextAttemptAt === null ? nothing : `, next at ${formatTime(nextAttemptAt, now)}`}
-      </span>
+      <span class="detail">${describeAttempts(callback, now)}</span>
       ${age(updatedAt, now)}
       ${canRedeliver ? html`<button @click=${() => this.#redeliver(taskId)} aria-label="Redeliver the callback of ${taskId}">Redeliver</button>` : nothing}
     </li>`;

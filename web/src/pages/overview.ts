@@ -1,7 +1,9 @@
 import type { ListedTask, Stats } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { PageElement } from "../element.ts";
+import { showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
+import { describeAttempts } from "../parts/attempts.ts";
 import { activityBadge, age, errorNote, healthBadge } from "../parts/badges.ts";
 import { linkTo, taskLink } from "../router.ts";
 import { findActivity } from "../task-state.ts";
@@ -13,7 +15,7 @@ const USAGE_INTERVAL_MS = 15_000;
 /** Shows what runs, what waits, and what needs a person. */
 class Overview extends PageElement {
   #recent = poll(this, async (signal) => {
-    const page = await this.context.api.list<ListedTask>("/api/v2/tasks", { limit: RECENT_TASKS }, { signal });
+    const page = await this.context.api.list<ListedTask>("/api/v2/tasks", { root: "*", limit: RECENT_TASKS }, { signal });
     return page.data;
   });
   #hours = poll(this, (signal) => this.context.api.call<Stats>("/api/v2/stats?window=24h&by=hour", { signal }), {
@@ -33,11 +35,11 @@ class Overview extends PageElement {
   }
 
   protected override render(): TemplateResult {
-    const { approvals, deadCallbacks, hasMoreDead, adapters, error, isLoaded } = this.context.attention.state;
+    const { approvals, deadCallbacks, hasMoreDead, webhooks, adapters, error, isLoaded } = this.context.attention.state;
     const sum = (field: "running" | "queued"): number => adapters.reduce((total, adapter) => total + adapter[field], 0);
     const offline = adapters.filter(({ health }) => health.status === "offline");
     const today = this.#hours.value === undefined ? null : sumSince(this.#hours.value, new Date().setHours(0, 0, 0, 0));
-    const waiting = approvals.length + deadCallbacks.length + offline.length;
+    const waiting = approvals.length + deadCallbacks.length + webhooks.length + offline.length;
     return html`
       <h1>Overview</h1>
       ${errorNote(error)}
@@ -62,7 +64,13 @@ class Overview extends PageElement {
           ${deadCallbacks.slice(0, RECENT_TASKS).map(
             (callback) => html`<li>
               <span class="badge failed"><span aria-hidden="true">✕</span> dead callback</span>
-              <a href=${linkTo("callbacks")}>${callback.url}</a> <span class="detail">${callback.lastError ?? callback.lastStatus}</span>
+              <a href=${linkTo("callbacks")}>${callback.url}</a> <span class="detail">${describeAttempts(callback, Date.now())}</span>
+            </li>`,
+          )}
+          ${webhooks.map(
+            ({ name, origin, dead }) => html`<li>
+              <span class="badge failed"><span aria-hidden="true">✕</span> ${dead} dead ${dead === 1 ? "delivery" : "deliveries"}</span>
+              <a href=${linkTo(`webhooks?name=${encodeURIComponent(name)}`)}>${name}</a> <span class="detail">${origin}</span>
             </li>`,
           )}
           ${offline.map(
@@ -88,8 +96,8 @@ class Overview extends PageElement {
       <ul class="rows">
         ${value.map(
           (task) => html`<li>
-            ${activityBadge(findActivity(task, now))} <a href=${taskLink(task.taskId)}>${task.taskId}</a>
-            <span class="detail">${task.agentId} · ${task.provider}</span> ${age(task.createdAt, now)}
+            ${activityBadge(findActivity(task, now))} <a href=${taskLink(task.taskId)}>${showHidden(task.title ?? task.taskId)}</a>
+            <span class="detail">${task.title === null ? nothing : html`${task.taskId} · `}${task.agentId} · ${task.provider}</span> ${age(task.createdAt, now)}
           </li>`,
         )}
       </ul>

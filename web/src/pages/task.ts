@@ -6,11 +6,13 @@ import { readCouncil } from "../council.ts";
 import { PageElement } from "../element.ts";
 import { firstLine, formatBytes, formatCost, formatCount, formatDuration, formatTime, formatValue, showHidden } from "../format.ts";
 import { poll, SNAPSHOT_MS } from "../live/poll.ts";
+import { describeAttempts } from "../parts/attempts.ts";
 import { activityBadge, age, callbackBadge, errorNote } from "../parts/badges.ts";
 import { callbackAttempts } from "../parts/callback-attempts.ts";
 import { councilView } from "../parts/council-view.ts";
 import { lane } from "../parts/lane.ts";
 import { longText } from "../parts/long-text.ts";
+import { saveFile } from "../parts/save-file.ts";
 import { taskDiff } from "../parts/task-diff.ts";
 import { renderTurns } from "../parts/turns.ts";
 import { linkTo, taskLink } from "../router.ts";
@@ -27,9 +29,15 @@ interface TaskView {
   task: Task;
   children: ListedTask[];
   files: TaskFile[];
-  request: Record<string, unknown>;
+  request: RequestView;
   /** Null if the callback has had no attempt. */
   callback: CallbackDetails | null;
+}
+
+/** The request, with its message apart. */
+interface RequestView {
+  message: unknown;
+  fields: Record<string, unknown>;
 }
 
 /** One task: its request, its timeline, its result and what belongs to it. */
@@ -46,7 +54,7 @@ class TaskPage extends PageElement {
   #shownTurns = SHOWN_TURNS;
   #ticker: ReturnType<typeof setInterval> | undefined;
   #unsubscribe: () => void = () => {};
-  #request: Record<string, unknown> | undefined;
+  #request: RequestView | undefined;
   #callback: CallbackDetails | null = null;
   #view = poll(this, (signal) => this.#load(signal), {
     intervalMs: () => (this.#isSettled() ? ENDED_INTERVAL_MS : SNAPSHOT_MS),
@@ -82,7 +90,10 @@ class TaskPage extends PageElement {
     const children = await api.list<ListedTask>("/api/v2/tasks", { parentTaskId: task.taskId, limit: MAX_CHILDREN }, { signal });
     // Bridge lists the files of a task that has ended, or that has a workspace; without one there are none.
     const files = hasEnded(task) ? await api.list<TaskFile>(`${path}/files`, { limit: MAX_FILES }, { signal }).catch(() => null) : null;
-    this.#request ??= (await api.call<{ request: Record<string, unknown> }>(`${path}/request`, { signal })).request;
+    if (this.#request === undefined) {
+      const { message, ...fields } = (await api.call<{ request: Record<string, unknown> }>(`${path}/request`, { signal })).request;
+      this.#request = { message, fields };
+    }
     const callback = await this.#loadCallback(task, signal);
     return { task, children: children.data.toReversed(), files: files?.data ?? [], request: this.#request, callback };
   }
@@ -137,11 +148,7 @@ class TaskPage extends PageElement {
     const encoded = path.split("/").map(encodeURIComponent).join("/");
     try {
       const blob = await this.context.api.download(`/api/v2/tasks/${encodeURIComponent(this.route.id)}/files/${encoded}`);
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(blob);
-      link.download = path.split("/").at(-1) ?? "file";
-      link.click();
-      URL.revokeObjectURL(link.href);
+      saveFile(blob, path.split("/").at(-1) ?? "file");
     } catch (error) {
       this.#message = error instanceof ApiError ? error.message : String(error);
       this.requestUpdate();
@@ -258,6 +265,7 @@ class TaskPage extends PageElement {
     const { result, callback } = task;
     const end = task.finishedAt === null ? now : Date.parse(task.finishedAt);
     const usage = result?.usage;
+    const labels = Object.entries(task.labels);
     const facts: [string, unknown][] = [
       ["Agent", html`<a href=${linkTo(`tasks?agentId=${encodeURIComponent(task.agentId)}`)}>${task.agentId}</a>`],
       ["Adapter", `${task.provider}${result === null ? "" : ` · ${result.connection}`}`],
@@ -275,10 +283,9 @@ class TaskPage extends PageElement {
         "Callback",
         callback === null
           ? null
-          : html`${callbackBadge(callback)} ${callback.url} <span class="detail">${callback.attempts} attempts
-              ${callback.lastError ?? callback.lastStatus ?? ""}
-              ${callback.nextAttemptAt === null ? "" : `next at ${formatTime(callback.nextAttemptAt, now)}`}</span>`,
+          : html`${callbackBadge(callback)} ${callback.url} <span class="detail">${describeAttempts(callback, now)}</span>`,
       ],
+      ["Labels", labels.length === 0 ? null : labels.map(([name, value]) => `${name}=${value}`).join(", ")],
       ["Metadata", task.metadata === null ? null : html`<code>${showHidden(firstLine(formatValue(task.metadata), 400))}</code>`],
     ];
     return html`<dl class="facts">
@@ -292,7 +299,7 @@ class TaskPage extends PageElement {
       <h2 id="result">Result</h2>
       ${result.error === undefined || state === "completed" ? nothing : longText(result.error)}
       ${result.output === undefined || result.output === "" ? nothing : longText(result.output)}
-      ${result.outputs === undefined ? nothing : html`<details ?open=${!result.output}><summary>Structured output</summary>${longText(formatValue(result.outputs))}</details>`}
+      ${result.outputs === undefined ? nothing : html`<details ?open=${!result.output}><summary>Structured output</summary>${longText(result.outputs)}</details>`}
       ${result.error === undefined && !result.output && result.outputs === undefined ? html`<p class="empty">No output.</p>` : nothing}
     </section>`;
   }
@@ -330,12 +337,11 @@ class TaskPage extends PageElement {
   }
 }
 
-function renderRequest(request: Record<string, unknown>): TemplateResult {
-  const { message, ...fields } = request;
+function renderRequest({ message, fields }: RequestView): TemplateResult {
   return html`<section aria-labelledby="request">
     <h2 id="request">Request</h2>
     ${typeof message === "string" ? longText(message) : nothing}
-    <details><summary>All fields</summary>${longText(formatValue(fields))}</details>
+    <details><summary>All fields</summary>${longText(fields)}</details>
   </section>`;
 }
 

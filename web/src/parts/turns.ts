@@ -117,7 +117,7 @@ class Call extends BridgeElement {
       ${isTruncated ? html`<p class="note warning">Bridge cut this call, because it is longer than an event may be.</p>` : nothing}
       <h4>Input</h4>
       ${inputView(input)}
-      ${completedAt === null ? nothing : html`<h4>Output</h4>${longText(formatValue(output))}`}
+      ${completedAt === null ? nothing : html`<h4>Output</h4>${longText(output)}`}
     `;
   }
 }

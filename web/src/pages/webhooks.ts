@@ -1,0 +1,175 @@
+import type { Webhook, WebhookDelivery } from "bridge-client";
+import { html, nothing, type TemplateResult } from "lit";
+import { repeat } from "lit/directives/repeat.js";
+import { ApiError, type Page } from "../api.ts";
+import { PageElement } from "../element.ts";
+import { showHidden } from "../format.ts";
+import { poll } from "../live/poll.ts";
+import { describeAttempts } from "../parts/attempts.ts";
+import { age, callbackBadge, errorNote } from "../parts/badges.ts";
+import { linkTo, taskLink } from "../router.ts";
+
+const MAX_WEBHOOKS = 100;
+const MAX_DELIVERIES = 100;
+const states = ["dead", "pending", "delivered"] as const;
+
+/** The deliveries of one webhook in one state. */
+interface Deliveries extends Page<WebhookDelivery> {
+  name: string;
+  state: string;
+}
+
+/** The webhooks of the tenant, and the deliveries of one of them. */
+class Webhooks extends PageElement {
+  #message = "";
+  #cursor = -1;
+  /** The selection of the last request for deliveries; null before the first one. */
+  #requested: string | null = null;
+  #webhooks = poll(this, async (signal) => {
+    const page = await this.context.api.list<Webhook>("/api/v2/webhooks", { limit: MAX_WEBHOOKS }, { signal });
+    return page.data;
+  });
+  #deliveries = poll(this, (signal) => this.#load(signal));
+
+  #refresh(): void {
+    this.#webhooks.refresh();
+    this.#deliveries.refresh();
+  }
+
+  /** The webhook and the state in the URL. */
+  #selection(): { name: string; state: (typeof states)[number] } {
+    const { query } = this.route;
+    return { name: query.get("name") ?? "", state: states.find((state) => state === query.get("state")) ?? "dead" };
+  }
+
+  async #load(signal: AbortSignal): Promise<Deliveries | null> {
+    const { name, state } = this.#selection();
+    this.#requested = JSON.stringify({ name, state });
+    if (name === "") return null;
+    const path = `/api/v2/webhooks/${encodeURIComponent(name)}/deliveries`;
+    return { ...(await this.context.api.list<WebhookDelivery>(path, { state, limit: MAX_DELIVERIES }, { signal })), name, state };
+  }
+
+  protected override updated(): void {
+    if (this.#requested !== null && this.#requested !== JSON.stringify(this.#selection())) this.#deliveries.refresh();
+  }
+
+  /** Whether these are the deliveries that the URL names. */
+  #isCurrent(value: Deliveries | null | undefined): boolean {
+    const { name, state } = this.#selection();
+    return value?.name === name ? value.state === state : name === "";
+  }
+
+  override onKey(key: string): boolean {
+    if (key !== "j" && key !== "k") return false;
+    const rows = this.querySelectorAll<HTMLElement>(".webhook a, .delivery button");
+    this.#cursor = Math.min(rows.length - 1, Math.max(0, this.#cursor + (key === "j" ? 1 : -1)));
+    rows[this.#cursor]?.focus();
+    return true;
+  }
+
+  async #redeliver(name: string, deliveryId: string): Promise<void> {
+    const path = `/api/v2/webhooks/${encodeURIComponent(name)}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`;
+    this.#message = await this.context.api.call(path, { method: "POST" }).then(
+      () => "Redelivery started.",
+      (error: unknown) => (error instanceof ApiError ? error.message : String(error)),
+    );
+    this.context.attention.refresh();
+    this.#refresh();
+    this.requestUpdate();
+  }
+
+  protected override render(): TemplateResult {
+    const { value, error } = this.#webhooks;
+    return html`
+      <h1>Webhooks</h1>
+      ${errorNote(error)} ${this.#message === "" ? nothing : html`<p class="note info" role="status">${this.#message}</p>`}
+      ${value === undefined ? (error === null ? html`<p role="status">Loading …</p>` : nothing) : this.#renderWebhooks(value)}
+      ${this.#selection().name === "" ? nothing : this.#renderSelected()}
+    `;
+  }
+
+  #renderWebhooks(webhooks: readonly Webhook[]): TemplateResult {
+    if (webhooks.length === 0) return renderFirstSteps();
+    const { name: selected } = this.#selection();
+    return html`<ul class="rows">
+      ${webhooks.map(
+        ({ name, origin, types, filter, pending, dead }) => html`<li class="webhook">
+          <a href=${linkTo(`webhooks?name=${encodeURIComponent(name)}`)} aria-current=${name === selected ? "true" : nothing}>${name}</a>
+          <span>${origin}</span>
+          <span class="detail">${types.join(", ")}${describeFilter(filter)}</span>
+          ${count("pending", pending)} ${count("dead", dead)}
+        </li>`,
+      )}
+    </ul>`;
+  }
+
+  #renderSelected(): TemplateResult {
+    const { name, state } = this.#selection();
+    const { value, error } = this.#deliveries;
+    const link = (other: string): string => linkTo(`webhooks?name=${encodeURIComponent(name)}&state=${other}`);
+    return html`<section aria-labelledby="deliveries">
+      <h2 id="deliveries">Deliveries to ${showHidden(name)}</h2>
+      <p class="tabs">
+        ${states.map((other) => html`<a class="tab" href=${link(other)} aria-current=${other === state ? "page" : nothing}>${other}</a>`)}
+      </p>
+      ${errorNote(error)}
+      ${this.#isCurrent(value) && value ? this.#renderDeliveries(value) : error === null ? html`<p role="status">Loading …</p>` : nothing}
+    </section>`;
+  }
+
+  #renderDeliveries({ name, state, data, meta }: Deliveries): TemplateResult {
+    if (data.length === 0) return html`<p class="empty">No delivery is ${state}.</p>`;
+    const now = Date.now();
+    return html`<ul class="rows">
+        ${repeat(
+          data,
+          ({ deliveryId }) => deliveryId,
+          (delivery) => this.#renderDelivery(name, delivery, now),
+        )}
+      </ul>
+      ${meta.nextCursor === null ? nothing : html`<p class="hint">The ${MAX_DELIVERIES} latest are shown.</p>`}`;
+  }
+
+  #renderDelivery(name: string, delivery: WebhookDelivery, now: number): TemplateResult {
+    const { deliveryId, type, taskId, state, updatedAt } = delivery;
+    const canRedeliver = state === "dead" && this.context.identity.scopes.includes("dispatch");
+    return html`<li class="delivery">
+      ${callbackBadge(delivery)} <code>${type}</code> ${taskId === null ? nothing : html`<a href=${taskLink(taskId)}>${taskId}</a>`}
+      <span class="detail">${describeAttempts(delivery, now)}</span>
+      ${age(updatedAt, now)}
+      ${
+        canRedeliver
+          ? html`<button @click=${() => this.#redeliver(name, deliveryId)} aria-label="Redeliver ${type}${taskId === null ? "" : ` of ${taskId}`}">
+              Redeliver
+            </button>`
+          : nothing
+      }
+    </li>`;
+  }
+}
+
+const count = (state: "pending" | "dead", number: number): TemplateResult =>
+  html`<span class="badge ${number === 0 ? "" : `callback-${state}`}">${number} ${state}</span>`;
+
+function describeFilter({ agentId, provider, labels = {} }: Webhook["filter"]): string {
+  const conditions = Object.entries({ agent: agentId, adapter: provider, ...labels }).filter(([, value]) => value !== undefined);
+  return conditions.length === 0 ? "" : ` · ${conditions.map(([name, value]) => `${name}=${value}`).join(", ")}`;
+}
+
+const renderFirstSteps = (): TemplateResult => html`
+  <p class="empty">
+    Your tenant has no webhooks. A webhook notifies another system of approvals, ends of tasks and dead callbacks. The operator lists webhooks in
+    the file that <code>BRIDGE_WEBHOOKS_FILE</code> names, as docs/webhooks.md describes:
+  </p>
+  <pre tabindex="0"><code>[
+  {
+    "name": "oncall",
+    "url": "https://notify.example.com/bridge",
+    "secrets": ["whsec_&lt;24 to 64 random bytes in base64&gt;"],
+    "tenant": "default"
+  }
+]</code></pre>
+`;
+
+customElements.define("bridge-webhooks", Webhooks);

@@ -1,0 +1,18 @@
+import { formatTime, showHidden } from "../format.ts";
+
+/** What is known of the attempts to deliver a callback or an event to a webhook. */
+interface Delivery {
+  attempts: number;
+  lastStatus: number | null;
+  lastError: string | null;
+  nextAttemptAt: string | null;
+}
+
+/** Describes the attempts, for example `1 attempt, HTTP 500` or `3 attempts, connection_refused, next at 10:20:30`. */
+export function describeAttempts({ attempts, lastStatus, lastError, nextAttemptAt }: Delivery, now: number): string {
+  const parts = [`${attempts} ${attempts === 1 ? "attempt" : "attempts"}`];
+  if (lastStatus !== null) parts.push(`HTTP ${lastStatus}`);
+  if (lastError !== null && lastError !== `http_${lastStatus}`) parts.push(showHidden(lastError));
+  if (nextAttemptAt !== null) parts.push(`next at ${formatTime(nextAttemptAt, now)}`);
+  return parts.join(", ");
+}
