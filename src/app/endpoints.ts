@@ -122,11 +122,8 @@ export async function createEndpoints(
   await server.register(taskRequestRoutes, { bodySchema, tasks });
   await server.register(agentRoutes, { agents: createAgentList(store, dispatcher) });
   await server.register(statsRoutes, { usage: createUsageReader(store) });
-  await server.register(workspaceRoutes, {
-    workspaces: workspaceList,
-    files: createWorkspaceFiles({ workspaces }),
-    forward: forwarding.workspaces,
-  });
+  const files = createWorkspaceFiles({ workspaces });
+  await server.register(workspaceRoutes, { workspaces: workspaceList, files, forward: forwarding.workspaces });
   await server.register(taskFileRoutes, { taskFiles: createTaskFiles({ store, workspaces }), forward: forwarding.taskFiles });
   await server.register(taskDiffRoutes, { taskDiffs: createTaskDiffs(engine), forward: forwarding.taskFiles });
   await server.register(taskEventRoutes, { store, eventStreams });

@@ -106,13 +106,6 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
     }
   }
 
-  async function createSignInUrl(): Promise<string | null> {
-    const principal = tokens.findOwn();
-    if (principal === null) return null;
-    const { ticket } = await endpoints.tickets.issue(principal, { purpose: "signIn" });
-    return `${config.publicUrl ?? `${formatAddress(endpoints.server)}/`}${toSignInPath(ticket)}`;
-  }
-
   async function suggestAdapters(): Promise<void> {
     try {
       const directory = path.join(config.dataDir, "programs");
@@ -132,7 +125,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       startup = start();
       return startup;
     },
-    createSignInUrl,
+    createSignInUrl: () => createSignInUrl(config, { tokens, endpoints }),
     suggestAdapters() {
       suggestion = suggestAdapters();
       return suggestion;
@@ -160,6 +153,16 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
 }
 
 /** Returns the address on which the server listens. Fastify itself reports a loopback address if the server listens on all interfaces. */
+async function createSignInUrl(
+  { publicUrl }: Pick<Config, "publicUrl">,
+  { tokens, endpoints }: Pick<LifecycleOptions, "tokens" | "endpoints">,
+): Promise<string | null> {
+  const principal = tokens.findOwn();
+  if (principal === null) return null;
+  const { ticket } = await endpoints.tickets.issue(principal, { purpose: "signIn" });
+  return `${publicUrl ?? `${formatAddress(endpoints.server)}/`}${toSignInPath(ticket)}`;
+}
+
 function formatAddress(server: FastifyInstance): string {
   const { family, address, port } = server.server.address() as AddressInfo;
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;

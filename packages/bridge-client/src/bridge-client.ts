@@ -224,11 +224,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     listTasks: (filter = {}, options = {}) => list("/api/v2/tasks", filter, options),
     cancel: (taskId, { signal } = {}) => send(`${pathOf(taskId)}/cancel`, { method: "POST", signal }),
     events: (source = {}, options = {}) => followEvents(source, options, settings),
-    createSignInLink: ({ signal } = {}) => send("/api/v2/sessions/link", { method: "POST", signal }),
-    createSession: (ticket, { signal } = {}) => send("/api/v2/sessions", { method: "POST", body: { ticket }, signal }),
-    deleteSession: ({ signal } = {}) => send("/api/v2/sessions/current", { method: "DELETE", signal }),
-    createTicket: ({ scopes } = {}, { signal } = {}) => send("/api/v2/events/ticket", { method: "POST", body: { scopes }, signal }),
-    getIdentity: ({ signal } = {}) => send("/api/v2/me", { signal }),
+    ...createAccessCalls({ send, sendForStatus }),
     listAdapters: (options = {}) => list("/api/v2/adapters", {}, options),
     checkAdapter: (provider, { signal } = {}) =>
       send(`/api/v2/adapters/${encodeURIComponent(provider)}/check`, { method: "POST", waitMs: CHECK_MS, signal }),
@@ -296,6 +292,21 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     },
   };
   return client;
+}
+
+type AccessCalls = Pick<BridgeClient, "createTicket" | "createSignInLink" | "createSession" | "deleteSession" | "getIdentity">;
+
+function createAccessCalls({ send, sendForStatus }: Pick<ReturnType<typeof createRequestSender>, "send" | "sendForStatus">): AccessCalls {
+  return {
+    createTicket: ({ scopes } = {}, { signal } = {}) => send("/api/v2/events/ticket", { method: "POST", body: { scopes }, signal }),
+    createSignInLink: ({ signal } = {}) => send("/api/v2/sessions/link", { method: "POST", signal }),
+    // A ticket is valid once, so a retry would be rejected.
+    createSession: (ticket, { signal } = {}) => send("/api/v2/sessions", { method: "POST", body: { ticket }, signal, isRepeatable: false }),
+    async deleteSession({ signal } = {}) {
+      await sendForStatus({ path: "/api/v2/sessions/current", method: "DELETE", signal }, false);
+    },
+    getIdentity: ({ signal } = {}) => send("/api/v2/me", { signal }),
+  };
 }
 
 function createCallbackCalls({ send, list }: Pick<ReturnType<typeof createRequestSender>, "send" | "list">): BridgeClient["callbacks"] {
