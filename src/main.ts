@@ -97,7 +97,7 @@ async function serve(): Promise<void> {
   void app.suggestAdapters();
 }
 
-/** Prints the link for the person at the terminal, and not to a log, because whoever has it can sign in. */
+/** Prints the link for the person at the terminal, and not to a log, because it signs in anyone who has it. */
 async function printSignInUrl(app: App): Promise<void> {
   // Without the database, Bridge runs on, and people sign in with the token.
   const url = await app.createSignInUrl().catch(() => null);

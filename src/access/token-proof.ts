@@ -3,12 +3,12 @@ import type { RedeemedTicket } from "../store/ticket-records.ts";
 import type { KnownToken, Principal, Scope } from "./principal.ts";
 import type { Tokens } from "./tokens.ts";
 
-/** Returns a proof that a ticket or session was issued for this token. Without the secret, which is not stored, the proof reveals nothing. */
+/** Returns a proof that a ticket or session was issued for this token. It reveals nothing without the secret, which is not stored. */
 export const proveToken = (secret: string, { digest }: KnownToken): string => createHmac("sha256", secret).update(digest).digest("hex");
 
 /**
- * Finds the principal of the token that a stored ticket or session was issued for, with the granted scopes that the token still has. Null if
- * the token was revoked or replaced.
+ * Finds the principal of the token that a stored ticket or session was issued for, with the granted scopes that the token still has. Null
+ * if the token was revoked or replaced.
  */
 export function findOwner(
   tokens: Pick<Tokens, "findByName">,

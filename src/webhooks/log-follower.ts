@@ -143,8 +143,8 @@ function createPositions({ store, subscriptions }: Pick<LogFollowerOptions, "sto
   let isKept = false;
   return {
     /**
-     * Removes the positions of webhooks that have left the file, as far as this node had them: another node may already have a newer version
-     * of the file, with webhooks that this one does not know.
+     * Removes the positions of webhooks that have left the file, as far as this node had them: another node may already have a newer
+     * version of the file, with webhooks that this one does not know.
      */
     async keep(): Promise<void> {
       if (isKept) return;

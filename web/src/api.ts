@@ -42,7 +42,7 @@ export interface Api {
 /** A response that takes longer counts as lost, so that no page waits forever. */
 const RESPONSE_LIMIT_MS = 30_000;
 
-/** Creates the requests of one token; null for routes that need none. `onUnauthenticated` is called when Bridge no longer accepts the token. */
+/** Creates the requests of one token, or of none. `onUnauthenticated` is called when Bridge no longer accepts the token. */
 export function createApi(token: string | null, onUnauthenticated: () => void): Api {
   async function send(path: string, { method = "GET", body, headers, signal }: CallOptions): Promise<Response> {
     const response = await fetch(new URL(path.slice(1), bridgeUrl), {

@@ -1,12 +1,23 @@
+import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
-import type { Sessions } from "../../access/sessions.ts";
-import type { Tickets } from "../../access/tickets.ts";
 import { BridgeError } from "../../errors.ts";
 import { readBearerToken } from "../wire/bearer-token.ts";
 import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
 import { emptyBody, noQuery } from "../wire/request-schemas.ts";
 import { timestamp, toIso } from "../wire/timestamps.ts";
+
+type Principal = FastifyRequest["principal"];
+
+/** What the routes use. Times are in ms since the epoch. */
+export interface SessionRouteOptions {
+  tickets: { issue(principal: Principal, request: { purpose: "signIn" }): Promise<{ ticket: string; expiresAt: number }> };
+  sessions: {
+    open(ticket: string): Promise<{ token: string; expiresAt: number }>;
+    isSession(token: string): boolean;
+    close(token: string): Promise<boolean>;
+  };
+}
 
 /** Maximum size of a body, which is read without a token. */
 const MAX_BODY_BYTES = 1024;
@@ -29,7 +40,7 @@ const sessionBody = z
 export const toSignInPath = (ticket: string): string => `ui/#t=${ticket}`;
 
 /** `POST /api/v2/sessions/link`, `POST /api/v2/sessions` and `DELETE /api/v2/sessions/current`: the sign-in of browsers by a link. */
-export const sessionRoutes: FastifyPluginAsyncZodOpenApi<{ sessions: Sessions; tickets: Tickets }> = async (app, { sessions, tickets }) => {
+export const sessionRoutes: FastifyPluginAsyncZodOpenApi<SessionRouteOptions> = async (app, { sessions, tickets }) => {
   app.post(
     "/api/v2/sessions/link",
     {

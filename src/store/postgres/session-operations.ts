@@ -7,8 +7,8 @@ import { serverClock } from "./server-clock.ts";
 import { toStatement } from "./to-statement.ts";
 
 /**
- * Creates the operations of sessions. Each write is a transaction of one statement, because people sign in rarely. `clock` stands in for the
- * clock of the server, for tests.
+ * Creates the operations of sessions. Each write is a transaction of one statement, because people sign in rarely. `clock` stands in for
+ * the clock of the server, for tests.
  */
 export function createSessionOperations(reader: Reader, clock?: () => number): SessionStore {
   const now = (): number | null => clock?.() ?? null;
@@ -27,7 +27,7 @@ export function createSessionOperations(reader: Reader, clock?: () => number): S
   };
 }
 
-/** A session that would outlive a new one is from before the clock was set back, so it counts as expired. Retention deletes expired ones. */
+/** A session that would outlive a new one is from before the clock was set back, so it counts as expired. Retention deletes both. */
 const isValid = `expires_at > clock.now AND expires_at <= clock.now + ${SESSION_LIFETIME_MS}`;
 const clockFrom = (parameter: string): string => `clock AS MATERIALIZED (SELECT coalesce(${parameter}::bigint, ${serverClock}) AS now)`;
 const insertSession = toStatement(
