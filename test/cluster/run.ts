@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { startCluster } from "../support/postgres/cluster.ts";
@@ -18,7 +18,7 @@ const { values } = parseArgs({
     lease: { type: "string", default: "3" },
     extent: { type: "string", default: "1" },
     verbose: { type: "boolean", default: false },
-    /** Writes the table to `README.md`. */
+    /** Writes the rows of these scenarios to the table in `README.md`. */
     report: { type: "boolean", default: false },
   },
 });
@@ -70,15 +70,25 @@ if (values.report) writeFileSync(REPORT, describeRuns());
 console.log(failed === 0 ? "passed" : `FAILED: ${failed} runs with violations`);
 process.exitCode = failed === 0 ? 0 : 1;
 
+/** Returns the rows of the other scenarios in the table of an earlier run. */
+function readOtherRows(): string[][] {
+  const lines = existsSync(REPORT) ? readFileSync(REPORT, "utf8").split("\n") : [];
+  const cells = lines.filter((line) => line.startsWith("| `")).map((line) => line.split("|").slice(1, -1));
+  return cells.map((row) => row.map((cell) => cell.trim())).filter(([name]) => !chosen.some((scenario) => `\`${scenario.name}\`` === name));
+}
+
 function describeRuns(): string {
-  const header = ["scenario", "seed", "tasks", "kills", "events", "callbacks", "violations"];
+  const position = ([name]: string[]): number => scenarios.findIndex((scenario) => `\`${scenario.name}\`` === name);
+  const all = [...readOtherRows(), ...rows].toSorted((a, b) => position(a) - position(b));
+  const header = ["scenario", "seed", "tasks", "faults", "events", "callbacks", "violations"];
   return `# Cluster test
 
 Several nodes run on one PostgreSQL server under load, while a scenario happens to them. Afterwards the test checks
 everything that clients, receivers, agents and the database have seen against Bridge's guarantees: a violation is one
-broken guarantee. \`kills\` counts the faults of the scenario: kills, restarts, cuts, pauses and crashes.
+broken guarantee. \`faults\` counts the kills, restarts, cuts, pauses and crashes.
 
-\`npm run test:cluster -- --seeds ${seeds} --seed ${firstSeed} --nodes ${nodes} --report\` writes this page.
+\`npm run test:cluster -- --seeds ${seeds} --seed ${firstSeed} --nodes ${nodes} --extent ${values.extent} --report\` writes
+this page. With \`--scenario\`, it replaces only the rows of the named scenarios.
 
-${formatTable(header, rows)}`;
+${formatTable(header, all)}`;
 }
