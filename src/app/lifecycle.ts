@@ -53,6 +53,8 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
     const removeLeftovers = await clearLeftovers();
     await engine.view.refresh();
     warnOfDifferingSettings();
+    // A webhook gets the events after its first start, which include the ends of the interrupted tasks.
+    await engine.webhooks.start();
     await dispatcher.recover();
     await endpoints.open();
     store.checkPages().catch((error: unknown) => logger.warn({ err: error }, "the database could not be checked for damage"));
@@ -61,7 +63,6 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
         logger.error({ err }, "failed to remove the temporary directory of an earlier task");
     });
     engine.callbackWorker.start();
-    engine.webhooks.start();
     retention = createRetention({ store, days: config.retentionDays, logger });
     // In the background, because a runtime that is slow to answer delays only its own tasks.
     void engine.startAdapters();

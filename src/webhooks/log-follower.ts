@@ -101,8 +101,9 @@ export function createLogFollower({ onFault, ...options }: LogFollowerOptions) {
   }
 
   return {
-    /** Starts to follow the log. */
-    start(): void {
+    /** Starts to follow the log. New webhooks get the events that are stored after this has resolved. */
+    async start(): Promise<void> {
+      await positions.keep();
       isOpen = true;
       passIn(0);
     },

@@ -86,13 +86,16 @@ export function createWebhooks(options: WebhooksOptions) {
   }
 
   return {
-    /** Starts to follow the log, if this node delivers and there is a file. */
-    start(): void {
+    /**
+     * Starts to follow the log, if this node delivers and there is a file. Webhooks that are new in the file get the events that are stored
+     * after this has resolved.
+     */
+    async start(): Promise<void> {
       if (opened === null || !delivers) return;
       unsubscribe = eventLog.subscribe((events) => {
         follower.wake(subscriptions().filter((subscription) => events.some((event) => concerns(subscription, event))));
       });
-      follower.start();
+      await follower.start();
       worker.start();
     },
     /** Call it when another node has stored events. */

@@ -52,3 +52,17 @@ test("after kill -9 at any point, every stored approval and end reaches the subs
   // The last process ends the tasks that the kills have interrupted.
   expect(wanted.filter((event) => event.endsWith("execution.failed")).length).toBeGreaterThan(0);
 });
+
+test("a new webhook gets the ends of tasks that its first start ends because they were interrupted", async () => {
+  const directory = await temporaryDirectory();
+  const { settings, received } = await startSubscriber(directory);
+  const { BRIDGE_WEBHOOKS_FILE: _, ...withoutWebhooks } = settings;
+  const first = await startBridgeProgram(directory, withoutWebhooks);
+  await dispatchAsking(first, "t-1");
+  await expect.poll(() => listWanted(first, ["t-1"])).toEqual(["t-1 tool.approval_requested"]);
+  first.signal("SIGKILL");
+  await first.exited;
+
+  await startBridgeProgram(directory, settings);
+  await expect.poll(received).toEqual(["t-1 execution.failed"]);
+});
