@@ -21,6 +21,8 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
   "adapters/openclaw/session-keys.ts": { calls: ["link", "mkdir", "rm", "writeFile"], because: ownData },
   "adapters/shared/process/process-table.ts": { calls: ["openSync"], because: "the root directory, to keep a descriptor in reserve" },
   "adapters/shared/process/sandbox.ts": { calls: ["mkdirSync", "renameSync", "writeFileSync"], because: ownData },
+  "src/workspaces/diff-work-tree.ts": { calls: ["mkdir", "writeFile"], because: "in a new directory outside of the workspace" },
+  "src/workspaces/start-commit.ts": { calls: ["rmSync", "writeFileSync"], because: ownData },
   "src/workspaces/workspace-directories.ts": {
     calls: ["rename"],
     because: "directly in the directory of all TMPDIRs, which no task writes to",
