@@ -67,7 +67,11 @@ async function runSeeds(server: PostgresCluster, root: string, name: string): Pr
   if (scenario === undefined) throw new Error(`There is no scenario ${name}.`);
   for (let seed = 1; seed <= Number(values.seeds); seed += 1) {
     const options = { nodes: Number(values.nodes), leaseSeconds: Number(values.lease), extent: Number(values.extent) };
-    const { violations } = await runScenario({ server, scenario, seed, ...options, program: { root } });
+    const violations = await runScenario({ server, scenario, seed, ...options, program: { root } }).then(
+      (report) => report.violations,
+      // A damaged node can also prevent a step of the scenario, such as its next start.
+      (error: Error) => [`${name}: ${error.message}`],
+    );
     if (values.verbose) for (const violation of violations.slice(0, 10)) console.log(`  ${violation.slice(0, 200)}`);
     if (violations[0] !== undefined) return { by: `${name}, seed ${seed}`, text: violations[0].slice(0, 160) };
   }
