@@ -1,5 +1,5 @@
 import type { AdapterEvent, ExecutionAdapter, ExecutionEventListener } from "#contract";
-import { type NoopEvent, type Pace, runNoopAgent, runPacedAgent } from "./noop-agent.ts";
+import { type NoopEvent, type Pace, runNoopAgent, runPacedAgent, runTalkingAgent, type Talk } from "./noop-agent.ts";
 
 /** Creates an adapter for the agent that does nothing, so that only Bridge is measured. */
 export function createAdapter(): ExecutionAdapter {
@@ -26,6 +26,8 @@ export function createAdapter(): ExecutionAdapter {
       const emit = (event: NoopEvent) => {
         for (const listener of listeners) listener({ ...event, taskId } as AdapterEvent);
       };
+      const talk = metadata?.["talk"] as Talk | undefined;
+      if (talk !== undefined) return runTalkingAgent(talk, emit);
       const pace = metadata?.["pace"] as Pace | undefined;
       return pace === undefined ? runNoopAgent(emit) : runPacedAgent(pace, emit);
     },

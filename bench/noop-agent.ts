@@ -7,6 +7,7 @@ export const EVENTS_PER_TASK = 20;
 export type NoopEvent =
   | { type: "tool.invoked"; data: { toolCallId: string; toolName: string; input: unknown } }
   | { type: "tool.completed"; data: { toolCallId: string; toolName: string; output: unknown; isError: boolean } }
+  | { type: "assistant.text"; data: { content: string } }
   | { type: "execution.progress"; data: Record<string, unknown> };
 
 const output = "The work is done, and this is what there is to say about it. ".repeat(13);
@@ -51,4 +52,34 @@ export async function runPacedAgent({ burst, everyMs, turns }: Pace, emit: (even
     for (let count = 0; count < burst; count += 1) emit({ type: "execution.progress", data: { sentAt: Date.now() } });
   }
   return createResult();
+}
+
+/** Speaks and calls tools at this rate. */
+export interface Talk {
+  eventsPerSecond: number;
+  seconds: number;
+}
+
+const TALK_EVERY_MS = 20;
+
+/** Emits turns of a text, a report and a tool call. A text after a tool call is an event, because Bridge combines consecutive texts only. */
+export async function runTalkingAgent({ eventsPerSecond, seconds }: Talk, emit: (event: NoopEvent) => void): Promise<ExecutionResult> {
+  const startedAt = performance.now();
+  for (let sent = 0; sent < eventsPerSecond * seconds; ) {
+    const due = Math.min(((performance.now() - startedAt) / 1000) * eventsPerSecond, eventsPerSecond * seconds);
+    for (; sent < due; sent += 1) emit(createTalkEvent(sent));
+    await delay(TALK_EVERY_MS);
+  }
+  return createResult();
+}
+
+function createTalkEvent(number: number): NoopEvent {
+  const named = { toolCallId: `call-${Math.floor(number / 4)}`, toolName: "read_file" };
+  const events: NoopEvent[] = [
+    { type: "assistant.text", data: { content: `I look at part ${number} next, because the last one refers to it.` } },
+    { type: "execution.progress", data: { step: number, note: "Looking at the next file." } },
+    { type: "tool.invoked", data: { ...named, input: { path: `src/part-${number}.ts` } } },
+    { type: "tool.completed", data: { ...named, output: "export const answer = 42;", isError: false } },
+  ];
+  return events[number % events.length] as NoopEvent;
 }
