@@ -49,6 +49,8 @@ export interface Turn {
   number: number;
   startedAt: string;
   entries: Entry[];
+  /** Grows with each change of an entry, so that a turn without changes is not rendered again. */
+  revision: number;
 }
 
 export type Timeline = ReturnType<typeof createTimeline>;
@@ -60,7 +62,9 @@ export type Timeline = ReturnType<typeof createTimeline>;
 export function createTimeline(markedEventId: string | null = null) {
   const turns: Turn[] = [];
   const calls = new Map<string, ToolCall>();
+  const turnOf = new WeakMap<Entry, Turn>();
   let openCalls = 0;
+  let entryCount = 0;
   let lastEventId: string | undefined;
   let lastEventAt: string | null = null;
   let count = 0;
@@ -71,24 +75,27 @@ export function createTimeline(markedEventId: string | null = null) {
   function currentTurn(at: string, { isModel }: { isModel: boolean }): Turn {
     const last = turns.at(-1);
     if (last !== undefined && !(isModel && isTurnOver(last))) return last;
-    const turn: Turn = { number: turns.length + 1, startedAt: at, entries: [] };
+    const turn: Turn = { number: turns.length + 1, startedAt: at, entries: [], revision: 0 };
     turns.push(turn);
     return turn;
   }
 
-  function addText(at: string, text: string): Entry {
-    const { entries } = currentTurn(at, { isModel: true });
-    const last = entries.at(-1);
-    if (last?.kind === "text" && !last.isDiscarded) return Object.assign(last, { text: last.text + text });
-    const entry: Entry = { kind: "text", at, text, isDiscarded: false };
-    entries.push(entry);
+  function append<Added extends Entry>(turn: Turn, entry: Added): Added {
+    turn.entries.push(entry);
+    turnOf.set(entry, turn);
+    entryCount += 1;
     return entry;
   }
 
+  function addText(at: string, text: string): Entry {
+    const turn = currentTurn(at, { isModel: true });
+    const last = turn.entries.at(-1);
+    if (last?.kind === "text" && !last.isDiscarded) return Object.assign(last, { text: last.text + text });
+    return append(turn, { kind: "text", at, text, isDiscarded: false });
+  }
+
   function addProgress(at: string, data: Record<string, unknown>): Entry {
-    const entry: Entry = { kind: "progress", at, data };
-    currentTurn(at, { isModel: false }).entries.push(entry);
-    return entry;
+    return append(currentTurn(at, { isModel: false }), { kind: "progress", at, data });
   }
 
   /** Returns the call with this id. An approval can precede the event of the call itself. */
@@ -99,7 +106,7 @@ export function createTimeline(markedEventId: string | null = null) {
       ...({ kind: "tool", toolCallId, toolName, input, invokedAt: at, completedAt: null } as const),
       ...{ output: null, isError: false, isTruncated: false, approval: null },
     };
-    currentTurn(at, { isModel: true }).entries.push(call);
+    append(currentTurn(at, { isModel: true }), call);
     calls.set(toolCallId, call);
     openCalls += 1;
     return call;
@@ -160,6 +167,10 @@ export function createTimeline(markedEventId: string | null = null) {
     get lastEventAt(): string | null {
       return lastEventAt;
     },
+    /** Number of entries of all turns. */
+    get entryCount(): number {
+      return entryCount;
+    },
     /** Number of events. */
     get count(): number {
       return count;
@@ -170,6 +181,8 @@ export function createTimeline(markedEventId: string | null = null) {
       lastEventAt = event.timestamp;
       count += 1;
       const entry = addToEntry(event);
+      const turn = entry === null ? undefined : turnOf.get(entry);
+      if (turn !== undefined) turn.revision += 1;
       if (event.id === markedEventId) marked = entry;
     },
   };
@@ -177,8 +190,11 @@ export function createTimeline(markedEventId: string | null = null) {
 
 /** Marks the text since the last tool call as discarded. */
 function discardText(turns: readonly Turn[]): void {
-  for (const entry of turns.flatMap(({ entries }) => entries).toReversed()) {
-    if (entry.kind === "tool") return;
-    if (entry.kind === "text") entry.isDiscarded = true;
-  }
+  for (const turn of turns.toReversed())
+    for (const entry of turn.entries.toReversed()) {
+      if (entry.kind === "tool") return;
+      if (entry.kind !== "text") continue;
+      entry.isDiscarded = true;
+      turn.revision += 1;
+    }
 }

@@ -90,7 +90,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: "the tail is not read without a hint",
-    caughtBy: { scenario: "hints-lost" },
+    caughtBy: { test: "test/store/postgres/poll.test.ts" },
     file: "src/store/postgres/poll.ts",
     find: "else wait(hintsArrive() ? POLL_MS : POLL_WITHOUT_HINTS_MS)",
     replace: "else wait(1_000_000)",
@@ -118,7 +118,7 @@ export const mutations: readonly Mutation[] = [
   },
   {
     name: "the rollback of a failed transaction counts as its commit",
-    caughtBy: { test: "test/store/postgres/batch-transaction.test.ts" },
+    caughtBy: { test: "test/store/postgres/batch-writer.test.ts" },
     file: "src/store/postgres/batch-transaction.ts",
     find: `if (committed.command !== "COMMIT") throw`,
     replace: `if (committed.command === "") throw`,

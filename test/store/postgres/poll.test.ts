@@ -45,3 +45,25 @@ test("hints within the least interval share one check at its end", async () => {
   await vi.advanceTimersByTimeAsync(900);
   expect(checks).toBe(2);
 });
+
+test.each([
+  [true, 1_000],
+  [false, 250],
+])("without a hint, a check follows the last one; hints arrive: %s, after %i ms", async (hintsArrive, pauseMs) => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  let checks = 0;
+  const poll = startPoll({
+    async check() {
+      checks += 1;
+    },
+    hintsArrive: () => hintsArrive,
+  });
+  onTestFinished(poll.close);
+  for (const expected of [1, 2, 3]) {
+    await vi.advanceTimersByTimeAsync(pauseMs - 1);
+    expect(checks).toBe(expected - 1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(checks).toBe(expected);
+  }
+});

@@ -22,8 +22,8 @@ import { createTimeline } from "../timeline.ts";
 const MAX_CHILDREN = 200;
 const MAX_FILES = 200;
 const ENDED_INTERVAL_MS = 60_000;
-/** Turns that are rendered at first: the last ones. */
-const SHOWN_TURNS = 100;
+/** Entries of the timeline that are rendered at first: the last ones. */
+const SHOWN_ENTRIES = 100;
 
 interface TaskView {
   task: Task;
@@ -51,7 +51,7 @@ class TaskPage extends PageElement {
   #streamError: unknown = null;
   #message = "";
   #isConfirming = false;
-  #shownTurns = SHOWN_TURNS;
+  #shownEntries = SHOWN_ENTRIES;
   #ticker: ReturnType<typeof setInterval> | undefined;
   #unsubscribe: () => void = () => {};
   #request: RequestView | undefined;
@@ -86,16 +86,24 @@ class TaskPage extends PageElement {
   async #load(signal: AbortSignal): Promise<TaskView> {
     const { api } = this.context;
     const path = `/api/v2/tasks/${encodeURIComponent(this.route.id)}`;
-    const task = await api.call<Task>(path, { signal });
-    const children = await api.list<ListedTask>("/api/v2/tasks", { parentTaskId: task.taskId, limit: MAX_CHILDREN }, { signal });
-    // Bridge lists the files of a task that has ended, or that has a workspace; without one there are none.
-    const files = hasEnded(task) ? await api.list<TaskFile>(`${path}/files`, { limit: MAX_FILES }, { signal }).catch(() => null) : null;
-    if (this.#request === undefined) {
-      const { message, ...fields } = (await api.call<{ request: Record<string, unknown> }>(`${path}/request`, { signal })).request;
-      this.#request = { message, fields };
-    }
-    const callback = await this.#loadCallback(task, signal);
-    return { task, children: children.data.toReversed(), files: files?.data ?? [], request: this.#request, callback };
+    const [task, children, request] = await Promise.all([
+      api.call<Task>(path, { signal }),
+      api.list<ListedTask>("/api/v2/tasks", { parentTaskId: this.route.id, limit: MAX_CHILDREN }, { signal }),
+      this.#request ?? this.#loadRequest(path, signal),
+    ]);
+    this.#request = request;
+    const [files, callback] = await Promise.all([
+      // Bridge lists the files of a task that has ended, or that has a workspace; without one there are none.
+      hasEnded(task) ? api.list<TaskFile>(`${path}/files`, { limit: MAX_FILES }, { signal }).catch(() => null) : null,
+      this.#loadCallback(task, signal),
+    ]);
+    return { task, children: children.data.toReversed(), files: files?.data ?? [], request, callback };
+  }
+
+  async #loadRequest(path: string, signal: AbortSignal): Promise<RequestView> {
+    const { message, ...fields } = (await this.context.api.call<{ request: Record<string, unknown> }>(`${path}/request`, { signal }))
+      .request;
+    return { message, fields };
   }
 
   /** Loads the attempts of the callback again only after another attempt. */
@@ -156,12 +164,12 @@ class TaskPage extends PageElement {
   }
 
   protected override updated(): void {
-    const { marked, turns } = this.#timeline;
+    const { marked, turns, entryCount } = this.#timeline;
     if (marked === null || this.#hasScrolled) return;
     const element = this.querySelector(".marked");
     if (element === null) {
-      const index = turns.findIndex(({ entries }) => entries.includes(marked));
-      if (turns.length - index > this.#shownTurns) this.#show(turns.length - index);
+      const index = turns.flatMap(({ entries }) => entries).indexOf(marked);
+      if (entryCount - index > this.#shownEntries) this.#show(entryCount - index);
       return;
     }
     this.#hasScrolled = true;
@@ -189,10 +197,10 @@ class TaskPage extends PageElement {
             ? nothing
             : html`<p class="note error" role="alert">The events cannot be read: ${String(this.#streamError)}</p>`
         }
-        ${renderTurns({ timeline: this.#timeline, shown: this.#shownTurns, context: this.context, isRunning: !hasEnded(task), now })}
+        ${renderTurns({ timeline: this.#timeline, shown: this.#shownEntries, context: this.context, isRunning: !hasEnded(task), now })}
         ${
-          this.#timeline.turns.length > this.#shownTurns
-            ? html`<button @click=${() => this.#show(this.#shownTurns + SHOWN_TURNS)}>Show ${SHOWN_TURNS} earlier turns</button>`
+          this.#timeline.entryCount > this.#shownEntries
+            ? html`<button @click=${() => this.#show(this.#shownEntries + SHOWN_ENTRIES)}>Show ${SHOWN_ENTRIES} earlier entries</button>`
             : nothing
         }
       </section>
@@ -202,8 +210,8 @@ class TaskPage extends PageElement {
     `;
   }
 
-  #show(turns: number): void {
-    this.#shownTurns = turns;
+  #show(entries: number): void {
+    this.#shownEntries = entries;
     this.requestUpdate();
   }
 

@@ -13,7 +13,7 @@ import { findActivity, hasEnded } from "../task-state.ts";
 const FIRST_PAGE = 100;
 const NEXT_PAGE = 200;
 /** Rows that are rendered above and below the visible ones. */
-const MARGIN_ROWS = 15;
+const MARGIN_ROWS = 10;
 /** Distance to the end of the loaded rows at which the next page is requested. */
 const LOAD_AHEAD_ROWS = 60;
 const CONCURRENT_CANCELS = 4;
@@ -39,6 +39,8 @@ class Tasks extends PageElement {
   #hasMore = false;
   #isLoadingMore = false;
   #nextCursor: string | null = null;
+  /** Indexes of the rendered rows; the last one is exclusive. */
+  #rendered = { first: 0, last: 0 };
   #selected = new Set<string>();
   #cursor = -1;
   #isConfirming = false;
@@ -225,24 +227,22 @@ class Tasks extends PageElement {
     if (list === null || visible === null) return;
     const height = `${this.#table.length * rowHeight()}px`;
     if (list.style.height !== height) list.style.height = height;
-    visible.style.transform = `translateY(${this.#firstRow() * rowHeight()}px)`;
-    if (this.#hasMore && this.#lastRow() + LOAD_AHEAD_ROWS > this.#table.length) void this.#loadMore();
+    visible.style.transform = `translateY(${this.#rendered.first * rowHeight()}px)`;
+    if (this.#hasMore && this.#rendered.last + LOAD_AHEAD_ROWS > this.#table.length) void this.#loadMore();
   }
 
-  /** Index of the first rendered row. */
-  #firstRow(): number {
+  /** Returns which rows to render. Called once per paint, because it makes the browser calculate the layout. */
+  #findRendered(): { first: number; last: number } {
     const top = this.querySelector(".window")?.getBoundingClientRect().top ?? 0;
-    return Math.max(0, Math.floor(-top / rowHeight()) - MARGIN_ROWS);
-  }
-
-  #lastRow(): number {
-    return Math.min(this.#table.length, this.#firstRow() + Math.ceil(innerHeight / rowHeight()) + 2 * MARGIN_ROWS);
+    const first = Math.max(0, Math.floor(-top / rowHeight()) - MARGIN_ROWS);
+    return { first, last: Math.min(this.#table.length, first + Math.ceil(innerHeight / rowHeight()) + 2 * MARGIN_ROWS) };
   }
 
   protected override render(): TemplateResult {
     const now = Date.now();
-    const first = this.#firstRow();
-    const rows = this.#table.list().slice(first, this.#lastRow());
+    this.#rendered = this.#findRendered();
+    const { first, last } = this.#rendered;
+    const rows = this.#table.list().slice(first, last);
     return html`
       <h1>Tasks</h1>
       <search class="filters">${this.#filters().map((filter) => this.#renderFilter(filter))}</search>

@@ -1,18 +1,21 @@
 import { html, nothing, type TemplateResult } from "lit";
+import { guard } from "lit/directives/guard.js";
 import { repeat } from "lit/directives/repeat.js";
 import { BridgeElement } from "../element.ts";
 import { firstLine, formatDuration, formatTime, formatValue, showHidden } from "../format.ts";
 import type { ConsoleContext } from "../session.ts";
-import type { Entry, Timeline, ToolCall } from "../timeline.ts";
+import type { Entry, Timeline, ToolCall, Turn } from "../timeline.ts";
 import { badge } from "./badges.ts";
 import "./decision.ts";
 import { inputView } from "./input-view.ts";
 import { longText } from "./long-text.ts";
 
+const MINUTE_MS = 60_000;
+
 /** What the turns are rendered with. */
 interface TurnOptions {
   timeline: Timeline;
-  /** How many turns are shown: the last ones. */
+  /** How many entries are shown: the last ones. */
   shown: number;
   context: ConsoleContext;
   isRunning: boolean;
@@ -21,18 +24,42 @@ interface TurnOptions {
 
 /** Shows the turns of a task, the latest first, so that what happens now is visible without scrolling. */
 export function renderTurns(options: TurnOptions): TemplateResult {
-  const { timeline, shown, now } = options;
+  const { timeline, shown, isRunning, now } = options;
   if (timeline.turns.length === 0) return html`<p class="empty">No text and no tool calls yet.</p>`;
   return html`<ol class="turns">
     ${repeat(
-      timeline.turns.slice(-shown).toReversed(),
-      ({ number }) => number,
-      (turn) => html`<li>
-        <h3>Turn ${turn.number} <span class="hint">${formatTime(turn.startedAt, now)}</span></h3>
-        ${turn.entries.map((entry) => (entry === timeline.marked ? html`<div class="marked">${renderEntry(entry, options)}</div>` : renderEntry(entry, options)))}
-      </li>`,
+      listShown(timeline.turns, shown),
+      ({ turn }) => turn.number,
+      ({ turn, entries }) => {
+        // Only what still runs shows how long it takes.
+        const shownAt = isRunning && entries.some(isOpen) ? now : Math.floor(now / MINUTE_MS);
+        return html`<li>${guard([turn, turn.revision, entries.length, isRunning, shownAt, timeline.marked], () => renderTurn(turn, entries, options))}</li>`;
+      },
     )}
   </ol>`;
+}
+
+/** Returns the turns of the last entries, the latest first. Of the first of them, some entries may be left out. */
+function listShown(turns: readonly Turn[], shown: number): { turn: Turn; entries: readonly Entry[] }[] {
+  const listed: { turn: Turn; entries: readonly Entry[] }[] = [];
+  let left = shown;
+  for (let index = turns.length - 1; index >= 0 && left > 0; index -= 1) {
+    const turn = turns[index] as Turn;
+    const entries = turn.entries.slice(-left);
+    left -= entries.length;
+    listed.push({ turn, entries });
+  }
+  return listed;
+}
+
+const isOpen = (entry: Entry): boolean =>
+  entry.kind === "tool" && (entry.completedAt === null || (entry.approval !== null && entry.approval.decision === null));
+
+function renderTurn(turn: Turn, entries: readonly Entry[], options: TurnOptions): TemplateResult {
+  const { timeline, now } = options;
+  return html`<h3>Turn ${turn.number} <span class="hint">${formatTime(turn.startedAt, now)}</span></h3>
+    ${entries.length < turn.entries.length ? html`<p class="hint">Its first entries are not shown.</p>` : nothing}
+    ${entries.map((entry) => (entry === timeline.marked ? html`<div class="marked">${renderEntry(entry, options)}</div>` : renderEntry(entry, options)))}`;
 }
 
 function renderEntry(entry: Entry, { context, isRunning, now }: TurnOptions): TemplateResult {
