@@ -11,10 +11,10 @@ const KILL_AFTER_MS = 100;
 /** Creates the function that starts git like the program of an agent: in the sandbox, and without Bridge's environment. */
 export const createRunGit =
   ({ environment, sandbox }: { environment: Environment; sandbox: Sandbox | null }): RunGit =>
-  ({ argv, env, workTree, scratch, stdoutBytes, onLine, signal }) =>
+  ({ argv, env, workspace, scratch, stdoutBytes, onLine, signal }) =>
     runProcess({
       ...{ argv, sandbox, onLine, signal, input: "", taskId: MARKER },
       env: { ...env, PATH: environment["PATH"] ?? "" },
-      ...{ cwd: scratch, tmp: scratch, home: scratch, workspace: workTree },
+      ...{ cwd: scratch, tmp: scratch, home: scratch, workspace },
       limits: { stdoutBytes, lineBytes: stdoutBytes, killAfterMs: KILL_AFTER_MS },
     });

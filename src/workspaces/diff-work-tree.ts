@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { holdDirectory, readFileInside } from "@hak2i/nofollow-fs";
+import { holdInside, readFileInside } from "@hak2i/nofollow-fs";
 import { BridgeError } from "../errors.ts";
 import { skippedDirectories } from "../requests/workspace-path.ts";
 import { type WalkedFiles, walkFiles } from "./walk-files.ts";
@@ -15,7 +15,7 @@ export const DIFF_LIMITS = {
   omittedFiles: 200,
   omittedBytes: 64 * 1024,
   /** Address space of git, in KiB. */
-  memoryKib: 2 * 1024 * 1024,
+  memoryKib: 1024 * 1024,
   excludeBytes: 64 * 1024,
 } as const;
 
@@ -28,8 +28,8 @@ export type RunGit = (options: {
   argv: readonly string[];
   /** The whole environment, except PATH and HOME. */
   env: Readonly<Record<string, string>>;
-  /** The only directory of tasks that git sees. */
-  workTree: string;
+  /** The only directory of tasks that git sees. Tasks can replace everything in it, but not the directory itself. */
+  workspace: string;
   /** The only other directory that git may write to. */
   scratch: string;
   stdoutBytes: number;
@@ -39,8 +39,10 @@ export type RunGit = (options: {
 
 /** Options of `diffWorkTree`. */
 export interface DiffOptions {
-  /** The real path of the directory that contains `.git`. */
-  workTree: string;
+  /** The real path of the workspace. */
+  workspace: string;
+  /** The directory that contains `.git`, relative to the workspace; empty for the workspace itself. */
+  directory: string;
   commit: string;
   /** An empty directory for this call. */
   scratch: string;
@@ -54,16 +56,17 @@ export interface DiffOptions {
  * so git gets a separate repository: with the objects of the work tree, but with no configuration, hook, index or reference of it.
  * Therefore nothing in the work tree can name a program that git runs, and nothing in the work tree changes.
  */
-export async function diffWorkTree({ workTree, commit, scratch, runGit, signal, ...options }: DiffOptions) {
+export async function diffWorkTree({ workspace, directory, commit, scratch, runGit, signal, ...options }: DiffOptions) {
+  const workTree = path.join(workspace, directory);
   const limits = { ...DIFF_LIMITS, ...options.limits };
   const gitDirectory = path.join(scratch, "git");
-  await createRepository(gitDirectory, { workTree, commit, excludeBytes: limits.excludeBytes });
+  await createRepository(gitDirectory, { workspace, workTree, commit, excludeBytes: limits.excludeBytes });
   const env = createEnvironment(gitDirectory, workTree);
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(limits.ms)]);
 
   async function git(args: readonly string[], onLine: (line: string, ended: boolean) => void = () => {}) {
     const argv = ["/bin/sh", "-c", START_GIT, String(limits.memoryKib), "-C", workTree, ...createSettings(limits.fileBytes), ...args];
-    const end = await runGit({ argv, env, workTree, scratch, stdoutBytes: limits.bytes, onLine, signal: deadline });
+    const end = await runGit({ argv, env, workspace, scratch, stdoutBytes: limits.bytes, onLine, signal: deadline });
     signal.throwIfAborted();
     if (end.spawnError !== null || end.exitCode === EXIT_NOT_FOUND)
       throw new BridgeError("not_supported", "Bridge cannot run git on this host. Install git, and put it on the PATH of Bridge.");
@@ -77,7 +80,7 @@ export async function diffWorkTree({ workTree, commit, scratch, runGit, signal, 
   // Reports an error for a pipe or an empty repository, and adds the other files.
   const added = await git(["add", "--intent-to-add", "--ignore-removal", "--ignore-errors", "--", "."]);
   if (added.aborted) throw createTimeout(limits.ms);
-  const omitted = await listKnown(await findLargeFiles(workTree, limits, deadline), git);
+  const omitted = await listKnown(await findLargeFiles({ workspace, directory }, limits, deadline), git);
   // git refreshes its index after a diff, which reads every changed file once more. Without the lock, it skips that.
   await writeFile(path.join(gitDirectory, "index.lock"), "");
 
@@ -88,13 +91,16 @@ export async function diffWorkTree({ workTree, commit, scratch, runGit, signal, 
   return { diff: lines.join(""), truncated: explainCut(end), omitted };
 }
 
-/** Returns the paths of the large files of a work tree, relative to it. */
+/** Returns the paths of the large files of a work tree, relative to it. Follows no links, because this is outside of the sandbox. */
 async function findLargeFiles(
-  workTree: string,
+  { workspace, directory }: { workspace: string; directory: string },
   limits: { fileBytes: number; omittedFiles: number; omittedBytes: number },
   signal: AbortSignal,
 ): Promise<string[]> {
-  using root = holdDirectory(workTree);
+  using root = holdInside(
+    workspace,
+    directory.split(path.sep).filter((name) => name !== ""),
+  );
   const found: string[] = [];
   for (let after: string | null = null; root !== null; ) {
     const isWanted = ({ bytes }: { bytes: number }) => bytes > limits.fileBytes;
@@ -125,8 +131,8 @@ async function listKnown(
     .filter((name) => name !== "");
 }
 
-/** Limits the address space where the system can, and starts git. `$0` is the limit. */
-const START_GIT = 'ulimit -v "$0" 2>/dev/null; exec git "$@"';
+/** Limits the address space where the system can, and starts git after the programs of tasks. `$0` is the limit. */
+const START_GIT = 'ulimit -v "$0" 2>/dev/null; exec nice git "$@"';
 const EXIT_NOT_FOUND = 127;
 
 const DIFF = [
@@ -158,7 +164,7 @@ const createEnvironment = (gitDirectory: string, workTree: string): Record<strin
 /** Creates a repository without configuration of tasks. It reads the objects of the work tree, and writes none there. */
 async function createRepository(
   gitDirectory: string,
-  { workTree, commit, excludeBytes }: { workTree: string; commit: string; excludeBytes: number },
+  { workspace, workTree, commit, excludeBytes }: { workspace: string; workTree: string; commit: string; excludeBytes: number },
 ): Promise<void> {
   for (const name of ["objects/info", "refs", "info"]) await mkdir(path.join(gitDirectory, name), { recursive: true });
   const usesSha256 = commit.length === 64;
@@ -169,15 +175,15 @@ async function createRepository(
     HEAD: "ref: refs/heads/none\n",
     config,
     "objects/info/alternates": `${path.join(workTree, ".git/objects")}\n`,
-    "info/exclude": readExcludes(workTree, excludeBytes),
+    "info/exclude": readExcludes(workspace, workTree, excludeBytes),
   };
   for (const [name, content] of Object.entries(files)) await writeFile(path.join(gitDirectory, name), content);
 }
 
 /** Reads the ignore rules that are not part of the work tree. They are patterns only. */
-function readExcludes(workTree: string, limitBytes: number): string | Buffer {
+function readExcludes(workspace: string, workTree: string, limitBytes: number): string | Buffer {
   try {
-    const reading = readFileInside(workTree, path.join(workTree, ".git/info/exclude"), limitBytes);
+    const reading = readFileInside(workspace, path.join(workTree, ".git/info/exclude"), limitBytes);
     return "content" in reading ? reading.content : "";
   } catch {
     return "";

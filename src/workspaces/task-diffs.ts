@@ -56,10 +56,12 @@ export function createTaskDiffs({
         throw new BridgeError("invalid_state", "The task has not started, so there is no commit to compare with. Try again later.");
       const start = workspaces.startCommitOf(task);
       if (start === null) throw new BridgeError("invalid_state", NO_START_COMMIT);
-      const workTree = await findWorkTree(workspaces.workspaceOf(tenant, task.agentId), start.directory);
       const limited = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
-      const compare = () =>
-        workspaces.withScratch((scratch) => diffWorkTree({ workTree, commit: start.commit, scratch, runGit, signal: limited }));
+      const compare = async () => {
+        // After the wait, because a task can replace every directory in its workspace.
+        const workspace = await findWorkspace(workspaces.workspaceOf(tenant, task.agentId), start.directory);
+        return workspaces.withScratch((scratch) => diffWorkTree({ ...start, workspace, scratch, runGit, signal: limited }));
+      };
       const compared = await inTurn(tenant, compare, limited).catch((error: unknown) => {
         if (error instanceof BridgeError || !limited.aborted) throw error;
         throw new BridgeError("overloaded", "Too many diffs were requested at the same time. Try again later.");
@@ -69,8 +71,8 @@ export function createTaskDiffs({
   };
 }
 
-/** Returns the real path of a work tree. Throws BridgeError: invalid_state, if git could read objects outside of it. */
-async function findWorkTree(workspace: string, directory: string): Promise<string> {
+/** Returns the real path of a workspace. Throws BridgeError: invalid_state, if it has no such work tree, or one that borrows objects. */
+async function findWorkspace(workspace: string, directory: string): Promise<string> {
   const root = await nullIfAbsent(realpath(workspace));
   const workTree = path.join(root ?? workspace, directory);
   if (root === null || !isInside(root, workTree) || !(await isRealDirectory(path.join(workTree, ".git", "objects"))))
@@ -80,7 +82,7 @@ async function findWorkTree(workspace: string, directory: string): Promise<strin
       "invalid_state",
       "The repository of the workspace borrows objects from another one (objects/info/alternates), which Bridge does not read. Run `git repack -a -d` there and remove the file.",
     );
-  return workTree;
+  return root;
 }
 
 /** Returns whether the path names a directory without any link. */

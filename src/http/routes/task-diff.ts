@@ -34,7 +34,7 @@ export const taskDiffRoutes: FastifyPluginAsyncZodOpenApi<{
   app.get(
     "/api/v2/tasks/:taskId/diff",
     {
-      config: { scope: "read" },
+      config: { scope: "read", isRateLimited: true },
       // A HEAD request would compute the diff, too.
       exposeHeadRoute: false,
       schema: {
@@ -48,7 +48,7 @@ export const taskDiffRoutes: FastifyPluginAsyncZodOpenApi<{
         response: {
           200: { description: "The diff.", content: { "application/json": { schema: diffSchema } } },
           ...problemResponses(
-            ...(["invalid_request", "unauthenticated", "scope_missing", "not_found", "not_supported", "invalid_state"] as const),
+            ...(["invalid_request", "unauthenticated", "scope_missing", "not_found", "not_supported", "invalid_state", "too_many_requests"] as const),
             ...forwardingCodes,
           ),
         },
