@@ -24,9 +24,6 @@ const { values } = parseArgs({
     help: { type: "boolean", short: "h" },
   },
 });
-if (values.help === true) process.stdout.write(usage);
-else process.exitCode = await main(Number(values.tasks), Number(values.rounds));
-
 const filters: Readonly<Record<string, Record<string, string>>> = {
   none: {},
   state: { state: "failed" },
@@ -44,6 +41,9 @@ const filters: Readonly<Record<string, Record<string, string>>> = {
   "dead callback": { callback: "dead" },
   label: { label: "team=web" },
 };
+
+if (values.help === true) process.stdout.write(usage);
+else process.exitCode = await main(Number(values.tasks), Number(values.rounds));
 
 async function main(tasks: number, rounds: number): Promise<number> {
   const load = loadavg()[0]?.toFixed(2);
@@ -124,14 +124,18 @@ async function fillPostgres(directory: string, url: string, tasks: number): Prom
   await first.exited;
   const client = new Client({ connectionString: url });
   await client.connect();
-  await client.query(fillTasks(tasks));
-  await client.query("ANALYZE");
-  await client.end();
+  try {
+    await client.query(fillTasks(tasks));
+    await client.query("ANALYZE");
+  } finally {
+    await client.end();
+  }
   return url;
 }
 
 /** The same tasks as those of `fillDatabase`, and their callbacks. */
-const fillTasks = (tasks: number): string => `
+function fillTasks(tasks: number): string {
+  return `
   INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, state, metadata, request, fingerprint, created_at, started_at, finished_at, result,
       title, model, cost_usd, error_code)
     SELECT 'default',
@@ -150,3 +154,4 @@ const fillTasks = (tasks: number): string => `
     SELECT seq, 'default', 'http://127.0.0.1:9/' || seq % 50, 'http://127.0.0.1:9', CASE WHEN seq % 20 = 0 THEN '{}' END, 'msg_' || seq,
       CASE WHEN seq % 20 = 0 THEN 'dead' ELSE 'delivered' END, 1, 1 FROM task;
   INSERT INTO event (number, task, type, at, data) SELECT seq, seq, 'execution.completed', 1, '{}' FROM task;`;
+}
