@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000;
 /** Rows of one slice, small enough not to delay readers. */
 const SLICE_ROWS = 200;
 
-/** Deletes tasks and events that ended more than `days` ago, once an hour, in slices. */
+/** Deletes expired rows once an hour, in slices: tasks and events after `days`, and other rows, such as tickets, at their own expiry. */
 export function createRetention({
   store,
   days,
@@ -27,12 +27,12 @@ export function createRetention({
       deleted = await store.prune(days * 24 * HOUR_MS, SLICE_ROWS);
       await nextTurn();
     }
-    if (rows > 0) logger.info({ rows, days }, "expired tasks and events deleted");
+    if (rows > 0) logger.info({ rows, days }, "expired rows deleted");
   }
 
   function start(): void {
     sweeping ??= sweep()
-      .catch((error: unknown) => logger.error({ err: error }, "failed to delete expired tasks and events"))
+      .catch((error: unknown) => logger.error({ err: error }, "failed to delete expired rows"))
       .finally(() => {
         sweeping = null;
       });

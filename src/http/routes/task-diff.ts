@@ -14,13 +14,15 @@ const diffSchema = z
     diff: z.string().describe("The unified diff. Empty if nothing differs."),
     truncated: extensibleEnum(z.enum(diffCuts), {
       id: "DiffCut",
-      description: `Why a diff is not complete: \`bytes\`: it is longer than ${DIFF_LIMITS.bytes} bytes; \`time\`: it took longer than ${DIFF_LIMITS.ms / 1000} s; \`unreadable\`: git could not read a file or an object.`,
+      description: `Why a diff is not complete: \`bytes\`: it is longer than ${DIFF_LIMITS.bytes} bytes; \`time\`: git had not finished it after ${DIFF_LIMITS.ms / 1000} s; \`unreadable\`: git could not read a file or an object.`,
     })
       .nullable()
       .describe("Why the end of the diff is missing; null if the diff is complete."),
     omitted: z
       .array(z.string())
-      .describe(`Files of more than ${DIFF_LIMITS.fileBytes} bytes, relative to \`directory\`. They are not compared.`),
+      .describe(
+        `Up to ${DIFF_LIMITS.omittedFiles} files of more than ${DIFF_LIMITS.fileBytes} bytes that Bridge does not compare, relative to \`directory\`.`,
+      ),
   })
   .meta({ id: "TaskDiff", description: "The changes of a git work tree since a task started." });
 
@@ -41,8 +43,7 @@ export const taskDiffRoutes: FastifyPluginAsyncZodOpenApi<{
         operationId: "getTaskDiff",
         tags: ["files"],
         summary: "Get the diff of a task",
-        description:
-          "The unified diff between the commit that was checked out when the task started and the files that are in its git work tree now, including untracked files that are not ignored. It includes changes that were not committed when the task started, and changes of later tasks. 409 `invalid_state` if the task has not started, did not start in a git work tree, or if its commit is no longer in the repository; 404 `not_supported` if Bridge cannot run git.",
+        description: `The unified diff between the commit that was checked out when the task started and the files that are in its git work tree now, including untracked files that are not ignored. It includes changes that were not committed when the task started, and changes of later tasks. 409 \`invalid_state\` if the task has not started or did not start in a git work tree, if its commit is no longer in the repository, if the repository has \`objects/info/alternates\`, or if git needed more than ${DIFF_LIMITS.ms / 1000} s before the diff began; 404 \`not_supported\` if Bridge cannot run git.`,
         params: taskParams,
         querystring: noQuery,
         response: {
