@@ -50,6 +50,17 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
     await warnOfMissingIsolation();
     if (engine.cluster !== null && config.node.files === "shared") await checkSharedFiles(engine.cluster, config.filesDir);
     await engine.membership?.join(closing.signal);
+    try {
+      await startAsMember();
+    } catch (error) {
+      // Otherwise each start that fails would renew the lease, and no node would end the tasks of this one.
+      await engine.membership?.leave();
+      throw error;
+    }
+    return address;
+  }
+
+  async function startAsMember(): Promise<void> {
     const removeLeftovers = await clearLeftovers();
     await engine.view.refresh();
     warnOfDifferingSettings();
@@ -66,7 +77,6 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
     retention = createRetention({ store, days: config.retentionDays, logger });
     // In the background, because a runtime that is slow to answer delays only its own tasks.
     void engine.startAdapters();
-    return address;
   }
 
   /**
@@ -74,14 +84,8 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
    * because its path can be the former path of a live node, whose runtimes look like leftovers.
    */
   async function clearLeftovers(): Promise<() => Promise<unknown[]>> {
-    try {
-      metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
-      return await workspaces.setAsideLeftovers();
-    } catch (error) {
-      // Otherwise each start that fails would renew the lease, and no node would end the tasks of this one.
-      await engine.membership?.leave();
-      throw error;
-    }
+    metrics.orphansKilled.inc((await sweepLeftovers({ dataDir: config.dataDir })).killed);
+    return await workspaces.setAsideLeftovers();
   }
 
   /** Ends the tasks, and keeps the port until load balancers send their requests to other nodes. */

@@ -157,8 +157,11 @@ export interface CallbackStore {
 
 /** The webhooks: their positions in the event log, and the outbox of their deliveries. */
 export interface WebhookStore {
-  /** Stores the positions of these webhooks, unless they have one. A new one begins at the end of the log. */
-  addWebhooks(names: readonly string[]): Promise<void>;
+  /**
+   * Stores the positions of these webhooks, unless they have one, and returns all of them. A new one is that of `from`, which another node
+   * has removed, or else the end of the log.
+   */
+  addWebhooks(names: readonly string[], from?: ReadonlyMap<string, number>): Promise<Map<string, number>>;
   /** Deletes the positions of these webhooks. */
   removeWebhooks(names: readonly string[]): Promise<void>;
   /** Reads the events of these types after the position of the webhook, of the tenant. Null if the webhook has no position. */

@@ -13,6 +13,8 @@ export interface CatchUpOptions {
   /** Whether the webhook still gets events. */
   isWanted(subscription: Subscription): boolean;
   toDelivery(subscription: Subscription, event: WebhookEvent): NewDelivery;
+  /** Called when all deliveries of the events up to this number are stored. */
+  onThrough(subscription: Subscription, cursor: number): void;
   /** Called when a webhook has new deliveries, which are durable. */
   onDeliveries(subscription: Subscription): void;
   /** Called when retention has deleted events before the webhook got them. */
@@ -23,7 +25,7 @@ export interface CatchUpOptions {
  * Creates the function that stores a delivery for each event after the position of a webhook that its filter matches. It returns false if
  * the webhook has no position.
  */
-export function createCatchUp({ store, isWanted, toDelivery, onDeliveries, onSkipped }: CatchUpOptions) {
+export function createCatchUp({ store, isWanted, toDelivery, onThrough, onDeliveries, onSkipped }: CatchUpOptions) {
   const storedAt = new Map<string, number>();
 
   /** Events that the filter excludes move the position too, so that no pass reads them again. */
@@ -53,6 +55,7 @@ export function createCatchUp({ store, isWanted, toDelivery, onDeliveries, onSki
         if (page.isBehind) onSkipped(subscription);
         if (deliveries.length > 0) onDeliveries(subscription);
       }
+      onThrough(subscription, page.through);
       if (!page.hasMore) return true;
     }
     return true;

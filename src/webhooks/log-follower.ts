@@ -12,7 +12,7 @@ const HINT_PASS_MS = 200;
 const FAULT_PAUSE_MS = 1_000;
 
 /** Options of a follower. */
-export interface LogFollowerOptions extends Omit<CatchUpOptions, "isWanted"> {
+export interface LogFollowerOptions extends Omit<CatchUpOptions, "isWanted" | "onThrough"> {
   store: WebhookStore;
   subscriptions(): readonly Subscription[];
   onFault(error: unknown): void;
@@ -38,7 +38,8 @@ export function createLogFollower({ onFault, ...options }: LogFollowerOptions) {
   let isOpen = false;
   const positions = createPositions(options);
   // After a change of the file, the next pass continues with the new filter.
-  const catchUp = createCatchUp({ ...options, isWanted: (subscription) => isOpen && subscriptions().includes(subscription) });
+  const isWanted = (subscription: Subscription): boolean => isOpen && subscriptions().includes(subscription);
+  const catchUp = createCatchUp({ ...options, isWanted, onThrough: positions.note });
 
   /** Starts a pass after this time, or earlier if one is due before. */
   function passIn(ms: number): void {
@@ -138,8 +139,11 @@ export function createLogFollower({ onFault, ...options }: LogFollowerOptions) {
 
 /** Creates the functions that add and remove the positions of webhooks. */
 function createPositions({ store, subscriptions }: Pick<LogFollowerOptions, "store" | "subscriptions">) {
-  /** Webhooks of which this node has stored the positions. */
-  let known: readonly string[] = [];
+  /**
+   * The webhooks of which this node has stored the positions, with the last one that it knows. If a node with another version of the file
+   * removes a position, the webhook continues from there.
+   */
+  let known = new Map<string, number>();
   /** Whether the positions of the present webhooks exist. */
   let isKept = false;
   return {
@@ -151,10 +155,13 @@ function createPositions({ store, subscriptions }: Pick<LogFollowerOptions, "sto
       if (isKept) return;
       const present = subscriptions();
       const names = present.map(({ name }) => name);
-      await store.removeWebhooks(known.filter((name) => !names.includes(name)));
-      await store.addWebhooks(names);
-      known = names;
+      await store.removeWebhooks([...known.keys()].filter((name) => !names.includes(name)));
+      known = await store.addWebhooks(names, known);
       isKept = present === subscriptions();
+    },
+    /** Call it when a webhook has the deliveries of all events up to this number. */
+    note({ name }: Subscription, cursor: number): void {
+      known.set(name, cursor);
     },
     /** Call it when a position may be missing. */
     check(): void {

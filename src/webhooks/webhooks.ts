@@ -6,7 +6,8 @@ import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { CallbackState, Page, StoredEvent } from "../store/records.ts";
 import type { WebhookStore } from "../store/store.ts";
-import type { NewDelivery, WebhookDelivery, WebhookEvent } from "../store/webhook-records.ts";
+import type { WebhookDelivery } from "../store/webhook-records.ts";
+import { deliveryId } from "./delivery-id.ts";
 import { createLogFollower } from "./log-follower.ts";
 import { ADAPTER_OFFLINE, matchesFilter, type Subscription } from "./subscription.ts";
 import { buildAdapterBody, buildTaskBody } from "./webhook-body.ts";
@@ -67,7 +68,10 @@ export function createWebhooks(options: WebhooksOptions) {
   const follower = createLogFollower({
     store,
     subscriptions,
-    toDelivery: ({ name, tenant }, event) => toDelivery(event, { webhook: name, tenant, body: buildTaskBody(event, publicUrl) }),
+    toDelivery: ({ name: webhook, tenant }, event) => ({
+      ...{ id: deliveryId(webhook, event), tenant, webhook, type: event.type, task: event.task.seq },
+      body: buildTaskBody(event, publicUrl),
+    }),
     onDeliveries: ({ tenant, name }) => worker.notify({ tenant, origin: name }),
     onSkipped: ({ name, tenant }) => logger.warn({ webhook: name, tenant }, "webhook skips events that retention has deleted"),
     onFault: (error) => logger.error({ err: error }, "failed to store webhook deliveries, retrying"),
@@ -108,7 +112,8 @@ export function createWebhooks(options: WebhooksOptions) {
         const { name: webhook, tenant, types, filter } = subscription;
         if (!types.includes(ADAPTER_OFFLINE) || !matchesFilter(filter, { provider })) continue;
         const body = buildAdapterBody({ provider, node, at }, publicUrl);
-        follower.add(subscription, toDelivery({ type: ADAPTER_OFFLINE, task: null }, { webhook, tenant, body }));
+        const id = `msg_${randomBytes(16).toString("hex")}`;
+        follower.add(subscription, { id, tenant, webhook, type: ADAPTER_OFFLINE, task: null, body });
       }
     },
     /** Lists the webhooks of a tenant, sorted by name. */
@@ -162,8 +167,3 @@ const concerns = ({ tenant, types }: Subscription, { type, task }: Pick<StoredEv
   tenant === task.tenant && (types as readonly string[]).includes(type);
 
 const none: readonly Subscription[] = [];
-
-const toDelivery = (
-  { type, task }: Pick<WebhookEvent, "type" | "task"> | { type: string; task: null },
-  { webhook, tenant, body }: Pick<NewDelivery, "webhook" | "tenant" | "body">,
-): NewDelivery => ({ id: `msg_${randomBytes(16).toString("hex")}`, tenant, webhook, type, task: task?.seq ?? null, body });

@@ -83,6 +83,25 @@ export function webhookConformance(subject: StoreSubject): void {
       expect((await store.readWebhookEvents({ ...oncall, webhook: "other" }, ends))?.events).toEqual([]);
     });
 
+    test("that are added again begin at a given position, unless they have one or it is after the end of the log", async () => {
+      const { store } = await open();
+      const added = await store.addWebhooks(["oncall"]);
+      const from = added.get("oncall") ?? -1;
+      await end(store, "a");
+      const last = store.lastEventNumber();
+      expect(from).toBeLessThan(last);
+      expect(await store.addWebhooks(["oncall", "late"], new Map([["late", last + 100]]))).toEqual(
+        new Map([
+          ["oncall", from],
+          ["late", last],
+        ]),
+      );
+      await store.removeWebhooks(["oncall"]);
+      expect(await store.addWebhooks(["oncall"], new Map([["oncall", from]]))).toEqual(new Map([["oncall", from]]));
+      expect((await store.readWebhookEvents(oncall, ends))?.events.map(({ task }) => task.taskId)).toEqual(["a"]);
+      expect(await store.addWebhooks([])).toEqual(new Map());
+    });
+
     test("read a long log in parts", async () => {
       const { store } = await open();
       await store.addWebhooks(["oncall"]);

@@ -117,3 +117,38 @@ test("nodes with two versions of the file keep the positions of both, and lose n
   old.reload([common, added]);
   await expect.poll(async () => [await hasPosition(store, "added"), await hasPosition(store, "removed")]).toEqual([true, false]);
 });
+
+test("a webhook that one node has removed gets the events that follow from a node whose file still contains it", async () => {
+  const store = await open();
+  const oncall = newSubscription("oncall");
+  const old = await follow(store, [oncall]);
+  const young = await follow(store, [oncall]);
+  const tasks = ["a", "b", "c", "d"];
+  await end(store, "a");
+  old.read();
+  await expect.poll(() => listTasks(store, "oncall")).toEqual(["a"]);
+  young.reload([]);
+  await expect.poll(() => hasPosition(store, "oncall")).toBe(false);
+  for (const taskId of tasks.slice(1)) await end(store, taskId);
+  old.read();
+  await expect.poll(() => listTasks(store, "oncall")).toEqual(tasks);
+});
+
+test("a webhook that was removed before the first pass of a node gets the events that follow its start", async () => {
+  const store = await open();
+  const oncall = newSubscription("oncall");
+  const removing: Store = Object.create(store, {
+    readWebhookEvents: {
+      async value(...input: Parameters<Store["readWebhookEvents"]>) {
+        if (isRemoved) return store.readWebhookEvents(...input);
+        isRemoved = true;
+        await store.removeWebhooks(["oncall"]);
+        await end(store, "a");
+        return null;
+      },
+    },
+  });
+  let isRemoved = false;
+  await follow(removing, [oncall]);
+  await expect.poll(() => listTasks(store, "oncall")).toEqual(["a"]);
+});

@@ -4,13 +4,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Candidate, findProcesses, type Marks } from "./find-processes.ts";
 import { familyOf, getProcessLabels, type LabelFamily, type ProcessLabel } from "./process-labels.ts";
 import { type FoundProcess, isAlive, readProcess, sendSignal } from "./process-table.ts";
+import { createSweepLimit } from "./sweep-limit.ts";
 
 /** Time from SIGTERM to SIGKILL in a sweep. */
 export const SWEEP_GRACE_MS = 1_000;
-/** How long a sweep continues after SIGKILL. Processes that remain then cannot be killed, or start faster than the sweep kills them. */
-const LIMIT_MS = 4_000;
-/** Minimum passes in that time. A Bridge that was frozen for longer than the limit may not have made a single one. */
-const LEAST_PASSES = 20;
 const PAUSE_MS = 10;
 /** The result of a sweep: the numbers of killed processes and of processes that still run. */
 export interface Sweep {
@@ -49,11 +46,10 @@ export function sweepTask(task: SweptTask): Promise<Sweep> {
  * its threads can hold for seconds.
  */
 export async function waitForSandbox(group: number): Promise<Sweep> {
-  const startedAt = performance.now();
-  for (let passes = 1; ; passes += 1) {
+  const isOver = createSweepLimit();
+  for (;;) {
     const living = await findProcesses(({ process }) => process?.group === group);
-    const isOver = passes > LEAST_PASSES && performance.now() - startedAt > LIMIT_MS;
-    if (living.length === 0 || isOver) return { killed: 0, left: living.length };
+    if (living.length === 0 || isOver()) return { killed: 0, left: living.length };
     await delay(PAUSE_MS);
   }
 }
@@ -115,7 +111,7 @@ export async function sweep(isWanted: (candidate: Candidate) => boolean, options
   const seen = new Map<string, FoundProcess>();
   const startedAt = performance.now();
   let emptyPasses = 0;
-  let killingPasses = 0;
+  const isOver = createSweepLimit();
   for (;;) {
     // A process that matched once is tracked until it ends, because it can remove its marks or lose them while it exits.
     const tracked = [...seen].filter(([, process]) => isAlive(process));
@@ -124,8 +120,7 @@ export async function sweep(isWanted: (candidate: Candidate) => boolean, options
     const elapsedMs = performance.now() - startedAt;
     // A process shows no marks during exec, so one empty pass is not enough.
     emptyPasses = living.size === 0 ? emptyPasses + 1 : 0;
-    if (elapsedMs > graceMs) killingPasses += 1;
-    if (emptyPasses === 2 || (killingPasses > LEAST_PASSES && elapsedMs > graceMs + LIMIT_MS)) {
+    if (emptyPasses === 2 || (elapsedMs > graceMs && isOver())) {
       return { killed: [...seen.keys()].filter((key) => !living.has(key)).length, left: living.size };
     }
     for (const [key, process] of living) {

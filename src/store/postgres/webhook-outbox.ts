@@ -37,8 +37,13 @@ export function createWebhookOutbox(reader: Reader, { correctSchedule, clock }: 
   const now = (): number | null => clock?.() ?? null;
 
   return {
-    async addWebhooks(names) {
-      await reader.all(insertWebhooks, names);
+    async addWebhooks(names, from = new Map()) {
+      const rows = await reader.all(
+        insertWebhooks,
+        names,
+        names.map((name) => from.get(name) ?? null),
+      );
+      return new Map(rows.map((row) => [String(row["name"]), Number(row["cursor"])]));
     },
     async removeWebhooks(names) {
       await reader.all(deleteWebhooks, names);
@@ -110,10 +115,15 @@ const toKeyColumns = (webhooks: readonly WebhookKey[]) =>
     webhooks.map(({ tenant, webhook }) => ({ tenant, webhook })),
   );
 
-const deleteWebhooks = toStatement("DELETE FROM webhook WHERE name = ANY ($1::text[])");
-/** Sorted, because two nodes that insert the same rows in a different order would deadlock. */
+/** Sorted, because two nodes that lock the same rows in a different order would deadlock. */
+const deleteWebhooks = toStatement(
+  "DELETE FROM webhook WHERE name IN (SELECT name FROM webhook WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE)",
+);
+/** Returns the present position of those that have one. Sorted for the same reason. */
 const insertWebhooks = toStatement(
-  `INSERT INTO webhook (name, cursor) SELECT name, ${lastEventNumber} FROM unnest($1::text[]) AS given (name) ORDER BY name ON CONFLICT DO NOTHING`,
+  `INSERT INTO webhook (name, cursor)
+   SELECT name, least(cursor, ${lastEventNumber}) FROM unnest($1::text[], $2::bigint[]) AS given (name, cursor) ORDER BY name COLLATE "C"
+   ON CONFLICT (name) DO UPDATE SET cursor = webhook.cursor RETURNING name, cursor`,
 );
 
 /** Returns one row without an event if there is none. All of it is of one snapshot. */

@@ -40,9 +40,13 @@ export function createWebhookOperations(driver: SqliteDriver, { clock, correctSc
       driver.write(() => {
         for (const name of names) driver.run("DELETE FROM webhook WHERE name = ?", name);
       }),
-    addWebhooks: (names) =>
+    addWebhooks: (names, from = new Map()) =>
       driver.write(() => {
-        for (const name of names) driver.run("INSERT INTO webhook (name, cursor) VALUES (?, ?) ON CONFLICT DO NOTHING", name, lastNumber());
+        const positions = names.map((name): [string, number] => {
+          const cursor = Math.min(from.get(name) ?? Number.POSITIVE_INFINITY, lastNumber());
+          return [name, Number(driver.get(insertWebhook, name, cursor)?.["cursor"])];
+        });
+        return new Map(positions);
       }),
     async readWebhookEvents({ tenant, webhook }, types) {
       const position = driver.get(
@@ -166,6 +170,8 @@ function createOutboxOperations(driver: SqliteDriver, { clock, correctSchedule }
 /** The pending deliveries to one webhook, in the order of the index. */
 const pending = "FROM webhook_delivery WHERE tenant = ? AND webhook = ? AND state = 'pending'";
 
+/** Returns the present position if there is one. */
+const insertWebhook = "INSERT INTO webhook (name, cursor) VALUES (?, ?) ON CONFLICT DO UPDATE SET cursor = webhook.cursor RETURNING cursor";
 const moveCursor = "UPDATE webhook SET cursor = ? WHERE name = ? AND cursor = ?";
 
 const insertDelivery = `INSERT INTO webhook_delivery (id, tenant, webhook, type, task, body, state, next_at, created_at, updated_at)

@@ -7,11 +7,16 @@ import { createDatabase, type TestDatabase } from "../../support/postgres/create
 import { startProxy } from "../../support/postgres/proxy.ts";
 import { startReceiver } from "../../support/start-receiver.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { startSubscriber } from "../../webhooks/webhook-programs.ts";
 
 const LEASE_SECONDS = 5;
 
 /** Starts a node whose tasks write the number of their process to `<task id>.pid`, and run until they are killed. */
-async function startNode(database: TestDatabase, name: string, { dataDir = "", port = database.port, leaseSeconds = LEASE_SECONDS } = {}) {
+async function startNode(
+  database: TestDatabase,
+  name: string,
+  { dataDir = "", port = database.port, leaseSeconds = LEASE_SECONDS, settings = {} } = {},
+) {
   const directory = dataDir === "" ? await temporaryDirectory() : dataDir;
   const bridge = await startBridgeProgram(directory, {
     BRIDGE_DATABASE_URL: database.urlAt(port),
@@ -20,6 +25,7 @@ async function startNode(database: TestDatabase, name: string, { dataDir = "", p
     ...shellCommand(
       `echo $$ > ${directory}/$BRIDGE_TASK_ID.new; mv ${directory}/$BRIDGE_TASK_ID.new ${directory}/$BRIDGE_TASK_ID.pid; exec sleep 10000`,
     ),
+    ...settings,
   });
   return { ...bridge, dataDir: directory };
 }
@@ -193,6 +199,16 @@ test("a node that cannot clear what an earlier process left behind leaves the cl
   mkdirSync(path.join(dataDir, "process-labels"));
   const node = await startNode(database, "first", { dataDir });
   expect(await node.exited).toBe(1);
+  expect(await database.query("SELECT state FROM node")).toEqual([{ state: "gone" }]);
+});
+
+test("a node whose start fails after it has joined leaves the cluster, so that other nodes end its tasks", async () => {
+  const database = await createDatabase();
+  const { settings } = await startSubscriber(await temporaryDirectory());
+  await database.query("ALTER TABLE webhook RENAME TO absent");
+  const node = await startNode(database, "first", { settings });
+  expect(await node.exited).toBe(1);
+  expect(node.stderr()).toContain('relation "webhook" does not exist');
   expect(await database.query("SELECT state FROM node")).toEqual([{ state: "gone" }]);
 });
 

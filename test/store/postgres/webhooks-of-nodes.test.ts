@@ -46,6 +46,20 @@ test("of three nodes, each event of all of them reaches the subscriber once; aft
   expect(received().filter((event) => approvals.includes(event))).toHaveLength(24);
 }, 120_000);
 
+test("events that a node reads again from an earlier position, which another node has added again, are stored and posted once", async () => {
+  const { urlAt, port, query } = await createDatabase();
+  const { settings, received } = await startSubscriber(await temporaryDirectory());
+  const node = await startBridgeProgram(await temporaryDirectory(), { ...settings, BRIDGE_DATABASE_URL: urlAt(port) });
+  await Promise.all(idsOf("task", 3).map((id) => dispatchAsking(node, id)));
+  const approvals = idsOf("task", 3).map((id) => `${id} tool.approval_requested`);
+  await expect.poll(() => received().toSorted()).toEqual(approvals);
+  await query("UPDATE webhook SET cursor = 0");
+  await dispatchAsking(node, "last");
+  await expect.poll(received).toContain("last tool.approval_requested");
+  const stored = await query("SELECT 1 FROM webhook_delivery");
+  expect([stored.length, received().length]).toEqual([4, 4]);
+});
+
 test("a delivery that a node has claimed is not due on another node, until the claim is over", async () => {
   const { urlAt, port } = await createDatabase();
   let now = 1_000;

@@ -1,11 +1,13 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import type { Candidate } from "../../../../adapters/shared/process/find-processes.ts";
 import { familyOf, labelCommand } from "../../../../adapters/shared/process/process-labels.ts";
-import { sweepLeftovers, sweepTask } from "../../../../adapters/shared/process/sweep-processes.ts";
+import { sweep, sweepLeftovers, sweepTask } from "../../../../adapters/shared/process/sweep-processes.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 
 const children: ChildProcess[] = [];
@@ -70,6 +72,32 @@ describe("the sweep of one task", () => {
     expect(killed).toBeGreaterThanOrEqual(2);
     expect(await sweepTask(task)).toEqual({ killed: 0, left: 0 });
   });
+});
+
+test.each([
+  ["20 passes after the first SIGKILL, if they take longer than 4 s", { passMs: 250, frozenMs: 0, passes: 21 }],
+  ["15 s after the first SIGKILL, if each pass takes 1 s", { passMs: 1_000, frozenMs: 0, passes: 16 }],
+  ["3 passes after the first SIGKILL, if each takes 10 s", { passMs: 10_000, frozenMs: 0, passes: 4 }],
+  ["20 passes after the first SIGKILL, if Bridge was frozen for a minute", { passMs: 10, frozenMs: 60_000, passes: 21 }],
+])("the sweep of a process that cannot be killed ends %s", async (_, { passMs, frozenMs, passes }) => {
+  const unkillable = await start(ours);
+  let now = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
+  const kill = vi.spyOn(process, "kill").mockReturnValue(true);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    for (const mock of [clock, kill]) mock.mockRestore();
+    syncBuiltinESMExports();
+  });
+  let made = 0;
+  const isWanted = ({ pid }: Candidate): boolean => {
+    if (pid !== unkillable.pid) return false;
+    made += 1;
+    now += passMs + (made === 2 ? frozenMs : 0);
+    return true;
+  };
+  expect(await sweep(isWanted, { graceMs: 0 })).toEqual({ killed: 0, left: 1 });
+  expect(made).toBe(passes);
 });
 
 test("a sweep finds processes while all file descriptors are in use", async () => {
