@@ -8,6 +8,7 @@ import { badge } from "./badges.ts";
 import "./decision.ts";
 import { inputView } from "./input-view.ts";
 import { longText } from "./long-text.ts";
+import { markdownText } from "./markdown-text.ts";
 
 /** What the turns are rendered with. */
 interface TurnOptions {
@@ -35,12 +36,12 @@ export function renderTurns(options: TurnOptions): TemplateResult {
   </ol>`;
 }
 
-function renderEntry(entry: Entry, { context, isRunning, now }: TurnOptions): TemplateResult {
+function renderEntry(entry: Entry, { timeline, context, isRunning, now }: TurnOptions): TemplateResult {
   switch (entry.kind) {
     case "text":
       return entry.isDiscarded
         ? html`<p class="hint">The runtime discarded ${entry.text.length} characters of text.</p>`
-        : html`<div class="answer">${longText(entry.text, { showsEnd: isRunning })}</div>`;
+        : html`<div class="answer">${markdownText(entry.text, { level: 4, isComplete: !isRunning || entry !== timeline.last })}</div>`;
     case "progress":
       return html`<p class="progress">${showHidden(firstLine(formatValue(entry.data), 300))}</p>`;
     case "tool":
