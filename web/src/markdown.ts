@@ -48,11 +48,11 @@ export async function renderMarkdown(text: string, { level, show }: MarkdownOpti
       case "blockquote":
         return createElement("blockquote", toNodes(token.tokens));
       case "list":
-        return createList(token);
+        return createList(token, toNodes);
       case "code":
         return createElement("pre", [createElement("code", [toText(token.text)])]);
       case "table":
-        return createTable(token);
+        return createTable(token, toNodes);
       case "hr":
       case "br":
         return createElement(token.type);
@@ -65,7 +65,7 @@ export async function renderMarkdown(text: string, { level, show }: MarkdownOpti
       case "checkbox":
         return toText(token.checked ? "☑ " : "☐ ");
       case "link":
-        return createLink(token);
+        return createLink(token, toNodes, show);
       case "image":
         // An image would send a request to its host.
         return toText(`${token.text} (${token.href})`);
@@ -81,53 +81,55 @@ export async function renderMarkdown(text: string, { level, show }: MarkdownOpti
     }
   }
 
-  function createList({ ordered, start, items }: Tokens.List): HTMLElement {
-    const list = createElement(
-      ordered ? "ol" : "ul",
-      items.map((item) => createBlock("li", toNodes(item.tokens))),
-    );
-    if (ordered && start !== "" && start !== 1) list.setAttribute("start", String(start));
-    return list;
-  }
-
-  function createTable({ header, rows, align }: Tokens.Table): HTMLElement {
-    const createRow = (cells: readonly Tokens.TableCell[], name: string): HTMLElement =>
-      createElement(
-        "tr",
-        cells.map(({ tokens: cellTokens }, index) => {
-          const content = toNodes(cellTokens);
-          const cell = createBlock(isBlank(content) ? "td" : name, content);
-          if (cell.localName === "th") cell.setAttribute("scope", "col");
-          if (align[index] != null) cell.classList.add(`align-${align[index]}`);
-          return cell;
-        }),
-      );
-    const head = createElement("thead", [createRow(header, rows.length === 0 ? "td" : "th")]);
-    const body = createElement(
-      "tbody",
-      rows.map((cells) => createRow(cells, "td")),
-    );
-    const frame = createElement("div", [createElement("table", [head, body])]);
-    frame.className = "scroll";
-    return frame;
-  }
-
-  /** Other links stay text with their target. A relative one would refer to a file of the agent, which the console does not serve. */
-  function createLink({ href, tokens: label }: Tokens.Link): Node | Node[] {
-    const content = toNodes(label);
-    const url = URL.canParse(href) ? new URL(href) : null;
-    if (url === null || !PROTOCOLS.has(url.protocol)) return [...content, toText(` (${href})`)];
-    const link = createElement("a", isBlank(content) ? [toText(url.href)] : content);
-    link.setAttribute("href", url.href);
-    link.setAttribute("target", "_blank");
-    link.setAttribute("rel", "noopener noreferrer");
-    link.title = show(url.href);
-    return link;
-  }
-
   const root = createElement("div", toNodes(tokens));
   root.className = "markdown";
   return count > MAX_TOKENS ? null : root;
+}
+
+type ToNodes = (tokens: readonly Token[]) => Node[];
+
+function createList({ ordered, start, items }: Tokens.List, toNodes: ToNodes): HTMLElement {
+  const list = createElement(
+    ordered ? "ol" : "ul",
+    items.map((item) => createBlock("li", toNodes(item.tokens))),
+  );
+  if (ordered && start !== "" && start !== 1) list.setAttribute("start", String(start));
+  return list;
+}
+
+function createTable({ header, rows, align }: Tokens.Table, toNodes: ToNodes): HTMLElement {
+  const createRow = (cells: readonly Tokens.TableCell[], name: string): HTMLElement =>
+    createElement(
+      "tr",
+      cells.map(({ tokens }, index) => {
+        const content = toNodes(tokens);
+        const cell = createBlock(isBlank(content) ? "td" : name, content);
+        if (cell.localName === "th") cell.setAttribute("scope", "col");
+        if (align[index] != null) cell.classList.add(`align-${align[index]}`);
+        return cell;
+      }),
+    );
+  const head = createElement("thead", [createRow(header, rows.length === 0 ? "td" : "th")]);
+  const body = createElement(
+    "tbody",
+    rows.map((cells) => createRow(cells, "td")),
+  );
+  const frame = createElement("div", [createElement("table", [head, body])]);
+  frame.className = "scroll";
+  return frame;
+}
+
+/** Other links stay text with their target. A relative one would refer to a file of the agent, which the console does not serve. */
+function createLink({ href, tokens }: Tokens.Link, toNodes: ToNodes, show: MarkdownOptions["show"]): Node | Node[] {
+  const content = toNodes(tokens);
+  const url = URL.canParse(href) ? new URL(href) : null;
+  if (url === null || !PROTOCOLS.has(url.protocol)) return [...content, document.createTextNode(show(` (${href})`))];
+  const link = createElement("a", isBlank(content) ? [document.createTextNode(show(url.href))] : content);
+  link.setAttribute("href", url.href);
+  link.setAttribute("target", "_blank");
+  link.setAttribute("rel", "noopener noreferrer");
+  link.title = show(url.href);
+  return link;
 }
 
 function createElement(name: string, content: readonly Node[] = []): HTMLElement {

@@ -157,10 +157,6 @@ export function createTimeline(markedEventId: string | null = null) {
     get lastEventId(): string | undefined {
       return lastEventId;
     },
-    /** The last entry, whose text can still grow. */
-    get last(): Entry | undefined {
-      return turns.at(-1)?.entries.at(-1);
-    },
     get lastEventAt(): string | null {
       return lastEventAt;
     },

@@ -41,13 +41,16 @@ function renderEntry(entry: Entry, { timeline, context, isRunning, now }: TurnOp
     case "text":
       return entry.isDiscarded
         ? html`<p class="hint">The runtime discarded ${entry.text.length} characters of text.</p>`
-        : html`<div class="answer">${markdownText(entry.text, { level: 4, isComplete: !isRunning || entry !== timeline.last })}</div>`;
+        : html`<div class="answer">${markdownText(entry.text, { level: 4, isComplete: !isRunning || !isLast(entry, timeline) })}</div>`;
     case "progress":
       return html`<p class="progress">${showHidden(firstLine(formatValue(entry.data), 300))}</p>`;
     case "tool":
       return renderCall(entry, { context, isRunning, now });
   }
 }
+
+/** The text of the last entry can still grow. */
+const isLast = (entry: Entry, { turns }: Timeline): boolean => turns.at(-1)?.entries.at(-1) === entry;
 
 function renderCall(call: ToolCall, { context, isRunning, now }: Pick<TurnOptions, "context" | "isRunning" | "now">): TemplateResult {
   const { approval } = call;
