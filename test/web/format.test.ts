@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import {
   formatAge,
+  formatAgo,
   formatBytes,
   formatCost,
   formatCount,
@@ -38,6 +39,7 @@ test("an age has one unit", () => {
   expect(at("2026-11-23T10:30:00Z")).toBe("1 h");
   expect(at("2026-11-01T12:00:00Z")).toBe("22 d");
   expect(formatAge(null, now)).toBe("");
+  expect(["2026-11-23T12:00:00Z", "2026-11-23T11:59:18Z"].map((iso) => formatAgo(iso, now))).toEqual(["just now", "42 s ago"]);
 });
 
 test("an unknown cost or count is a question mark and never 0", () => {

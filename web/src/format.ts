@@ -31,6 +31,12 @@ export function formatAge(iso: string | null, now: number): string {
   return `${Math.floor(ms / DAY_MS)} d`;
 }
 
+/** Formats the time since then for a sentence: `just now`, `12 s ago`. */
+export function formatAgo(iso: string, now: number): string {
+  const age = formatAge(iso, now);
+  return age === "now" ? "just now" : `${age} ago`;
+}
+
 /** Formats a time of the day, with the date if it is another day than today. */
 export function formatTime(iso: string, now: number): string {
   const date = new Date(iso);

@@ -40,8 +40,12 @@ async function summarizeTests(emit: Emit): Promise<Partial<ExecutionResult>> {
   await callTool(emit, "shell", { command: "npm test -- session" }, "3 failed, 42 passed", true);
   emit("assistant.text", { content: "All failures are in one file. I will read it." });
   await callTool(emit, "read_file", { path: "src/session.ts" }, "export function openSession() { … }");
-  const output =
-    "Three tests failed, all in session.ts: a session that has expired is renewed instead of closed. The change of Monday causes it.";
+  const output = [
+    "**Three of 1844 tests failed**, all in `session.ts`:",
+    "- a session that has expired is renewed",
+    "- a closed session answers\n- the time limit of a session is ignored",
+    "The change of Monday causes it: `openSession()` no longer compares the times.",
+  ].join("\n\n");
   return answer(emit, output, usage(0.31, 48_200, 2150));
 }
 

@@ -4,7 +4,7 @@ import { type ConsoleBench, startConsole } from "./open-console.ts";
 import { expectQuiet, scrollsSideways } from "./open-page.ts";
 
 /** What the agent repeats, without a line break. */
-const HOSTILE = `<img src=x onerror=alert(1)><script>alert(2)</script>\u202e\u001b[31m`;
+const HOSTILE = `<img src=x onerror=alert(1)><script>alert(2)</script>\u202e\u001b[31m![a](https://a.example/b)[c](javascript:alert(3))`;
 /** The longest line that Bridge reads from a program is 8 MiB. */
 const OUTPUT = HOSTILE.repeat(Math.floor((8 * 1024 ** 2 - 1) / Buffer.byteLength(HOSTILE)));
 /** Maximum number of rendered characters: parts of the message, of the output and of its events. */
@@ -38,7 +38,8 @@ test("a hostile output of 8 MiB in one line is shown as text in parts, and can b
   const saved = await readFile(await (await downloading).path(), "utf8");
   expect(saved.trimEnd() === OUTPUT).toBe(true);
 
-  expect(await page.locator("main img, main script").count()).toBe(0);
+  // Such a text is too long for Markdown.
+  expect(await page.locator("main img, main script, main .markdown, main a[href^=javascript]").count()).toBe(0);
   expect(await scrollsSideways(page)).toBe(false);
   expectQuiet(opened);
 });

@@ -108,4 +108,7 @@ test("an adapter that is offline shows why", async () => {
   const section = page.getByRole("region", { name: "absent" });
   await section.getByText("offline").waitFor();
   await section.getByText("It is not installed.").waitFor();
+  // The check of this moment is described in words.
+  const checked = page.getByRole("region", { name: "memory" });
+  await checked.getByText(/checked (just now|\d+ \w+ ago)/).waitFor();
 });

@@ -24,12 +24,12 @@ export interface ScriptedBridge {
   close(): Promise<void>;
 }
 
-/** Starts Bridge with scripted agents, and runs tasks that complete, fail, wait and report to receivers. */
-export async function startScriptedBridge(): Promise<ScriptedBridge> {
+/** Starts Bridge with scripted agents, and runs tasks that complete, fail, wait and report to receivers on the port, or on a free one. */
+export async function startScriptedBridge({ receiverPort = 0 } = {}): Promise<ScriptedBridge> {
   await using cleanup = new AsyncDisposableStack();
   const dataDir = await mkdtemp(path.join(tmpdir(), "bridge-scripted-"));
   cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const receiver = await startReceiver((act) => cleanup.defer(act));
+  const receiver = await startReceiver(receiverPort, (act) => cleanup.defer(act));
   const [tokensFile, webhooksFile] = [path.join(dataDir, "tokens.json"), path.join(dataDir, "webhooks.json")];
   const toToken = (name: string, tenant: string) => ({ name, tenant, scopes, sha256: hash("sha256", `secret-${name}`) });
   await writeFile(tokensFile, JSON.stringify([toToken("ada", "full"), toToken("newcomer", "empty")]));
@@ -56,12 +56,12 @@ export async function startScriptedBridge(): Promise<ScriptedBridge> {
 }
 
 /** Starts a receiver that fails all requests to `broken.example.com`. Returns the URL of a host. */
-async function startReceiver(atEnd: (act: () => void) => void): Promise<(host: string) => string> {
+async function startReceiver(port: number, atEnd: (act: () => void) => void): Promise<(host: string) => string> {
   const server = createServer((request, response) => {
     request.resume();
     response.writeHead(request.headers.host?.startsWith("broken") === true ? 500 : 204).end();
   });
-  server.listen(0, "127.0.0.1");
+  server.listen(port, "127.0.0.1");
   await once(server, "listening");
   atEnd(() => void server.close());
   return (host) => `http://${host}.example.com:${(server.address() as AddressInfo).port}/bridge`;

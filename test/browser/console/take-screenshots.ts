@@ -6,6 +6,8 @@ import { startScriptedBridge } from "./scripted-bridge.ts";
 
 /** Where the pages appear to be served, so that no picture contains the port of this run. */
 const ORIGIN = "http://localhost:8787";
+/** Port of the receivers, which the pictures show. */
+const RECEIVER_PORT = 8080;
 const DIRECTORY = path.resolve(import.meta.dirname, "../../../docs/images/console");
 const SIZE = { width: 1280, height: 800 };
 const MAX_BYTES = 60_000;
@@ -51,7 +53,7 @@ await main();
 /** Takes a picture of each page in both themes. */
 async function main(): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
-  const bridge = cleanup.adopt(await startScriptedBridge(), (started) => started.close());
+  const bridge = cleanup.adopt(await startScriptedBridge({ receiverPort: RECEIVER_PORT }), (started) => started.close());
   const mapping = `--host-resolver-rules=MAP ${new URL(ORIGIN).host} ${new URL(bridge.url).host}`;
   const browser = cleanup.adopt(await openChromium(mapping), (opened) => opened.close());
   await rm(DIRECTORY, { recursive: true, force: true });

@@ -138,12 +138,13 @@ test("another tenant sees none of the tasks", async () => {
   expect(await page.getByText("private-1").count()).toBe(0);
 });
 
-test("hostile output stays text, and hidden characters are visible", async () => {
+test("a hostile message stays text, and hidden characters are visible", async () => {
   const hostile = "<img src=x onerror=alert(1)><script>alert(2)</script> [x](javascript:alert(3)) \u001b[31mred \u202egpj.exe";
   await bridge.dispatch({ taskId: "hostile-1", message: hostile });
   const opened = await open("tasks/hostile-1");
   const { page } = opened;
-  await page.getByText("<script>alert(2)</script> [x](javascript:alert(3)) ␛[31mred ⟨U+202E⟩gpj.exe").first().waitFor();
+  const request = page.getByRole("region", { name: "Request" });
+  await request.getByText("<script>alert(2)</script> [x](javascript:alert(3)) ␛[31mred ⟨U+202E⟩gpj.exe").waitFor();
   expect(await page.locator("main img, main script, main a[href^='javascript']").count()).toBe(0);
   expectQuiet(opened);
 });

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { ApiError } from "../api.ts";
 import { PageElement } from "../element.ts";
 import { showHidden } from "../format.ts";
-import { age, badge, errorNote, healthBadge } from "../parts/badges.ts";
+import { ago, badge, errorNote, healthBadge } from "../parts/badges.ts";
 import { copyButton } from "../parts/copy-button.ts";
 import { linkTo } from "../router.ts";
 
@@ -73,7 +73,7 @@ function renderAdapter(
     <h2>${provider} ${healthBadge(health.status)}</h2>
     <p class="detail">
       ${[health.connection, health.version].map((part) => (part === null ? nothing : `${part} · `))}
-      ${health.checkedAt === null ? "not checked yet" : html`checked ${age(health.checkedAt, now)} ago`} ${check}
+      ${health.checkedAt === null ? "not checked yet" : html`checked ${ago(health.checkedAt, now)}`} ${check}
     </p>
     ${health.detail === null ? nothing : html`<p class="note ${health.status === "healthy" ? "info" : "warning"}">${showHidden(health.detail)}</p>`}
     <p>

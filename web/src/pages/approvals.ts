@@ -4,7 +4,7 @@ import { repeat } from "lit/directives/repeat.js";
 import { PageElement } from "../element.ts";
 import { firstLine, formatValue, showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
-import { age, badge, errorNote } from "../parts/badges.ts";
+import { age, ago, badge, errorNote } from "../parts/badges.ts";
 import type { Decision } from "../parts/decision.ts";
 import "../parts/decision.ts";
 import { inputView } from "../parts/input-view.ts";
@@ -98,7 +98,7 @@ class Approvals extends PageElement {
     >
       <h2><code>${showHidden(toolName)}</code></h2>
       <p class="detail">
-        ${agentId} · ${provider} · <a href=${taskLink(taskId)}>${taskId}</a> · asked ${age(createdAt, now)} ago
+        ${agentId} · ${provider} · <a href=${taskLink(taskId)}>${taskId}</a> · asked ${ago(createdAt, now)}
         ${isPending ? html`· ${countdown(expiresAt, now)}` : nothing}
       </p>
       ${inputTruncated ? html`<p class="note warning">This is only the beginning of the input. It is longer than Bridge stores.</p>` : nothing}

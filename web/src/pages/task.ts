@@ -7,14 +7,16 @@ import { PageElement } from "../element.ts";
 import { firstLine, formatBytes, formatCost, formatCount, formatDuration, formatTime, formatValue, showHidden } from "../format.ts";
 import { poll, SNAPSHOT_MS } from "../live/poll.ts";
 import { describeAttempts } from "../parts/attempts.ts";
-import { activityBadge, age, callbackBadge, errorNote } from "../parts/badges.ts";
+import { activityBadge, ago, callbackBadge, errorNote } from "../parts/badges.ts";
 import { callbackAttempts } from "../parts/callback-attempts.ts";
 import { councilView } from "../parts/council-view.ts";
 import { lane } from "../parts/lane.ts";
 import { longText } from "../parts/long-text.ts";
+import { markdownText } from "../parts/markdown-text.ts";
 import { saveFile } from "../parts/save-file.ts";
 import { taskDiff } from "../parts/task-diff.ts";
 import { renderTurns } from "../parts/turns.ts";
+import { plainText } from "../plain-text.ts";
 import { linkTo, taskLink } from "../router.ts";
 import { explainQueue, findActivity, hasEnded } from "../task-state.ts";
 import { createTimeline } from "../timeline.ts";
@@ -230,8 +232,9 @@ class TaskPage extends PageElement {
       <p><a href=${linkTo("tasks")}>All tasks</a></p>`;
   }
 
-  #renderActions(task: Task): TemplateResult | typeof nothing {
-    if (!this.context.identity.scopes.includes("dispatch")) return nothing;
+  #renderActions(task: Task): TemplateResult {
+    const choice = html`<button aria-pressed=${plainText.isOn} @click=${this.#togglePlainText}>Plain text</button>`;
+    if (!this.context.identity.scopes.includes("dispatch")) return html`<div class="actions">${choice}</div>`;
     const cancel = this.#isConfirming
       ? html`<span>Cancel this task and its child tasks?</span>
           <button class="danger" @click=${this.#cancel}>Yes, cancel</button> <button @click=${() => this.#confirm(false)}>No</button>`
@@ -240,7 +243,13 @@ class TaskPage extends PageElement {
       ${hasEnded(task) ? nothing : cancel}
       <a class="button" href=${linkTo(`new?from=${encodeURIComponent(task.taskId)}`)}>Run again with changes</a>
       ${task.callback?.state === "dead" ? html`<button @click=${this.#redeliver}>Redeliver the callback</button>` : nothing}
+      ${choice}
     </div>`;
+  }
+
+  #togglePlainText(): void {
+    plainText.toggle();
+    this.requestUpdate();
   }
 
   #confirm(isConfirming: boolean): void {
@@ -278,7 +287,7 @@ class TaskPage extends PageElement {
       ["Agent", html`<a href=${linkTo(`tasks?agentId=${encodeURIComponent(task.agentId)}`)}>${task.agentId}</a>`],
       ["Adapter", `${task.provider}${result === null ? "" : ` · ${result.connection}`}`],
       ["Model", result?.model ?? (result === null ? null : "?")],
-      ["Created", html`${formatTime(task.createdAt, now)} (${age(task.createdAt, now)} ago)`],
+      ["Created", html`${formatTime(task.createdAt, now)} (${ago(task.createdAt, now)})`],
       ["Duration", task.startedAt === null ? null : formatDuration(end - Date.parse(task.startedAt))],
       ["Cost", result === null ? null : formatCost(result.costUsd)],
       [
@@ -306,7 +315,7 @@ class TaskPage extends PageElement {
     return html`<section aria-labelledby="result">
       <h2 id="result">Result</h2>
       ${result.error === undefined || state === "completed" ? nothing : longText(result.error)}
-      ${result.output === undefined || result.output === "" ? nothing : longText(result.output)}
+      ${result.output === undefined || result.output === "" ? nothing : markdownText(result.output, { level: 3 })}
       ${result.outputs === undefined ? nothing : html`<details ?open=${!result.output}><summary>Structured output</summary>${longText(result.outputs)}</details>`}
       ${result.error === undefined && !result.output && result.outputs === undefined ? html`<p class="empty">No output.</p>` : nothing}
     </section>`;

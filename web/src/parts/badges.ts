@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit";
-import { formatAge, formatTime } from "../format.ts";
+import { formatAge, formatAgo, formatTime } from "../format.ts";
 import { type Activity, activities } from "../task-state.ts";
 
 /** Shows what a task does. */
@@ -26,6 +26,10 @@ export const healthBadge = (status: keyof typeof healthSigns): TemplateResult =>
 /** Shows how long ago a time was, with the time itself as a tooltip. */
 export const age = (iso: string | null, now: number): TemplateResult | typeof nothing =>
   iso === null ? nothing : html`<time datetime=${iso} title=${formatTime(iso, now)}>${formatAge(iso, now)}</time>`;
+
+/** Shows in a sentence how long ago a time was: `just now`, or `12 s ago`. */
+export const ago = (iso: string, now: number): TemplateResult =>
+  html`<time datetime=${iso} title=${formatTime(iso, now)}>${formatAgo(iso, now)}</time>`;
 
 /** Shows that a request failed. */
 export const errorNote = (error: { message: string } | null | undefined): TemplateResult | typeof nothing =>

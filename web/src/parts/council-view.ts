@@ -5,6 +5,7 @@ import { taskLink } from "../router.ts";
 import { findActivity } from "../task-state.ts";
 import { activityBadge, badge } from "./badges.ts";
 import { longText } from "./long-text.ts";
+import { markdownText } from "./markdown-text.ts";
 
 const verdictSigns: Readonly<Record<string, readonly [kind: string, sign: string]>> = {
   PASS: ["completed", "✓"],
@@ -52,8 +53,8 @@ function renderFinding({ severity, status, title, description, evidence, action,
         ${severity === null ? nothing : badge(severity === "CRITICAL" || severity === "HIGH" ? "failed" : "approval", "▲", severity)}
         ${badge("", "·", status)} ${showHidden(title)} <span class="detail">${showHidden(raisedBy)}</span>
       </summary>
-      ${note === "" ? nothing : html`<p class="detail">${showHidden(note)}</p>`} ${longText(description)}
-      ${evidence === null ? nothing : html`<h4>Evidence</h4>${longText(evidence)}`} ${action === null ? nothing : html`<h4>Action</h4>${longText(action)}`}
+      ${note === "" ? nothing : html`<p class="detail">${showHidden(note)}</p>`} ${markdownText(description, { level: 4 })}
+      ${evidence === null ? nothing : html`<h4>Evidence</h4>${longText(evidence)}`} ${action === null ? nothing : html`<h4>Action</h4>${markdownText(action, { level: 5 })}`}
     </details>
   </li>`;
 }

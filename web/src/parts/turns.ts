@@ -9,6 +9,7 @@ import { badge } from "./badges.ts";
 import "./decision.ts";
 import { inputView } from "./input-view.ts";
 import { longText } from "./long-text.ts";
+import { markdownText } from "./markdown-text.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -33,7 +34,7 @@ export function renderTurns(options: TurnOptions): TemplateResult {
       ({ turn, entries }) => {
         // Only what still runs shows how long it takes.
         const shownAt = isRunning && entries.some(isOpen) ? now : Math.floor(now / MINUTE_MS);
-        return html`<li>${guard([turn, turn.revision, entries.length, isRunning, shownAt, timeline.marked], () => renderTurn(turn, entries, options))}</li>`;
+        return html`<li>${guard([turn, turn.revision, entries.length, isRunning, turn === timeline.turns.at(-1), shownAt, timeline.marked], () => renderTurn(turn, entries, options))}</li>`;
       },
     )}
   </ol>`;
@@ -62,18 +63,21 @@ function renderTurn(turn: Turn, entries: readonly Entry[], options: TurnOptions)
     ${entries.map((entry) => (entry === timeline.marked ? html`<div class="marked">${renderEntry(entry, options)}</div>` : renderEntry(entry, options)))}`;
 }
 
-function renderEntry(entry: Entry, { context, isRunning, now }: TurnOptions): TemplateResult {
+function renderEntry(entry: Entry, { timeline, context, isRunning, now }: TurnOptions): TemplateResult {
   switch (entry.kind) {
     case "text":
       return entry.isDiscarded
         ? html`<p class="hint">The runtime discarded ${entry.text.length} characters of text.</p>`
-        : html`<div class="answer">${longText(entry.text, { showsEnd: isRunning })}</div>`;
+        : html`<div class="answer">${markdownText(entry.text, { level: 4, isComplete: !isRunning || !isLast(entry, timeline) })}</div>`;
     case "progress":
       return html`<p class="progress">${showHidden(firstLine(formatValue(entry.data), 300))}</p>`;
     case "tool":
       return renderCall(entry, { context, isRunning, now });
   }
 }
+
+/** The text of the last entry can still grow. */
+const isLast = (entry: Entry, { turns }: Timeline): boolean => turns.at(-1)?.entries.at(-1) === entry;
 
 function renderCall(call: ToolCall, { context, isRunning, now }: Pick<TurnOptions, "context" | "isRunning" | "now">): TemplateResult {
   const { approval } = call;
