@@ -243,7 +243,7 @@ export interface TicketStore {
 
 /** Open sessions, each of which replaces a token until it expires. */
 export interface SessionStore {
-  /** Stores a session and returns its expiry in ms since the epoch. Of each principal, only the `maxPerPrincipal` newest sessions remain. */
+  /** Stores a session and returns its expiry in ms since the epoch. A principal keeps only its `maxPerPrincipal` newest sessions. */
   insertSession(session: NewTicket, maxPerPrincipal: number): Promise<number>;
   /** Null if the session is unknown, deleted or expired. */
   findSession(hash: string): Promise<StoredSession | null>;
