@@ -7,8 +7,8 @@ import type { Tickets } from "./tickets.ts";
 import { findOwner, proveToken } from "./token-proof.ts";
 import type { Tokens } from "./tokens.ts";
 
-/** Maximum sessions of one tenant. */
-export const MAX_SESSIONS_PER_TENANT = 1000;
+/** Maximum sessions of one token. A new one replaces the oldest, so that no token keeps the others of its tenant from signing in. */
+export const MAX_SESSIONS_PER_TOKEN = 1000;
 
 const SESSION_FORMAT = /^ses_[A-Za-z0-9_-]{43}$/;
 
@@ -29,7 +29,7 @@ export function createSessions({ store, tokens, tickets }: SessionOptions) {
   return {
     /**
      * Opens a session with a ticket for the sign-in. Returns its token and its expiry in ms since the epoch. Throws BridgeError
-     * `unauthenticated` if the ticket is not valid, and `overloaded` if its tenant has too many sessions.
+     * `unauthenticated` if the ticket is not valid.
      */
     async open(ticket: string): Promise<{ token: string; expiresAt: number }> {
       const principal = await tickets.redeem(ticket, "signIn");
@@ -46,9 +46,7 @@ export function createSessions({ store, tokens, tickets }: SessionOptions) {
         tokenProof: proveToken(token, known),
         tokenExpiresAt,
       };
-      const expiresAt = await store.insertSessionIfRoom(row, MAX_SESSIONS_PER_TENANT);
-      if (expiresAt !== null) return { token, expiresAt };
-      throw new BridgeError("overloaded", `This tenant has the maximum of ${MAX_SESSIONS_PER_TENANT} sessions. Sign in with a token.`);
+      return { token, expiresAt: await store.insertSession(row, MAX_SESSIONS_PER_TOKEN) };
     },
     /** Returns whether the token has the format of a session's token. */
     isSession: (token: string): boolean => SESSION_FORMAT.test(token),
@@ -58,7 +56,9 @@ export function createSessions({ store, tokens, tickets }: SessionOptions) {
       const owner = session === null ? null : findOwner(tokens, token, session);
       if (session === null || owner === null) return null;
       const { principal, granted } = owner;
-      return { ...principal, scopes: new Set(granted), expiresAt: session.expiresAt, derivedFrom: principal };
+      // The token can have got its expiry, or an earlier one, after the session was opened.
+      const expiresAt = Math.min(session.expiresAt, principal.expiresAt ?? Number.POSITIVE_INFINITY);
+      return { ...principal, scopes: new Set(granted), expiresAt, derivedFrom: principal };
     },
     /** Closes a session. Returns false if it is unknown. */
     close: (token: string): Promise<boolean> => store.deleteSession(sha256Hex(token)),

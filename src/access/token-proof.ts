@@ -4,7 +4,8 @@ import type { KnownToken, Principal, Scope } from "./principal.ts";
 import type { Tokens } from "./tokens.ts";
 
 /** Returns a proof that a ticket or session was issued for this token. It reveals nothing without the secret, which is not stored. */
-export const proveToken = (secret: string, { digest }: KnownToken): string => createHmac("sha256", secret).update(digest).digest("hex");
+export const proveToken = (secret: string, { digest }: Pick<KnownToken, "digest">): string =>
+  createHmac("sha256", secret).update(digest).digest("hex");
 
 /**
  * Finds the principal of the token that a stored ticket or session was issued for, with the granted scopes that the token still has. Null

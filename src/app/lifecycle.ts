@@ -11,6 +11,7 @@ import type { Config } from "../config/config.ts";
 import { toSignInPath } from "../http/routes/sessions.ts";
 import type { Metrics } from "../metrics.ts";
 import { limitResponseOverhead } from "../network/limit-response-overhead.ts";
+import { toPublicUrl } from "../network/public-url.ts";
 import { createRetention } from "../store/retention-timer.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { Engine } from "./engine.ts";
@@ -157,7 +158,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
   };
 }
 
-/** Returns the address on which the server listens. Fastify itself reports a loopback address if the server listens on all interfaces. */
+/** Returns the address of the console with a ticket of the operator's token; null if the tokens file has all tokens. */
 async function createSignInUrl(
   { publicUrl }: Pick<Config, "publicUrl">,
   { tokens, endpoints }: Pick<LifecycleOptions, "tokens" | "endpoints">,
@@ -165,9 +166,10 @@ async function createSignInUrl(
   const principal = tokens.findOwn();
   if (principal === null) return null;
   const { ticket } = await endpoints.tickets.issue(principal, { purpose: "signIn" });
-  return `${publicUrl ?? `${formatAddress(endpoints.server)}/`}${toSignInPath(ticket)}`;
+  return toPublicUrl(publicUrl ?? formatAddress(endpoints.server), toSignInPath(ticket));
 }
 
+/** Returns the address on which the server listens. Fastify itself reports a loopback address if the server listens on all interfaces. */
 function formatAddress(server: FastifyInstance): string {
   const { family, address, port } = server.server.address() as AddressInfo;
   return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;

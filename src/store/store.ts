@@ -246,8 +246,8 @@ export interface TicketStore {
 
 /** Open sessions, each of which replaces a token until it expires. */
 export interface SessionStore {
-  /** Stores a session and returns its expiry in ms since the epoch; null if its tenant already has `maxPerTenant` sessions. */
-  insertSessionIfRoom(session: NewTicket, maxPerTenant: number): Promise<number | null>;
+  /** Stores a session and returns its expiry in ms since the epoch. A principal keeps only its `maxPerPrincipal` newest sessions. */
+  insertSession(session: NewTicket, maxPerPrincipal: number): Promise<number>;
   /** Null if the session is unknown, deleted or expired. */
   findSession(hash: string): Promise<StoredSession | null>;
   /** Returns false if the session is unknown. */

@@ -9,5 +9,8 @@ export const toRedeemedTicket = (row: StoredRow): RedeemedTicket => ({
   tokenProof: String(row["token_proof"]),
 });
 
+/** The columns of `toStoredSession`. */
+export const sessionColumns = "principal, tenant, scopes, token_proof, expires_at";
+
 /** A row of a session. */
 export const toStoredSession = (row: StoredRow): StoredSession => ({ ...toRedeemedTicket(row), expiresAt: Number(row["expires_at"]) });

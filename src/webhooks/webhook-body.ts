@@ -1,3 +1,4 @@
+import { toPublicUrl } from "../network/public-url.ts";
 import type { WebhookEvent } from "../store/webhook-records.ts";
 import { ADAPTER_OFFLINE } from "./subscription.ts";
 
@@ -20,4 +21,4 @@ export const buildAdapterBody = (adapter: { provider: string; node: string; at: 
 
 const buildBody = (type: string, at: number, data: object): string => JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
 
-const toConsoleUrl = (publicUrl: string, page: string): string => `${publicUrl.replace(/\/+$/, "")}/ui/${page}`;
+const toConsoleUrl = (publicUrl: string, page: string): string => toPublicUrl(publicUrl, `ui/${page}`);

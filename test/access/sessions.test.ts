@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import type { KnownToken, Principal } from "../../src/access/principal.ts";
-import { createSessions, MAX_SESSIONS_PER_TENANT } from "../../src/access/sessions.ts";
+import { createSessions, MAX_SESSIONS_PER_TOKEN } from "../../src/access/sessions.ts";
 import { createTickets } from "../../src/access/tickets.ts";
 import { SESSION_LIFETIME_MS } from "../../src/store/ticket-records.ts";
 import { openTestStore } from "../support/database-subject.ts";
@@ -92,6 +92,19 @@ test.each([
   expect(await sessions.find(session.token)).toBeNull();
 });
 
+test("a session ends with its token, also if the token got its expiry after the session was opened", async () => {
+  const token = tokenOf();
+  const { known, sessions, signIn } = await openSessions([token], () => 1_000);
+  const session = await signIn(token);
+  for (const [later, expected] of [
+    [5_000, 5_000],
+    [session.expiresAt + 1, session.expiresAt],
+  ] as const) {
+    known.set("n", { ...token, principal: { ...token.principal, expiresAt: later } });
+    expect((await sessions.find(session.token))?.expiresAt).toBe(expected);
+  }
+});
+
 test("a session loses the scopes that its token has lost", async () => {
   const token = tokenOf();
   const { known, sessions, signIn } = await openSessions([token]);
@@ -100,14 +113,28 @@ test("a session loses the scopes that its token has lost", async () => {
   expect((await sessions.find(session.token))?.scopes).toEqual(new Set(["read"]));
 });
 
-test("the sessions of a tenant are limited, and expired ones do not count", async () => {
+test("a token that opens too many sessions loses its oldest ones, and other tokens of its tenant sign in", async () => {
   let now = 0;
-  const token = tokenOf();
-  const { signIn } = await openSessions([token], () => now);
-  for (let count = 0; count < MAX_SESSIONS_PER_TENANT; count += 1) await signIn(token);
-  await expect(signIn(token)).rejects.toMatchObject({ code: "overloaded" });
-  now = SESSION_LIFETIME_MS;
-  await expect(signIn(token)).resolves.toBeDefined();
+  const [busy, other] = [tokenOf(), tokenOf({ name: "other" })];
+  const { sessions, signIn } = await openSessions([busy, other], () => now);
+  const opened = [];
+  for (; now < MAX_SESSIONS_PER_TOKEN; now += 1) opened.push((await signIn(busy)).token);
+  const [first = "", second = ""] = opened;
+  const another = await signIn(other);
+  expect(await sessions.find(first)).not.toBeNull();
+  const last = await signIn(busy);
+  expect(await sessions.find(first)).toBeNull();
+  for (const token of [second, another.token, last.token]) expect(await sessions.find(token)).not.toBeNull();
+});
+
+test("with a rate limit, links open sessions without being counted, because their requests have no token", async () => {
+  const bridge = await startBridge({ BRIDGE_RATE_LIMIT: "1" });
+  onTestFinished(() => bridge.close());
+  const { body: link } = await bridge.call("POST", "/api/v2/sessions/link", { token: "reader" });
+  const open = (ticket: unknown) => bridge.call("POST", "/api/v2/sessions", { token: null, body: { ticket } });
+  for (const ticket of ["unknown", "unknown"]) expectProblem(await open(ticket), "unauthenticated");
+  expect((await open(link.ticket)).status).toBe(201);
+  expectProblem(await bridge.call("POST", "/api/v2/sessions/link", { token: "reader" }), "too_many_requests");
 });
 
 test("over HTTP, a link opens a session, which cannot create links and tickets, and ends when the client ends it", async () => {

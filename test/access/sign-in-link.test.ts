@@ -4,17 +4,17 @@ import { expect, onTestFinished, test } from "vitest";
 import { startBridgeProgram } from "../support/bridge-program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const LINK = /http:\/\/127\.0\.0\.1:\d+\/ui\/#t=(lnk_[\w-]{43})/;
+const LINK = /(http\S*)#t=(lnk_[\w-]{43})/;
 const start = path.resolve(import.meta.dirname, "../../src/start.js");
 
 /** Starts Bridge on a terminal. Returns what the terminal shows. */
-async function startOnTerminal(): Promise<() => string> {
+async function startOnTerminal(settings: Record<string, string> = {}): Promise<() => string> {
   const directory = await temporaryDirectory();
   // The shell prints its process id and then becomes Bridge.
   const command = `echo "pid $$"; exec "${process.execPath}" "${start}"`;
   const child = spawn("script", ["--quiet", "--command", command, "/dev/null"], {
     cwd: directory,
-    env: { PATH: "/usr/bin:/bin", SHELL: "/bin/sh", BRIDGE_PORT: "0", BRIDGE_DATA_DIR: directory },
+    env: { PATH: "/usr/bin:/bin", SHELL: "/bin/sh", BRIDGE_PORT: "0", BRIDGE_DATA_DIR: directory, ...settings },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let shown = "";
@@ -32,7 +32,8 @@ async function startOnTerminal(): Promise<() => string> {
 test("on a terminal, Bridge prints a link that opens a session once, and its log does not contain it", async () => {
   const shown = await startOnTerminal();
   await expect.poll(shown).toMatch(LINK);
-  const [url = "", ticket] = LINK.exec(shown()) ?? [];
+  const [, url = "", ticket] = LINK.exec(shown()) ?? [];
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/ui\/$/);
   expect(
     shown()
       .split("\n")
@@ -48,6 +49,16 @@ test("on a terminal, Bridge prints a link that opens a session once, and its log
   const me = await fetch(new URL("/api/v2/me", url), { headers: { authorization: `Bearer ${session.token}` } });
   expect(await me.json()).toMatchObject({ name: "own-token", tenant: "default" });
   expect((await open()).status).toBe(401);
+});
+
+test.each([
+  ["https://bridge.example.com", "https://bridge.example.com/ui/"],
+  ["https://bridge.example.com/agents", "https://bridge.example.com/agents/ui/"],
+  ["https://bridge.example.com/agents/", "https://bridge.example.com/agents/ui/"],
+])("with the public URL %s, the link opens the console at %s", async (publicUrl, consoleUrl) => {
+  const shown = await startOnTerminal({ BRIDGE_PUBLIC_URL: publicUrl });
+  await expect.poll(shown).toMatch(LINK);
+  expect(LINK.exec(shown())?.[1]).toBe(consoleUrl);
 });
 
 test("without a terminal, Bridge prints no link", async () => {

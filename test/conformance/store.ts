@@ -1239,8 +1239,8 @@ export function storeConformance(subject: StoreSubject): void {
       test("are found until they expire or are deleted, also after a reopen, and retention deletes expired ones", async () => {
         let now = 1_000;
         const { store, reopen } = await open(() => now);
-        expect(await store.insertSessionIfRoom(session("a"), 9)).toBe(1_000 + 12 * hours);
-        expect(await store.insertSessionIfRoom(session("b", { tokenExpiresAt: 2_000, scopes: [] }), 9)).toBe(2_000);
+        expect(await store.insertSession(session("a"), 9)).toBe(1_000 + 12 * hours);
+        expect(await store.insertSession(session("b", { tokenExpiresAt: 2_000, scopes: [] }), 9)).toBe(2_000);
         const again = await reopen();
         const { principal, tenant, scopes, tokenProof } = session("a");
         for (let read = 0; read < 2; read += 1)
@@ -1252,15 +1252,25 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await again.findSession("a")).toBeNull();
       });
 
-      test("are limited per tenant, and neither expired ones nor those of before a set-back clock count", async () => {
+      test("are limited per principal to the newest ones, and those of before a set-back clock do not count", async () => {
         let now = 20 * hours;
         const { store } = await open(() => now);
-        expect(await store.insertSessionIfRoom(session("a"), 1)).toBe(32 * hours);
-        expect(await store.insertSessionIfRoom(session("b"), 1)).toBeNull();
-        expect(await store.insertSessionIfRoom(session("c", { tenant: "other" }), 1)).toBe(32 * hours);
+        const found = async (...hashes: string[]) => {
+          const all = await Promise.all(hashes.map((hash) => store.findSession(hash)));
+          return hashes.filter((_, index) => all[index] !== null);
+        };
+        await store.insertSession(session("a"), 2);
+        await store.insertSession(session("p", { principal: "other" }), 2);
+        await store.insertSession(session("t", { tenant: "other" }), 2);
+        for (const hash of ["b", "c"]) {
+          now += 1;
+          expect(await store.insertSession(session(hash), 2)).toBe(now + 12 * hours);
+        }
+        expect(await found("a", "b", "c", "p", "t")).toEqual(["b", "c", "p", "t"]);
         now = 0;
-        expect(await store.findSession("a")).toBeNull();
-        expect(await store.insertSessionIfRoom(session("d"), 1)).toBe(12 * hours);
+        expect(await found("b", "c")).toEqual([]);
+        for (const hash of ["d", "e"]) expect(await store.insertSession(session(hash), 2)).toBe(12 * hours);
+        expect(await found("d", "e")).toEqual(["d", "e"]);
       });
     });
 

@@ -13,7 +13,7 @@ import "./pages/usage.ts";
 import "./pages/webhooks.ts";
 import { createTabSignals } from "./parts/tab-signals.ts";
 import { currentRoute, findClickedPage, linkTo, navigate, type PageName } from "./router.ts";
-import { type ConsoleContext, createSession } from "./session.ts";
+import { type ConsoleContext, createSession, type SessionState } from "./session.ts";
 
 const titles: Readonly<Record<PageName, string>> = {
   overview: "Overview",
@@ -51,6 +51,8 @@ class App extends BridgeElement {
     super.connectedCallback();
     // A browser restores the scroll position by itself, but the page is not rendered yet at that time.
     addEventListener("popstate", () => this.#onRoute());
+    // A link that is opened in a tab of the console changes only the fragment of the address.
+    addEventListener("hashchange", () => this.#session.followLink());
     addEventListener("click", (event) => this.#onClick(event));
     addEventListener("keydown", (event) => this.#onKey(event));
     this.#session.resume();
@@ -75,6 +77,7 @@ class App extends BridgeElement {
   }
 
   #onRoute(): void {
+    this.#session.followLink();
     const before = this.#route;
     this.#route = currentRoute();
     this.#onAttention();
@@ -120,6 +123,8 @@ class App extends BridgeElement {
           <p role="status">Trying again …</p>
           <button @click=${() => this.#session.signOut()}>Sign out</button>
         </main>`;
+      case "confirming":
+        return renderConfirmation(state);
       case "signed-in":
         return this.#renderSignedIn(state.context);
     }
@@ -194,6 +199,18 @@ class App extends BridgeElement {
     this.querySelector<HTMLElement>("#main")?.focus();
   }
 }
+
+const renderConfirmation = ({ present, offered, accept, decline }: Extract<SessionState, { kind: "confirming" }>): TemplateResult => html`
+  <main class="sign-in">
+    <h1>Bridge</h1>
+    <p role="alert">
+      You are signed in as ${present.name} (tenant ${present.tenant}). Sign in as ${offered.name} (tenant ${offered.tenant})?
+    </p>
+    <p class="hint">Continue only if you created this link or expected it.</p>
+    <button class="primary" @click=${decline}>Stay signed in as ${present.name}</button>
+    <button @click=${accept}>Sign in as ${offered.name}</button>
+  </main>
+`;
 
 const sumDead = (webhooks: readonly { dead: number }[]): number => webhooks.reduce((sum, { dead }) => sum + dead, 0);
 

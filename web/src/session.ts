@@ -29,6 +29,7 @@ export type SessionState =
   | { kind: "signed-out"; reason: string | null }
   | { kind: "checking" }
   | { kind: "unreachable"; detail: string }
+  | { kind: "confirming"; present: Identity; offered: Identity; accept(): void; decline(): void }
   | { kind: "signed-in"; context: ConsoleContext };
 
 const WITHDRAWN = "Bridge no longer accepts this token. It has expired or was withdrawn. Sign in with another one.";
@@ -47,10 +48,16 @@ export function createSession(onChange: () => void) {
     onChange();
   }
 
-  function end(reason: string | null): void {
-    attempt += 1;
+  /** Closes what the current state uses. Returns the number of the next attempt to sign in. */
+  function leave(): number {
     close();
     close = () => {};
+    attempt += 1;
+    return attempt;
+  }
+
+  function end(reason: string | null): void {
+    leave();
     sessionStorage.removeItem(STORED_TOKEN);
     localStorage.removeItem(STORED_TOKEN);
     change({ kind: "signed-out", reason });
@@ -58,28 +65,33 @@ export function createSession(onChange: () => void) {
 
   /** Asks Bridge whose token it is, until it responds. */
   async function open(token: string): Promise<void> {
-    attempt += 1;
-    const current = attempt;
+    const current = leave();
     change({ kind: "checking" });
-    const onUnauthenticated = (): void => {
-      if (attempt === current) end(WITHDRAWN);
+    /** Returns whether Bridge still accepts the token. During an upgrade, a single node can reject a token that the others accept. */
+    const confirmToken = async (): Promise<boolean> => {
+      const isRejected = await identify(token).then(
+        (identity) => identity === null,
+        () => false,
+      );
+      if (isRejected && attempt === current) end(WITHDRAWN);
+      return !isRejected;
     };
-    const api = createApi(token, onUnauthenticated);
+    const api = createApi(token, () => void confirmToken());
     while (attempt === current) {
       try {
         const identity = await api.call<Identity>("/api/v2/me");
-        if (attempt === current) start({ identity, api, token }, onUnauthenticated);
+        if (attempt === current) start({ identity, api, token }, confirmToken);
         return;
       } catch (error) {
         if (attempt !== current) return;
-        change({ kind: "unreachable", detail: error instanceof ApiError ? error.message : String(error) });
+        if (!(error instanceof ApiError && error.status === 401)) change({ kind: "unreachable", detail: describe(error) });
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }
   }
 
-  function start(part: Pick<ConsoleContext, "identity" | "api" | "token">, onUnauthenticated: () => void): void {
-    const feed = createFeed(part.token, onUnauthenticated);
+  function start(part: Pick<ConsoleContext, "identity" | "api" | "token">, confirmToken: () => Promise<boolean>): void {
+    const feed = createFeed(part.token, confirmToken);
     const attention = createAttention({ api: part.api, feed });
     close = () => {
       attention.close();
@@ -94,26 +106,53 @@ export function createSession(onChange: () => void) {
     void open(token);
   }
 
+  /** Signs in by a link. Asks first if the link would replace the token of someone else, because others can send links, too. */
   async function signInByLink(ticket: string): Promise<void> {
+    const current = leave();
     change({ kind: "checking" });
+    const stored = readToken();
     try {
-      keep(await redeemTicket(ticket));
+      const token = await redeemTicket(ticket);
+      const discard = (): void => closeSession(createApi(token, () => {}));
+      const [offered, present] = await Promise.all([identify(token), stored === null ? null : identify(stored)]);
+      if (attempt !== current) return discard();
+      if (offered === null || present === null || isSame(offered, present)) return keep(token);
+      close = discard;
+      const accept = (): void => {
+        close = () => {};
+        keep(token);
+      };
+      change({ kind: "confirming", present, offered, accept, decline: resume });
     } catch (error) {
-      change({ kind: "signed-out", reason: error instanceof ApiError ? error.message : String(error) });
+      if (attempt !== current) return;
+      if (stored === null) change({ kind: "signed-out", reason: describe(error) });
+      else resume();
     }
+  }
+
+  /** Continues with the token of this tab, or with the one that the browser remembers. */
+  function resume(): void {
+    const token = readToken();
+    if (token === null) change({ kind: "signed-out", reason: null });
+    else void open(token);
+  }
+
+  /** Signs in by the link in the address. Returns false if there is none. */
+  function followLink(): boolean {
+    const ticket = takeTicket();
+    if (ticket !== null) void signInByLink(ticket);
+    return ticket !== null;
   }
 
   return {
     get state(): SessionState {
       return state;
     },
-    /** Signs in by the link that opened the page, or continues with the token of this tab, or with the one that the browser remembers. */
+    /** Signs in by the link that opened the page, or continues with a stored token. */
     resume(): void {
-      const ticket = takeTicket();
-      if (ticket !== null) return void signInByLink(ticket);
-      const token = sessionStorage.getItem(STORED_TOKEN) ?? localStorage.getItem(STORED_TOKEN);
-      if (token !== null) void open(token);
+      if (!followLink()) resume();
     },
+    followLink,
     /** Signs in. The token stays in this tab, unless the browser is to remember it. */
     signIn(token: string, { remember }: { remember: boolean }): void {
       if (remember) localStorage.setItem(STORED_TOKEN, token);
@@ -130,3 +169,17 @@ export function createSession(onChange: () => void) {
 function closeSession(api: Api): void {
   api.call("/api/v2/sessions/current", { method: "DELETE" }).catch(() => {});
 }
+
+/** Returns whose token it is; null if Bridge does not accept it. Rejects with an `ApiError`. */
+async function identify(token: string): Promise<Identity | null> {
+  try {
+    return await createApi(token, () => {}).call<Identity>("/api/v2/me");
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return null;
+    throw error;
+  }
+}
+
+const isSame = (one: Identity, other: Identity): boolean => one.name === other.name && one.tenant === other.tenant;
+const readToken = (): string | null => sessionStorage.getItem(STORED_TOKEN) ?? localStorage.getItem(STORED_TOKEN);
+const describe = (error: unknown): string => (error instanceof ApiError ? error.message : String(error));

@@ -1,11 +1,14 @@
 import type { Session } from "bridge-client";
 import { createApi } from "./api.ts";
 
+const MARK = "#t=";
+
 /** Takes the ticket of a sign-in link out of the address, so that neither the history nor a copied address contains it. */
 export function takeTicket(): string | null {
-  const ticket = /^#t=([\w-]+)$/.exec(location.hash)?.[1] ?? null;
-  if (ticket !== null) history.replaceState(history.state, "", location.pathname + location.search);
-  return ticket;
+  const { hash, pathname, search } = location;
+  if (!hash.startsWith(MARK)) return null;
+  history.replaceState(history.state, "", pathname + search);
+  return hash.slice(MARK.length);
 }
 
 /** Exchanges the ticket for the token of a session. Rejects with an `ApiError`. */

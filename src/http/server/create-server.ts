@@ -184,7 +184,10 @@ function shedLoad(app: FastifyInstance, overload: Pick<OverloadMonitor, "isOverl
   });
 }
 
-/** Limits the requests per token, over all POST routes and the routes with `isRateLimited`. Requests are counted after authentication. */
+/**
+ * Limits the requests per token, over all POST routes and the routes with `isRateLimited`. Requests are counted after authentication, so
+ * public routes have no limit.
+ */
 async function limitRate(app: FastifyInstance, perMinute: number, addRateCounts: AddRateCounts | null): Promise<void> {
   const shared = addRateCounts === null ? null : createSharedRates(addRateCounts);
   app.addHook("onClose", async () => shared?.close());
@@ -202,8 +205,8 @@ async function limitRate(app: FastifyInstance, perMinute: number, addRateCounts:
   });
   const limit = app.rateLimit();
   app.addHook("onRoute", (route) => {
-    if ([route.method].flat().includes("POST") || route.config?.isRateLimited === true)
-      route.onRequest = [route.onRequest ?? [], limit].flat();
+    const { isRateLimited = [route.method].flat().includes("POST"), public: isPublic = false } = route.config ?? {};
+    if (isRateLimited && !isPublic) route.onRequest = [route.onRequest ?? [], limit].flat();
   });
 }
 

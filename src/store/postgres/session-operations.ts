@@ -1,7 +1,7 @@
 import { toColumnText } from "../column-text.ts";
 import type { SessionStore } from "../store.ts";
 import { SESSION_LIFETIME_MS } from "../ticket-records.ts";
-import { toStoredSession } from "../ticket-rows.ts";
+import { sessionColumns, toStoredSession } from "../ticket-rows.ts";
 import type { Reader } from "./reader-pool.ts";
 import { serverClock } from "./server-clock.ts";
 import { toStatement } from "./to-statement.ts";
@@ -14,10 +14,9 @@ export function createSessionOperations(reader: Reader, clock?: () => number): S
   const now = (): number | null => clock?.() ?? null;
 
   return {
-    async insertSessionIfRoom({ hash, principal, tenant, scopes, tokenProof, tokenExpiresAt }, maxPerTenant) {
-      const values = [hash, principal, tenant, JSON.stringify(scopes), tokenProof, tokenExpiresAt, maxPerTenant, now()];
-      const inserted = await reader.get(insertSession, ...values);
-      return inserted === undefined ? null : Number(inserted["expires_at"]);
+    async insertSession({ hash, principal, tenant, scopes, tokenProof, tokenExpiresAt }, maxPerPrincipal) {
+      const values = [hash, principal, tenant, JSON.stringify(scopes), tokenProof, tokenExpiresAt, maxPerPrincipal - 1, now()];
+      return Number((await reader.get(insertSession, ...values))?.["expires_at"]);
     },
     async findSession(hash) {
       const row = await reader.get(selectSession, toColumnText(hash), now());
@@ -31,9 +30,14 @@ export function createSessionOperations(reader: Reader, clock?: () => number): S
 const isValid = `expires_at > clock.now AND expires_at <= clock.now + ${SESSION_LIFETIME_MS}`;
 const clockFrom = (parameter: string): string => `clock AS MATERIALIZED (SELECT coalesce(${parameter}::bigint, ${serverClock}) AS now)`;
 const insertSession = toStatement(
-  `WITH ${clockFrom("$8")} INSERT INTO session (hash, principal, tenant, scopes, token_proof, expires_at)
-   SELECT $1, $2, $3, $4, $5, least(clock.now + ${SESSION_LIFETIME_MS}, $6::bigint) FROM clock
-   WHERE (SELECT count(*) FROM session, clock WHERE tenant = $3 AND ${isValid}) < $7 RETURNING expires_at`,
+  `WITH ${clockFrom("$8")}, oldest AS (
+     DELETE FROM session WHERE hash IN (
+       SELECT hash FROM session, clock WHERE tenant = $3 AND principal = $2 AND ${isValid} ORDER BY expires_at DESC OFFSET $7
+     )
+   )
+   INSERT INTO session (hash, principal, tenant, scopes, token_proof, expires_at)
+   SELECT $1, $2, $3, $4, $5, least(clock.now + ${SESSION_LIFETIME_MS}, $6::bigint) FROM clock RETURNING expires_at`,
 );
-const selectSession = toStatement(`WITH ${clockFrom("$2")} SELECT session.* FROM session, clock WHERE hash = $1 AND ${isValid}`);
+// A statement names its columns: after a migration adds one, a prepared `SELECT *` fails.
+const selectSession = toStatement(`WITH ${clockFrom("$2")} SELECT ${sessionColumns} FROM session, clock WHERE hash = $1 AND ${isValid}`);
 const deleteSession = toStatement("DELETE FROM session WHERE hash = $1 RETURNING 1 AS deleted");

@@ -1,6 +1,6 @@
 import type { SessionStore } from "../store.ts";
 import { SESSION_LIFETIME_MS } from "../ticket-records.ts";
-import { toStoredSession } from "../ticket-rows.ts";
+import { sessionColumns, toStoredSession } from "../ticket-rows.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 
 /** Creates the operations of sessions. */
@@ -10,12 +10,16 @@ export function createSessionOperations(driver: SqliteDriver, clock: () => numbe
     driver.run("DELETE FROM session WHERE expires_at <= ? OR expires_at > ?", now, now + SESSION_LIFETIME_MS);
 
   const operations: SessionStore = {
-    insertSessionIfRoom: ({ hash, principal, tenant, scopes, tokenProof, tokenExpiresAt }, maxPerTenant) =>
+    insertSession: ({ hash, principal, tenant, scopes, tokenProof, tokenExpiresAt }, maxPerPrincipal) =>
       driver.write(() => {
         const now = clock();
         removeExpired(now);
-        const open = driver.get("SELECT count(*) AS count FROM session WHERE tenant = ?", tenant);
-        if (Number(open?.["count"]) >= maxPerTenant) return null;
+        driver.run(
+          `DELETE FROM session WHERE hash IN (
+             SELECT hash FROM session WHERE tenant = ? AND principal = ? ORDER BY expires_at DESC LIMIT -1 OFFSET ?
+           )`,
+          ...[tenant, principal, maxPerPrincipal - 1],
+        );
         const expiresAt = Math.min(now + SESSION_LIFETIME_MS, tokenExpiresAt ?? Number.POSITIVE_INFINITY);
         driver.run(
           "INSERT INTO session (hash, principal, tenant, scopes, token_proof, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
@@ -30,7 +34,7 @@ export function createSessionOperations(driver: SqliteDriver, clock: () => numbe
       }),
     async findSession(hash) {
       const now = clock();
-      const select = "SELECT * FROM session WHERE hash = ? AND expires_at > ? AND expires_at <= ?";
+      const select = `SELECT ${sessionColumns} FROM session WHERE hash = ? AND expires_at > ? AND expires_at <= ?`;
       const row = driver.get(select, hash, now, now + SESSION_LIFETIME_MS);
       return row === undefined ? null : toStoredSession(row);
     },

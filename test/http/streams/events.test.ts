@@ -3,6 +3,8 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { proveToken } from "../../../src/access/token-proof.ts";
+import { sha256Hex } from "../../../src/requests/sha256-hex.ts";
 import { startTask } from "../../events/log-fixture.ts";
 import { numbersOf, openReader, range } from "./stream-reader.ts";
 import { startStreamServer } from "./stream-server.ts";
@@ -289,6 +291,24 @@ test("a stream ends when its token expires, whether it was opened by token or by
   // 40 days exceed the maximum delay of a timer, which must not fire immediately.
   expect(lasting.messages).toEqual([]);
   expect((await server.metrics.sseClients.get()).values[0]?.value).toBe(1);
+});
+
+test("a stream that was opened with a session ends with the token, also if the token got its expiry after the session", async () => {
+  stopTime();
+  const server = await startStreamServer({ principals: { brief: { expiresAt: Date.now() + 30_000 } } });
+  const session = `ses_${"a".repeat(43)}`;
+  const tokenProof = proveToken(session, { digest: Buffer.from("brief") });
+  await server.store.insertSession(
+    { hash: sha256Hex(session), principal: "brief", tenant: "brief", scopes: ["read"], tokenProof, tokenExpiresAt: null },
+    9,
+  );
+  const reader = await openReader(`${server.url}/api/events`, { token: session });
+  await reader.until(({ comments }) => comments.length === 1);
+  await pass(29_999);
+  expect(reader.messages).toEqual([]);
+  await pass(1);
+  expect(await reader.ended).toBe(true);
+  expect(reader.messages).toEqual([{ id: undefined, event: "stream.closing", data: '{"reason":"token_expired"}' }]);
 });
 
 test("a stream whose client disconnected leaves no timer behind", async () => {

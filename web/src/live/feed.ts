@@ -43,9 +43,9 @@ interface TabMessage {
 /**
  * Follows the events that lists need. All tabs with the same token share one stream, because a browser opens at most six connections to a
  * server over HTTP/1.1: the tab that has the lock reads, and the others listen to it. Without secure context there are no locks, and each
- * tab reads its own stream.
+ * tab reads its own stream. When Bridge rejects the token, the stream continues if `confirmToken` resolves with true.
  */
-export function createFeed(token: string, onUnauthenticated: () => void) {
+export function createFeed(token: string, confirmToken: () => Promise<boolean>) {
   const client = createBridgeClient({ url: bridgeUrl, token, retryDelayMs: RETRY_MS, patienceMs: Number.MAX_SAFE_INTEGER });
   const listeners = new Set<FeedListener>();
   let reading: AbortController | null = null;
@@ -79,7 +79,8 @@ export function createFeed(token: string, onUnauthenticated: () => void) {
     }
   }
 
-  async function open({ signal }: AbortController): Promise<void> {
+  async function open(controller: AbortController): Promise<void> {
+    const { signal } = controller;
     try {
       const name = await nameOfStream(token);
       signal.throwIfAborted();
@@ -92,9 +93,17 @@ export function createFeed(token: string, onUnauthenticated: () => void) {
       await navigator.locks.request(name, { signal }, () => read(signal));
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof BridgeClientError && error.status === 401) return onUnauthenticated();
+      if (error instanceof BridgeClientError && error.status === 401) return await retry(controller);
       console.error("The event stream failed.", error);
     }
+  }
+
+  async function retry(controller: AbortController): Promise<void> {
+    channel?.close();
+    channel = null;
+    const isAccepted = await confirmToken();
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    if (isAccepted && !controller.signal.aborted) await open(controller);
   }
 
   function start(): void {
