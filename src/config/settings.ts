@@ -243,7 +243,9 @@ export const serverSettings = {
   BRIDGE_PUBLIC_URL: z
     .url({ protocol: /^https?$/, error: "must be an http or https URL, for example https://bridge.example.com" })
     .optional()
-    .describe("URL at which people reach Bridge, for links to the console in webhooks and for the sign-in link, for example https://bridge.example.com."),
+    .describe(
+      "URL at which people reach Bridge, for links to the console in webhooks and for the sign-in link, for example https://bridge.example.com.",
+    ),
   BRIDGE_RETENTION_DAYS: wholeNumber(1, 3650)
     .default(7)
     .describe("Number of days, from 1 to 3650, that Bridge keeps ended tasks and their events."),
