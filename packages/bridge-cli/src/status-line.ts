@@ -1,0 +1,46 @@
+/** The last line of the terminal, which shows what currently happens. */
+export interface StatusLine {
+  /** Shows the text of this function, and shows it again every second. */
+  show(render: () => string): void;
+  /** Hides the line for the duration of the call. */
+  writeAbove(write: () => void): void;
+  /** Hides the line. */
+  clear(): void;
+}
+
+const INTERVAL_MS = 1000;
+const CLEAR_LINE = "\r\u001b[2K";
+
+/** Creates a status line, which shows nothing unless it is enabled. */
+export function createStatusLine(stream: NodeJS.WriteStream, isEnabled: boolean): StatusLine {
+  let render: (() => string) | null = null;
+  let timer: NodeJS.Timeout | undefined;
+
+  const hide = (): void => {
+    if (render !== null) stream.write(CLEAR_LINE);
+  };
+  const draw = (): void => {
+    // The last column stays empty, because some terminals would start a new line.
+    if (render !== null) stream.write(`${CLEAR_LINE}${render().slice(0, (stream.columns || 80) - 1)}`);
+  };
+
+  return {
+    show(next) {
+      if (!isEnabled) return;
+      render = next;
+      timer ??= setInterval(draw, INTERVAL_MS).unref();
+      draw();
+    },
+    writeAbove(write) {
+      hide();
+      write();
+      draw();
+    },
+    clear() {
+      hide();
+      render = null;
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}
