@@ -23,6 +23,7 @@ export async function followTask(taskId: string, { connection, output, stdin, si
     // A gap does not matter, because only the current state is shown.
     for await (const event of follower.events(taskId, { signal, onGap: () => {} })) {
       progress.add(event);
+      output.status.refresh();
       if (event.type === "tool.approval_requested") {
         if (desk !== null) desk.add({ taskId: event.taskId, ...event.data });
         else output.note(`Waiting for a decision on ${toOneLine(event.data.toolName)}: bridge approve ${event.data.approvalId}`);

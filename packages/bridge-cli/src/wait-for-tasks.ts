@@ -1,5 +1,6 @@
 import type { Task } from "bridge-client";
 import type { Connection } from "./connection.ts";
+import { nameTask } from "./name-task.ts";
 import type { Output } from "./output.ts";
 
 /** Result of a wait. */
@@ -23,7 +24,7 @@ export async function waitForTasks(
   }: { connection: Connection; output: Output; signal: AbortSignal; limitSeconds?: number | undefined },
 ): Promise<Wait> {
   const { client, follower } = connection;
-  const current = await Promise.all(taskIds.map((taskId) => client.getTask(taskId, { signal })));
+  const current = await Promise.all(taskIds.map((taskId) => nameTask(taskId, client.getTask(taskId, { signal }))));
   let ended = current.filter(isEnded).length;
   output.status.show(() => `waiting for ${taskIds.length - ended} of ${taskIds.length} task(s)`);
   const limit = new AbortController();

@@ -1,6 +1,7 @@
 import type { CallbackAttempt, CallbackState } from "bridge-client";
 import { callbackColumns } from "../callback-columns.ts";
 import { formatDuration, formatRelative } from "../format.ts";
+import { nameTask } from "../name-task.ts";
 import { type Column, printTable } from "../table.ts";
 import { takeSome } from "../take-some.ts";
 import type { Run } from "../verb.ts";
@@ -17,7 +18,7 @@ export const run: Run<Options> = async ({ args: [taskId], options: { state, limi
     printTable(output, await takeSome(callbacks.list({ state }, { signal }), limit, output), callbackColumns);
     return undefined;
   }
-  const callback = await callbacks.get(taskId, { signal });
+  const callback = await nameTask(taskId, callbacks.get(taskId, { signal }));
   if (output.format === "json") output.printJson(callback);
   else printTable(output, callback.history, attemptColumns);
   return undefined;

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { TaskFile } from "bridge-client";
 import { formatCount, formatRelative } from "../format.ts";
+import { nameTask } from "../name-task.ts";
 import { type Column, printTable } from "../table.ts";
 import type { Run } from "../verb.ts";
 
@@ -8,7 +9,7 @@ import type { Run } from "../verb.ts";
 export const run: Run<object> = async ({ args: [taskId = "", path], output, signal, connect }) => {
   const { files } = connect().client;
   if (path === undefined) {
-    const list = await files.list(taskId, { signal });
+    const list = await nameTask(taskId, files.list(taskId, { signal }));
     printTable(output, list.files, columns);
     if (list.truncated) output.warn("The list is incomplete, because the workspace has too many files.");
     return undefined;

@@ -1,5 +1,6 @@
 import { callbackColumns } from "../callback-columns.ts";
 import { CommandError } from "../command-error.ts";
+import { nameTask } from "../name-task.ts";
 import { printTable } from "../table.ts";
 import type { Run } from "../verb.ts";
 
@@ -16,7 +17,7 @@ export const run: Run<Options> = async ({ args: [taskId], options: { dead = fals
     });
   const { callbacks } = connect().client;
   if (taskId !== undefined) {
-    const callback = await callbacks.redeliver(taskId, { signal });
+    const callback = await nameTask(taskId, callbacks.redeliver(taskId, { signal }));
     if (output.format === "json") output.printJson(callback);
     else printTable(output, [callback], callbackColumns);
     return undefined;

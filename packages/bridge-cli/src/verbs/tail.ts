@@ -1,6 +1,7 @@
 import type { BridgeEvent, EventType } from "bridge-client";
 import { describeEvent } from "../describe-event.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { nameTask } from "../name-task.ts";
 import type { Run } from "../verb.ts";
 
 interface Options {
@@ -13,7 +14,7 @@ interface Options {
 export const run: Run<Options> = async ({ args: [taskId], options: { types, after }, output, signal, connect }) => {
   const { client, follower } = connect();
   // A wrong address, token or task is reported at once. The follower would retry.
-  await (taskId === undefined ? client.getIdentity({ signal }) : client.getTask(taskId, { signal }));
+  await (taskId === undefined ? client.getIdentity({ signal }) : nameTask(taskId, client.getTask(taskId, { signal })));
   if (taskId === undefined && output.format === "terminal") output.note("Following new events. Stop with Ctrl-C.");
   const onGap = (): void => output.warn("Events are missing here, because Bridge has deleted them or does not know the id.");
   const events = follower.events(taskId ?? { types }, { after, signal, onGap });

@@ -1,5 +1,6 @@
 import type { Task, TaskRequest } from "bridge-client";
 import { formatCost, formatCount, formatDuration, formatLabels, formatRelative } from "../format.ts";
+import { nameTask } from "../name-task.ts";
 import { type Field, printRecord } from "../record.ts";
 import { showHidden } from "../show-hidden.ts";
 import { describeState, durationMs } from "../task-columns.ts";
@@ -8,7 +9,10 @@ import type { Run } from "../verb.ts";
 /** Prints one task with its request and its result. */
 export const run: Run<object> = async ({ args: [taskId = ""], output, signal, connect }) => {
   const { client } = connect();
-  const [task, { request }] = await Promise.all([client.getTask(taskId, { signal }), client.getTaskRequest(taskId, { signal })]);
+  const [task, { request }] = await nameTask(
+    taskId,
+    Promise.all([client.getTask(taskId, { signal }), client.getTaskRequest(taskId, { signal })]),
+  );
   printRecord(output, { ...task, request }, fieldsOf(task, request));
   if (output.format !== "terminal") return undefined;
   printBlock("Message", request.message);
