@@ -28,7 +28,11 @@ export function createApprovalDesk(client: BridgeClient, output: Output, stdin: 
 
   const ask = (): void => {
     const [question] = waiting;
-    if (question === undefined) return;
+    if (question === undefined) {
+      output.status.resume();
+      return;
+    }
+    output.status.suspend();
     const { approvalId, taskId, toolName, input } = question;
     const text = toOneLine(typeof input === "string" ? input : (JSON.stringify(input) ?? ""));
     output.warn(output.paintNote("yellow", `Approval ${approvalId} of task ${toOneLine(taskId)}`));

@@ -6,6 +6,9 @@ export interface StatusLine {
   refresh(): void;
   /** Hides the line for the duration of the call. */
   writeAbove(write: () => void): void;
+  /** Hides the line until it is resumed, because it would overwrite what a person types. */
+  suspend(): void;
+  resume(): void;
   /** Hides the line. */
   clear(): void;
 }
@@ -20,12 +23,13 @@ export function createStatusLine(stream: NodeJS.WriteStream, isEnabled: boolean)
   let render: (() => string) | null = null;
   let timer: NodeJS.Timeout | undefined;
   let drawnAt = 0;
+  let isSuspended = false;
 
   const hide = (): void => {
-    if (render !== null) stream.write(CLEAR_LINE);
+    if (render !== null && !isSuspended) stream.write(CLEAR_LINE);
   };
   const draw = (): void => {
-    if (render === null) return;
+    if (render === null || isSuspended) return;
     drawnAt = performance.now();
     // The last column stays empty, because some terminals would start a new line.
     stream.write(`${CLEAR_LINE}${render().slice(0, (stream.columns || DEFAULT_COLUMNS) - 1)}`);
@@ -46,9 +50,18 @@ export function createStatusLine(stream: NodeJS.WriteStream, isEnabled: boolean)
       write();
       draw();
     },
+    suspend() {
+      hide();
+      isSuspended = true;
+    },
+    resume() {
+      isSuspended = false;
+      draw();
+    },
     clear() {
       hide();
       render = null;
+      isSuspended = false;
       clearInterval(timer);
       timer = undefined;
     },
