@@ -26,7 +26,8 @@ export async function waitForTasks(
   const { client, follower } = connection;
   const current = await Promise.all(taskIds.map((taskId) => nameTask(taskId, client.getTask(taskId, { signal }))));
   let ended = current.filter(isEnded).length;
-  output.status.show(() => `waiting for ${taskIds.length - ended} of ${taskIds.length} task(s)`);
+  if (ended < taskIds.length) output.note(`Waiting for ${taskIds.length - ended} task(s).`);
+  if (ended < taskIds.length) output.status.show(() => `waiting for ${taskIds.length - ended} of ${taskIds.length} task(s)`);
   const limit = new AbortController();
   const timer = limitSeconds === undefined ? undefined : setTimeout(() => limit.abort(), limitSeconds * 1000);
   const waitSignal = AbortSignal.any([signal, limit.signal]);

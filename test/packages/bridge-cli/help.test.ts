@@ -3,6 +3,7 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { execa } from "execa";
 import { expect, test } from "vitest";
+import { createProgram } from "../../../packages/bridge-cli/src/create-program.ts";
 import { verbs } from "../../../packages/bridge-cli/src/verb-table.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { runCli } from "./start-cli.ts";
@@ -27,12 +28,14 @@ test("the help loads neither the client nor a verb", async () => {
   expect(packages.toSorted()).toEqual(["bridge-cli", "commander"]);
 });
 
-test("every command explains itself", async () => {
+test("every command explains itself", () => {
+  const program = createProgram(async () => {});
   for (const { name, summary } of verbs) {
-    const { stdout, exitCode } = await runCli([...name.split(" "), "--help"]);
-    expect(exitCode).toBe(0);
-    expect(stdout.replaceAll(/\s+/g, " ")).toContain(summary.replaceAll(/\s+/g, " "));
-    expect(stdout).toContain("--json[=fields]");
+    const command = name.split(" ").reduce((parent, word) => parent.commands.find((one) => one.name() === word) ?? parent, program);
+    expect(command).not.toBe(program);
+    const help = command.helpInformation();
+    expect(help.replaceAll(/\s+/g, " ")).toContain(summary.replaceAll(/\s+/g, " "));
+    expect(help).toContain("--json[=fields]");
   }
 });
 
@@ -43,11 +46,11 @@ test("without a command, the help is printed to stderr with code 2", async () =>
 test("a wrong command or option names the command whose help explains it", async () => {
   expect(await runCli(["task5"])).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringMatching(/unknown command 'task5'[^]*See: bridge --help$/),
+    stderr: expect.stringMatching(/unknown command 'task5'(.|\n)*See: bridge --help$/),
   });
   expect(await runCli(["profile", "add", "--nope", "x"])).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringMatching(/unknown option '--nope'[^]*See: bridge profile add --help$/),
+    stderr: expect.stringMatching(/unknown option '--nope'(.|\n)*See: bridge profile add --help$/),
   });
 });
 

@@ -23,8 +23,11 @@ export const run: Run<Options> = async ({ args: [provider], options: { check = f
   if (output.format === "json") output.printJson(adapter);
   else {
     printTable(output, [adapter], columns);
-    if (output.format === "terminal" && adapter.health.preflight.length > 0) output.print("");
-    printTable(output, adapter.health.preflight, stepColumns);
+    // In a pipe, all lines of a command have the same columns.
+    if (output.format === "terminal" && adapter.health.preflight.length > 0) {
+      output.print("");
+      printTable(output, adapter.health.preflight, stepColumns);
+    }
   }
   return check && adapter.health.status === "offline" ? exitCodes.failed : undefined;
 
