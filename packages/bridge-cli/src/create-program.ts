@@ -1,10 +1,9 @@
-import { readFileSync } from "node:fs";
-import { findPackageJSON } from "node:module";
 import { type Argument, Command, Option } from "commander";
 import { exitCodeMeanings, exitCodes } from "./exit-codes.ts";
 import type { ConnectionFlags } from "./find-connection.ts";
 import type { OutputFlags } from "./output.ts";
-import { groups, type OptionEntry, sharedOptions, type VerbEntry, verbs } from "./verb-table.ts";
+import type { OptionEntry, VerbEntry } from "./verb.ts";
+import { groups, sharedOptions, verbs } from "./verb-table.ts";
 
 /** The values of the options that every command has. */
 export type SharedFlags = ConnectionFlags & OutputFlags;
@@ -31,13 +30,6 @@ export function createProgram(runVerb: RunVerb): Command {
   for (const entry of sharedOptions) program.addOption(createOption(entry));
   for (const verb of verbs) addVerb(program, verb, runVerb);
   return program;
-}
-
-/** Returns the version of this package. */
-export function readVersion(): string {
-  // The relative path of the manifest differs between the source and the built package.
-  const file = findPackageJSON(import.meta.url);
-  return file === undefined ? "unknown" : (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
 }
 
 function addVerb(program: Command, verb: VerbEntry, runVerb: RunVerb): void {

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { groups, type OptionEntry, sharedOptions, verbs } from "./verb-table.ts";
+import type { OptionEntry, VerbTable } from "./verb.ts";
 
 /** An option, for completion. */
 export interface DescribedOption {
@@ -20,8 +20,8 @@ export interface DescribedCommand {
   values: readonly string[];
 }
 
-/** Returns all commands and groups with their options, from the table of verbs. */
-export function describeCommands(): DescribedCommand[] {
+/** Returns all commands and groups with their options, from the table of commands. */
+export function describeCommands({ verbs, groups, sharedOptions }: VerbTable): DescribedCommand[] {
   const ofGroups = Object.entries(groups).map(([name, summary]) => ({ words: [name], summary, options: [], values: [] }));
   const ofVerbs = verbs.map(({ name, summary, options = [], arguments: args }) => {
     const own = options.map(describeOption);

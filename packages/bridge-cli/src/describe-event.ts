@@ -12,7 +12,7 @@ export function describeEvent(event: BridgeEvent, { paint, columns }: Pick<Outpu
 }
 
 /** Returns what happened, without the name of the event. */
-export function describeData({ type, data }: BridgeEvent): string {
+function describeData({ type, data }: BridgeEvent): string {
   switch (type) {
     case "assistant.text":
       return data.content;

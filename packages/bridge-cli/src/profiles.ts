@@ -18,7 +18,7 @@ export interface Profiles {
 }
 
 /** Returns the path of the file of profiles. */
-export function profilesFile(env: NodeJS.ProcessEnv): string {
+function profilesFile(env: NodeJS.ProcessEnv): string {
   return path.join(env["XDG_CONFIG_HOME"] || path.join(env["HOME"] || homedir(), ".config"), "bridge", "config.json");
 }
 

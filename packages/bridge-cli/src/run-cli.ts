@@ -4,8 +4,8 @@ import type { Connection } from "./connection.ts";
 import { createProgram, type SharedFlags } from "./create-program.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { createOutput, type Output } from "./output.ts";
-import type { Invocation } from "./verb.ts";
-import type { VerbEntry } from "./verb-table.ts";
+import type { Invocation, VerbEntry } from "./verb.ts";
+import * as table from "./verb-table.ts";
 
 /** The parts of the process that a command uses. */
 type Host = Pick<NodeJS.Process, "stdin" | "stdout" | "stderr" | "env" | "on" | "off" | "exit">;
@@ -76,7 +76,7 @@ async function runVerb(
     return connection;
   };
   const interrupts = createInterrupts(host);
-  const invocation = { args, options, flags: shared, output, env: host.env, stdin: host.stdin, connect, ...interrupts };
+  const invocation = { args, options, flags: shared, table, output, env: host.env, stdin: host.stdin, connect, ...interrupts };
   try {
     return await run(invocation as unknown as Invocation<never>);
   } catch (error) {

@@ -4,7 +4,7 @@ import type { Output, Style } from "./output.ts";
 import type { Column } from "./table.ts";
 
 /** The color of a state of a task. */
-export const stateStyles: Readonly<Record<TaskState, Style>> = {
+const stateStyles: Readonly<Record<TaskState, Style>> = {
   queued: "dim",
   running: "cyan",
   completed: "green",

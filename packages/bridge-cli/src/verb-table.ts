@@ -1,31 +1,6 @@
 import type { EventType } from "bridge-client";
 import { InvalidArgumentError } from "commander";
-import type { Run } from "./verb.ts";
-
-/** An option of a verb. */
-export interface OptionEntry {
-  flags: string;
-  text: string;
-  choices?: readonly string[];
-  /** Converts the text. Throws an InvalidArgumentError. Repeated options get the previous value. */
-  parse?: (text: string, previous: unknown) => unknown;
-  /** Names of options that cannot be used with this one. */
-  conflicts?: readonly string[];
-}
-
-/** One command of `bridge`. */
-export interface VerbEntry {
-  /** One word, or two for a command of a group. */
-  name: string;
-  /** For example `<id> [path]`. */
-  arguments?: string;
-  summary: string;
-  options?: readonly OptionEntry[];
-  /** Lines below the options in the help. */
-  help?: string;
-  /** Loads the code of the verb, so that the help and the other verbs do not wait for it. */
-  load(): Promise<{ run: Run<never> }>;
-}
+import type { OptionEntry, VerbEntry } from "./verb.ts";
 
 /** What the groups of commands do. */
 export const groups: Readonly<Record<string, string>> = {

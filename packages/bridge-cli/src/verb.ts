@@ -8,6 +8,7 @@ export interface Invocation<Options> {
   args: readonly string[];
   options: Options;
   flags: ConnectionFlags;
+  table: VerbTable;
   output: Output;
   env: NodeJS.ProcessEnv;
   stdin: NodeJS.ReadStream;
@@ -21,3 +22,37 @@ export interface Invocation<Options> {
 
 /** Runs a verb. Without an exit code, the command succeeded. */
 export type Run<Options> = (invocation: Invocation<Options>) => Promise<ExitCode | undefined>;
+
+/** An option of a verb. */
+export interface OptionEntry {
+  flags: string;
+  text: string;
+  choices?: readonly string[];
+  /** Converts the text. Throws an InvalidArgumentError. Repeated options get the previous value. */
+  parse?: (text: string, previous: unknown) => unknown;
+  /** Names of options that cannot be used with this one. */
+  conflicts?: readonly string[];
+}
+
+/** One command of `bridge`. */
+export interface VerbEntry {
+  /** One word, or two for a command of a group. */
+  name: string;
+  /** For example `<id> [path]`. */
+  arguments?: string;
+  summary: string;
+  options?: readonly OptionEntry[];
+  /** Lines below the options in the help. */
+  help?: string;
+  /** Loads the code of the verb, so that the help and the other verbs do not wait for it. */
+  load(): Promise<{ run: Run<never> }>;
+}
+
+/** All commands, for the help and for completion. */
+export interface VerbTable {
+  verbs: readonly VerbEntry[];
+  /** What the groups of commands do. */
+  groups: Readonly<Record<string, string>>;
+  /** The options that every command has. */
+  sharedOptions: readonly OptionEntry[];
+}

@@ -1,5 +1,5 @@
 import { CommandError } from "../command-error.ts";
-import { readVersion } from "../create-program.ts";
+import { readVersion } from "../read-version.ts";
 import { printRecord } from "../record.ts";
 import type { Run } from "../verb.ts";
 
