@@ -23,6 +23,7 @@ const optionalPackages = [
   "@modelcontextprotocol/node",
   "@modelcontextprotocol/server",
   "ai",
+  "bridge-cli",
   "council",
   "eventsource-parser",
   "execa",

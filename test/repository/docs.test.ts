@@ -20,6 +20,7 @@ const otherNames = new Set([
   "BRIDGE_CALLBACK_SECRETS_FILE",
   "BRIDGE_URL", // Settings of the Convex example.
   "BRIDGE_TOKEN",
+  "BRIDGE_PROFILE", // A setting of the command line.
   "BRIDGE_TEST_POSTGRES", // A setting of the tests.
   "BRIDGE_GREETER_GREETING", // The setting of the example of a new adapter.
 ]);

@@ -1,0 +1,90 @@
+import { createInterface } from "node:readline";
+import { type Approval, type BridgeClient, BridgeClientError } from "bridge-client";
+import type { Output } from "./output.ts";
+import { toOneLine } from "./show-hidden.ts";
+
+/** The part of an approval that a person needs for a decision. */
+export type Question = Pick<Approval, "approvalId" | "taskId" | "toolName" | "input">;
+
+/** Asks a person on the terminal for decisions, one after the other. */
+export interface ApprovalDesk {
+  /** Asks about an approval, after those that were added before. */
+  add(question: Question): void;
+  /** Withdraws the question, because the approval was decided elsewhere. */
+  withdraw(approvalId: string, outcome: string): void;
+  close(): void;
+}
+
+/** Input of a tool that is longer is cut; `bridge approvals --json` prints all of it. */
+const MAX_INPUT_LENGTH = 2_000;
+
+/** Creates the desk. It reads lines from stdin, and passes decisions to Bridge. */
+export function createApprovalDesk(client: BridgeClient, output: Output, stdin: NodeJS.ReadStream): ApprovalDesk {
+  const waiting: Question[] = [];
+  // Ids whose decision was sent from here; the event of the decision is not reported again.
+  const decidedHere = new Set<string>();
+  // Without `terminal`, Ctrl-C remains a signal.
+  const lines = createInterface({ input: stdin, terminal: false });
+
+  const ask = (): void => {
+    const [question] = waiting;
+    if (question === undefined) {
+      output.status.resume();
+      return;
+    }
+    output.status.suspend();
+    const { approvalId, taskId, toolName, input } = question;
+    const text = toOneLine(typeof input === "string" ? input : (JSON.stringify(input) ?? ""));
+    output.warn(output.paintNote("yellow", `Approval ${approvalId} of task ${toOneLine(taskId)}`));
+    output.warn(`  ${toOneLine(toolName)} ${text.length > MAX_INPUT_LENGTH ? `${text.slice(0, MAX_INPUT_LENGTH)}… (cut)` : text}`);
+    output.warn("Approve it? Enter y, or n and a reason:");
+  };
+
+  const next = (): void => {
+    waiting.shift();
+    ask();
+  };
+
+  async function decide(question: Question, decision: "approve" | "reject", reason: string | undefined): Promise<void> {
+    decidedHere.add(question.approvalId);
+    try {
+      await client.approvals.decide(question.approvalId, decision, reason);
+      output.note(decision === "approve" ? "Approved." : "Rejected.");
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error);
+      const isRightMissing = error instanceof BridgeClientError && error.status === 403;
+      output.warn(`The decision was not stored: ${detail}${isRightMissing ? " Another token can decide it." : ""}`);
+    }
+    next();
+  }
+
+  // While a decision is sent, further lines are for the next question, so they are ignored.
+  let isBusy = false;
+  lines.on("line", (line) => {
+    const [question] = waiting;
+    if (question === undefined || isBusy) return;
+    const answer = /^\s*(y|yes|n|no)\b[\s:,]*(.*)$/i.exec(line);
+    if (answer === null) return output.warn("Enter y to approve, or n and a reason to reject:");
+    const [, word = "", reason = ""] = answer;
+    isBusy = true;
+    void decide(question, /^y/i.test(word) ? "approve" : "reject", reason.trim() || undefined).finally(() => {
+      isBusy = false;
+    });
+  });
+
+  return {
+    add(question) {
+      waiting.push(question);
+      if (waiting.length === 1) ask();
+    },
+    withdraw(approvalId, outcome) {
+      if (decidedHere.has(approvalId)) return;
+      const index = waiting.findIndex((question) => question.approvalId === approvalId);
+      if (index < 0) return;
+      output.note(`Approval ${approvalId}: ${toOneLine(outcome)}.`);
+      if (index === 0) next();
+      else waiting.splice(index, 1);
+    },
+    close: () => lines.close(),
+  };
+}

@@ -1,0 +1,45 @@
+import type { BridgeEvent } from "bridge-client";
+import type { Output, Style } from "./output.ts";
+import { toOneLine } from "./show-hidden.ts";
+
+/** Returns an event as one line for people, cut to the width of the terminal. */
+export function describeEvent(event: BridgeEvent, { paint, columns }: Pick<Output, "paint" | "columns">, withTask: boolean): string {
+  const time = new Date(event.timestamp).toTimeString().slice(0, 8);
+  const start = `${time}  ${withTask ? `${toOneLine(event.taskId)}  ` : ""}${event.type.padEnd(TYPE_WIDTH)}`;
+  const text = toOneLine(describeData(event));
+  const room = Math.max(columns - start.length - 2, MIN_TEXT_WIDTH);
+  return `${paint(styleOf(event), start)}  ${text.length > room ? `${text.slice(0, room - 1)}…` : text}`;
+}
+
+/** Returns what happened, without the name of the event. */
+function describeData({ type, data }: BridgeEvent): string {
+  switch (type) {
+    case "assistant.text":
+      return data.content;
+    case "tool.invoked":
+      return `${data.toolName} ${toJson(data.input)}`;
+    case "tool.completed":
+      return `${data.toolName}${data.isError ? " failed" : ""} ${toJson(data.output)}`;
+    case "tool.approval_requested":
+      return `${data.approvalId} ${data.toolName} ${toJson(data.input)}`;
+    case "tool.approval_resolved":
+      return `${data.approvalId} ${data.decision} by ${data.by}${data.reason === null ? "" : `: ${data.reason}`}`;
+    case "execution.completed":
+      return data.output ?? "";
+    case "execution.failed":
+      return `${data.errorCode ?? ""} ${data.error}`;
+    default:
+      return toJson(data);
+  }
+}
+
+const TYPE_WIDTH = "tool.approval_requested".length;
+const MIN_TEXT_WIDTH = 20;
+
+function styleOf({ type }: BridgeEvent): Style {
+  if (type === "execution.failed" || type === "callback.dead") return "red";
+  if (type === "execution.completed" || type === "callback.delivered") return "green";
+  return type === "tool.approval_requested" ? "yellow" : "dim";
+}
+
+const toJson = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));

@@ -1,0 +1,78 @@
+import type { Output, Style } from "./output.ts";
+import { toOneLine } from "./show-hidden.ts";
+
+/** A column of a list. */
+export interface Column<Row> {
+  title: string;
+  /** The exact value, for pipes. */
+  value: (row: Row) => string | number | null | undefined;
+  /** What people read instead, on a terminal. Default: the exact value. */
+  shown?: (row: Row) => string;
+  style?: (row: Row) => Style | null;
+  align?: "right";
+  /** Whether this column is cut if the table is wider than the terminal. */
+  isFlexible?: true;
+}
+
+/** Prints a list: JSON on request, aligned columns on a terminal, and tab-separated exact values in a pipe. */
+export function printTable<Row>(output: Output, rows: readonly Row[], columns: readonly Column<Row>[]): void {
+  if (output.format === "json") output.printJson(rows);
+  else if (output.format === "pipe")
+    for (const row of rows) output.print(columns.map((column) => toOneLine(String(column.value(row) ?? ""))).join("\t"));
+  else if (rows.length === 0) output.note("None.");
+  else printAligned(output, rows, columns);
+}
+
+function printAligned<Row>(output: Output, rows: readonly Row[], columns: readonly Column<Row>[]): void {
+  const cells = rows.map((row) => columns.map((column) => toOneLine(column.shown?.(row) ?? String(column.value(row) ?? "-"))));
+  const widths = fitWidths(
+    columns.map(({ title }, index) => Math.max(title.length, ...cells.map((line) => line[index]?.length ?? 0))),
+    columns,
+    output.columns,
+  );
+  const layOut = (line: readonly string[], paint: (text: string, index: number) => string): string =>
+    line
+      .map((text, index) => paint(align(text, widths[index] ?? 0, columns[index]?.align), index))
+      .join(GAP)
+      .trimEnd();
+  output.print(
+    layOut(
+      columns.map(({ title }) => title.toUpperCase()),
+      (text) => output.paint("dim", text),
+    ),
+  );
+  for (const [number, line] of cells.entries()) {
+    const row = rows[number] as Row;
+    output.print(
+      layOut(line, (text, index) => {
+        const style = columns[index]?.style?.(row) ?? null;
+        return style === null ? text : output.paint(style, text);
+      }),
+    );
+  }
+}
+
+const GAP = "  ";
+/** A flexible column is never narrower, so a narrow terminal wraps the lines. */
+const MIN_FLEXIBLE_WIDTH = 12;
+
+/** Takes what is too wide from the flexible columns, from the widest one first. */
+function fitWidths(widths: readonly number[], columns: readonly Column<never>[], available: number): number[] {
+  const fitted = [...widths];
+  let excess = fitted.reduce((sum, width) => sum + width, GAP.length * (fitted.length - 1)) - available;
+  while (excess > 0) {
+    const widest = columns.reduce(
+      (best, { isFlexible }, index) => (isFlexible && (fitted[index] ?? 0) > (fitted[best] ?? 0) ? index : best),
+      columns.findIndex(({ isFlexible }) => isFlexible),
+    );
+    if (widest < 0 || (fitted[widest] ?? 0) <= MIN_FLEXIBLE_WIDTH) return fitted;
+    fitted[widest] = (fitted[widest] ?? 0) - 1;
+    excess -= 1;
+  }
+  return fitted;
+}
+
+function align(text: string, width: number, side: "right" | undefined): string {
+  const cut = text.length > width ? `${text.slice(0, width - 1)}…` : text;
+  return side === "right" ? cut.padStart(width) : cut.padEnd(width);
+}

@@ -1,0 +1,253 @@
+import type { EventType } from "bridge-client";
+import { InvalidArgumentError } from "commander";
+import type { OptionEntry, VerbEntry } from "./verb.ts";
+
+/** What the groups of commands do. */
+export const groups: Readonly<Record<string, string>> = {
+  profile: "Manage the saved addresses and tokens.",
+};
+
+/** The options that every command has. */
+export const sharedOptions: readonly OptionEntry[] = [
+  { flags: "--url <url>", text: "address of Bridge (BRIDGE_URL)" },
+  { flags: "--profile <name>", text: "saved address and token (BRIDGE_PROFILE)" },
+  { flags: "-q, --quiet", text: "print no progress" },
+  { flags: "--json [fields]", text: "print JSON, with =a,b only these fields" },
+  { flags: "--no-color", text: "print no colors (NO_COLOR)" },
+];
+
+const taskStates = ["queued", "running", "completed", "failed", "cancelled"];
+const callbackStates = ["pending", "delivered", "dead"];
+const eventTypes: readonly EventType[] = [
+  "execution.started",
+  "execution.progress",
+  "execution.completed",
+  "execution.failed",
+  "assistant.text",
+  "assistant.text_discarded",
+  "tool.invoked",
+  "tool.completed",
+  "tool.approval_requested",
+  "tool.approval_resolved",
+  "callback.delivered",
+  "callback.dead",
+];
+const limit = (fallback: number): OptionEntry => ({
+  flags: "-n, --limit <n>",
+  text: `maximum number of entries (default: ${fallback})`,
+  parse: parseInteger(1, 100_000),
+});
+const waitLimit = (flags: string): OptionEntry => ({
+  flags,
+  text: "stop waiting after this time with exit code 124",
+  parse: parseInteger(0, 31_536_000),
+});
+
+/** All commands, in the order of the help. */
+export const verbs: readonly VerbEntry[] = [
+  {
+    name: "dispatch",
+    arguments: "[message]",
+    summary: 'Dispatch a task, follow it, and print its output. The message "-" is read from stdin.',
+    options: [
+      { flags: "-a, --agent <id>", text: "agent that runs the task" },
+      { flags: "-p, --provider <name>", text: "adapter that runs the agent" },
+      { flags: "-m, --model <name>", text: "model" },
+      { flags: "--profile <profile>", text: "inspect: read only; modify: edit files and run commands", parse: parseTaskProfile },
+      { flags: "--approvals <mode>", text: "what happens to calls that need permission", choices: ["ask", "deny", "allow"] },
+      { flags: "--timeout <seconds>", text: "time limit of the task", parse: parseInteger(1, 86_400) },
+      { flags: "--label <name=value>", text: "label of the task (repeatable)", parse: collectPairs },
+      { flags: "--schema <json>", text: "JSON Schema of the output, or @ and a file that contains it" },
+      { flags: "--file <[path=]file>", text: "file for the workspace of the agent (repeatable)", parse: collect },
+      { flags: "--id <taskId>", text: "id of the task; a repeated id dispatches nothing twice" },
+      { flags: "--callback <url>", text: "receives the result" },
+      { flags: "--detach", text: "print the id of the task, and do not follow it", conflicts: ["wait"] },
+      { flags: "--dry-run", text: "print what the dispatch would do, and dispatch nothing", conflicts: ["detach", "wait"] },
+      waitLimit("--wait <seconds>"),
+    ],
+    help: [
+      "--profile of this command is the permission of the task. To select a saved address, use",
+      "bridge --profile <name> dispatch …, or BRIDGE_PROFILE.",
+      "",
+      "Ctrl-C stops following the task, which continues. Press it again within 2 seconds to cancel the task.",
+    ].join("\n"),
+    load: () => import("./verbs/dispatch.ts"),
+  },
+  {
+    name: "tasks",
+    summary: "List tasks, newest first.",
+    options: [
+      { flags: "-s, --state <state>", text: "in this state", choices: taskStates },
+      { flags: "-a, --agent <id>", text: "of this agent" },
+      { flags: "-p, --provider <name>", text: "of this adapter" },
+      { flags: "--error <code>", text: "that ended with this error code" },
+      { flags: "--callback <state>", text: "whose callback is in this state", choices: callbackStates },
+      { flags: "--after <time>", text: "created after this time, for example 2026-11-22T09:30:00Z or 2h" },
+      { flags: "--before <time>", text: "created before this time" },
+      { flags: "--id-prefix <text>", text: "whose id begins with this text" },
+      { flags: "--root <id>", text: "this task and all tasks below it; *: tasks without a parent" },
+      { flags: "--label <name=value>", text: "with this label" },
+      { flags: "--search <text>", text: "whose title contains this text" },
+      limit(50),
+    ],
+    load: () => import("./verbs/tasks.ts"),
+  },
+  {
+    name: "task",
+    arguments: "<id>",
+    summary: "Print one task, with its request and its result.",
+    load: () => import("./verbs/task.ts"),
+  },
+  {
+    name: "tail",
+    arguments: "[id]",
+    summary: "Follow the events of a task, or the new events of all tasks.",
+    options: [
+      { flags: "--types <types>", text: "only these types, separated by commas", parse: parseEventTypes },
+      { flags: "--after <eventId>", text: "continue after this event" },
+    ],
+    load: () => import("./verbs/tail.ts"),
+  },
+  {
+    name: "wait",
+    arguments: "<id...>",
+    summary: "Wait for tasks. The exit code is that of the first one that did not complete.",
+    options: [waitLimit("--timeout <seconds>")],
+    load: () => import("./verbs/wait.ts"),
+  },
+  {
+    name: "cancel",
+    arguments: "<id...>",
+    summary: "Cancel tasks, and wait for their end.",
+    load: () => import("./verbs/cancel.ts"),
+  },
+  {
+    name: "approvals",
+    arguments: "[watch]",
+    summary: "List approvals. With watch, ask for a decision on each one that waits.",
+    options: [
+      { flags: "-s, --state <state>", text: "in this state (default: pending)", choices: ["pending", "approved", "rejected", "all"] },
+      limit(50),
+    ],
+    load: () => import("./verbs/approvals.ts"),
+  },
+  {
+    name: "approve",
+    arguments: "<id>",
+    summary: "Approve a tool call.",
+    options: [{ flags: "--reason <text>", text: "stored with the decision" }],
+    load: () => import("./verbs/approve.ts"),
+  },
+  {
+    name: "reject",
+    arguments: "<id>",
+    summary: "Reject a tool call.",
+    options: [{ flags: "--reason <text>", text: "stored with the decision, and passed to the agent" }],
+    load: () => import("./verbs/reject.ts"),
+  },
+  {
+    name: "callbacks",
+    arguments: "[taskId]",
+    summary: "List callbacks, or the attempts of one.",
+    options: [{ flags: "-s, --state <state>", text: "in this state", choices: callbackStates }, limit(50)],
+    load: () => import("./verbs/callbacks.ts"),
+  },
+  {
+    name: "redeliver",
+    arguments: "[taskId]",
+    summary: "Deliver a dead callback again, or all dead callbacks of a receiver.",
+    options: [
+      { flags: "--dead", text: "all dead callbacks of the receiver in --origin" },
+      { flags: "--origin <url>", text: "scheme, host and port of the receiver" },
+    ],
+    load: () => import("./verbs/redeliver.ts"),
+  },
+  {
+    name: "files",
+    arguments: "<id> [path]",
+    summary: "List the files that a task left in its workspace, or print one.",
+    load: () => import("./verbs/files.ts"),
+  },
+  {
+    name: "diff",
+    arguments: "<id>",
+    summary: "Print the changes of a task to its git work tree.",
+    load: () => import("./verbs/diff.ts"),
+  },
+  {
+    name: "adapters",
+    arguments: "[provider]",
+    summary: "List the adapters, or the checks of one.",
+    options: [{ flags: "--check", text: "check the health of this adapter now" }],
+    load: () => import("./verbs/adapters.ts"),
+  },
+  {
+    name: "usage",
+    summary: "Sum up what tasks have used and what they cost.",
+    options: [
+      { flags: "--window <window>", text: "period (default: 24h)", choices: ["24h", "7d", "30d", "90d", "365d"] },
+      { flags: "--by <group>", text: "groups (default: agent)", choices: ["agent", "provider", "model", "label", "day", "hour"] },
+      { flags: "-n, --limit <n>", text: "maximum number of groups (default: 20)", parse: parseInteger(1, 100) },
+    ],
+    load: () => import("./verbs/usage.ts"),
+  },
+  {
+    name: "ui",
+    summary: "Print a link that signs a browser in to the console. It is valid once, within 60 seconds.",
+    load: () => import("./verbs/ui.ts"),
+  },
+  {
+    name: "profile add",
+    arguments: "<name>",
+    summary: "Save an address and a token. The token is read from the terminal or from stdin.",
+    options: [
+      { flags: "--token-file <file>", text: "read the token from this file instead", conflicts: ["tokenCommand"] },
+      { flags: "--token-command <command>", text: "run this command to get the token instead" },
+      { flags: "--no-check", text: "do not check the address and the token" },
+    ],
+    load: () => import("./verbs/profile-add.ts"),
+  },
+  {
+    name: "profile use",
+    arguments: "<name>",
+    summary: "Select the profile that commands use.",
+    load: () => import("./verbs/profile-use.ts"),
+  },
+  { name: "profile list", summary: "List the profiles.", load: () => import("./verbs/profile-list.ts") },
+  {
+    name: "completion",
+    arguments: "<shell>",
+    summary: "Print the completion script for bash, zsh or fish.",
+    load: () => import("./verbs/completion.ts"),
+  },
+  { name: "version", summary: "Print the versions of this program and of Bridge.", load: () => import("./verbs/version.ts") },
+];
+
+function parseInteger(lowest: number, highest: number) {
+  return (text: string): number => {
+    if (/^\d{1,9}$/.test(text) && Number(text) >= lowest && Number(text) <= highest) return Number(text);
+    throw new InvalidArgumentError(`It must be an integer from ${lowest} to ${highest}.`);
+  };
+}
+
+function parseTaskProfile(text: string): string {
+  if (text === "inspect" || text === "modify") return text;
+  throw new InvalidArgumentError(`It must be inspect or modify. To select a saved address: bridge --profile ${text} dispatch …`);
+}
+
+function parseEventTypes(text: string): string[] {
+  const types = text.split(",").map((part) => part.trim());
+  const unknown = types.find((type) => !eventTypes.some((known) => known === type));
+  if (unknown === undefined) return types;
+  throw new InvalidArgumentError(`There is no event type "${unknown}". Types: ${eventTypes.join(", ")}.`);
+}
+
+function collect(text: string, previous: unknown): string[] {
+  return [...((previous as string[] | undefined) ?? []), text];
+}
+
+function collectPairs(text: string, previous: unknown): Record<string, string> {
+  const [, name, value] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError("It must be name=value.");
+  return { ...(previous as Record<string, string> | undefined), [name]: value };
+}

@@ -1,0 +1,4 @@
+import { createDecision } from "../decide.ts";
+
+/** Approves a tool call. */
+export const run = createDecision("approve");

@@ -1,0 +1,34 @@
+import type { CallbackAttempt, CallbackState } from "bridge-client";
+import { callbackColumns } from "../callback-columns.ts";
+import { formatDuration, formatRelative } from "../format.ts";
+import { nameTask } from "../name-task.ts";
+import { type Column, printTable } from "../table.ts";
+import { takeSome } from "../take-some.ts";
+import type { Run } from "../verb.ts";
+
+interface Options {
+  state?: CallbackState;
+  limit?: number;
+}
+
+/** Lists callbacks, or the attempts of one. */
+export const run: Run<Options> = async ({ args: [taskId], options: { state, limit = 50 }, output, signal, connect }) => {
+  const { callbacks } = connect().client;
+  if (taskId === undefined) {
+    printTable(output, await takeSome(callbacks.list({ state }, { signal }), limit, output), callbackColumns);
+    return undefined;
+  }
+  const callback = await nameTask(taskId, callbacks.get(taskId, { signal }));
+  if (output.format === "json") output.printJson(callback);
+  else printTable(output, callback.history, attemptColumns);
+  return undefined;
+};
+
+const attemptColumns: Column<CallbackAttempt>[] = [
+  { title: "attempt", value: ({ number }) => number, align: "right" },
+  { title: "at", value: ({ at }) => at, shown: ({ at }) => formatRelative(at) },
+  { title: "status", value: ({ status }) => status, align: "right" },
+  { title: "took", value: ({ durationMs }) => durationMs, shown: ({ durationMs }) => formatDuration(durationMs), align: "right" },
+  { title: "error", value: ({ error }) => error, isFlexible: true },
+  { title: "response", value: ({ response }) => response, isFlexible: true },
+];

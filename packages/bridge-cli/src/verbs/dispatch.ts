@@ -1,0 +1,133 @@
+import { BridgeClientError, type DispatchCheck, type DispatchRequest, type FieldError, type Task } from "bridge-client";
+import { buildDispatch, optionOfField, type TaskOptions } from "../build-dispatch.ts";
+import { CommandError } from "../command-error.ts";
+import { createDetachment } from "../create-detachment.ts";
+import { exitCodeOfError, exitCodeOfTask } from "../exit-code-of.ts";
+import { type ExitCode, exitCodes } from "../exit-codes.ts";
+import { followTask } from "../follow-task.ts";
+import { formatCost, formatDuration } from "../format.ts";
+import type { Output } from "../output.ts";
+import { readAll } from "../read-all.ts";
+import { printRecord } from "../record.ts";
+import { showHidden } from "../show-hidden.ts";
+import { durationMs } from "../task-columns.ts";
+import type { Invocation, Run } from "../verb.ts";
+
+interface Options extends TaskOptions {
+  detach?: boolean;
+  dryRun?: boolean;
+  /** Maximum time to follow the task, in seconds. */
+  wait?: number;
+}
+
+/** Dispatches a task, follows it and prints its output. */
+export const run: Run<Options> = async (invocation) => {
+  const { args, options, output, stdin, signal, connect } = invocation;
+  const [text] = args;
+  if (text === undefined)
+    throw new CommandError("usage", "The message is missing.", { hint: 'Give a text, or "-" to read it from stdin.' });
+  const request = buildDispatch(options, text === "-" ? await readAll(stdin) : text);
+  const { client } = connect();
+  if (options.dryRun === true) return printCheck(await client.checkDispatch(request, { signal }), output);
+  const accepted = await dispatch(invocation, request);
+  if (accepted.replayed) output.note(`The task ${request.taskId} existed before; nothing was dispatched.`);
+  if (options.detach !== true) return follow(invocation, request.taskId);
+  if (output.format === "json") output.printJson(accepted);
+  else output.print(accepted.taskId);
+  return undefined;
+};
+
+async function dispatch({ connect, signal, output }: Invocation<Options>, request: DispatchRequest & { taskId: string }) {
+  try {
+    return await connect().client.dispatch(request, { signal });
+  } catch (error) {
+    if (!(error instanceof BridgeClientError)) throw error;
+    if (error.code === "unreachable")
+      output.note(`If Bridge has received the task, a repetition with --id ${request.taskId} does not run it twice.`);
+    const { code, message, requestId, retryAfterMs } = error;
+    const status = error.status === null ? {} : { status: error.status };
+    throw new BridgeClientError(code, message, { ...status, errors: error.errors.map(nameOption), requestId, retryAfterMs, cause: error });
+  }
+}
+
+/** Adds the name of the option to an error of a field of the API. */
+function nameOption({ path, message }: FieldError): FieldError {
+  const option = optionOfField[path.split(".")[0] ?? ""];
+  return { path: option === undefined ? path : `${option} (${path})`, message };
+}
+
+/** Why following ended before the task. */
+type Stop = "detached" | "waitOver";
+
+async function follow(invocation: Invocation<Options>, taskId: string): Promise<ExitCode> {
+  const { options, output, stdin, signal, connect, onInterrupt } = invocation;
+  const connection = connect();
+  const { client } = connection;
+  const stopped = new AbortController();
+  const stop = (reason: Stop): void => stopped.abort(reason);
+  const detachment = createDetachment({
+    announce: () => output.warn(`The task continues: bridge wait ${taskId}\nPress Ctrl-C again to cancel it.`),
+    cancel() {
+      output.note("Canceling the task.");
+      client.cancel(taskId).catch((error: Error) => output.warn(`The task was not canceled: ${error.message}`));
+    },
+    detach: () => stop("detached"),
+  });
+  const endInterrupts = onInterrupt(detachment.interrupt);
+  const timer = options.wait === undefined ? undefined : setTimeout(() => stop("waitOver"), options.wait * 1000);
+  try {
+    return printResult(await followTask(taskId, { connection, output, stdin, signal: AbortSignal.any([signal, stopped.signal]) }), output);
+  } catch (error) {
+    if (!stopped.signal.aborted) throw error;
+    return stopped.signal.reason === ("detached" satisfies Stop)
+      ? exitCodes.interrupted
+      : reportWaitOver(await client.getTask(taskId), output);
+  } finally {
+    clearTimeout(timer);
+    detachment.close();
+    endInterrupts();
+  }
+}
+
+function reportWaitOver(task: Task, output: Output): ExitCode {
+  if (output.format === "json") output.printJson(task);
+  output.note(`The wait is over. The task continues: bridge wait ${task.taskId}`);
+  return task.waitingOn === "approval" ? exitCodes.needsPerson : exitCodes.waitOver;
+}
+
+/** Prints the output of an ended task to stdout, and how it ended to stderr. */
+function printResult(task: Task, output: Output): ExitCode {
+  const { result } = task;
+  if (output.format === "json") output.printJson(task);
+  else {
+    const text = result?.output ?? (result?.outputs === undefined ? "" : JSON.stringify(result.outputs, null, 2));
+    if (text !== "") output.print((output.format === "terminal" ? showHidden(text) : text).replace(/\n$/, ""));
+  }
+  const duration = durationMs(task);
+  const figures = [duration === null ? null : formatDuration(duration), task.costUsd === null ? null : formatCost(task.costUsd)];
+  const summary = [describeEnd(task), ...figures.filter((figure) => figure !== null)].join(" · ");
+  if (task.state === "completed") output.note(output.paintNote("green", summary));
+  else output.warn(`${output.paintNote("red", summary)}${result?.error === undefined ? "" : `\n${showHidden(result.error)}`}`);
+  return exitCodeOfTask(task);
+}
+
+const describeEnd = ({ taskId, state, errorCode }: Task): string => `${taskId} ${state === "failed" ? `failed: ${errorCode}` : state}`;
+
+function printCheck(check: DispatchCheck, output: Output): ExitCode {
+  const { problem, task, wouldAnswer } = check;
+  if (problem !== null && output.format !== "json")
+    throw new BridgeClientError(problem.code, problem.detail, { status: wouldAnswer, errors: problem.errors?.map(nameOption) });
+  printRecord(output, check, [
+    { name: "provider", value: task?.provider },
+    { name: "agent", value: task?.agentId },
+    { name: "model", value: task?.resolved.model },
+    { name: "profile", value: task?.resolved.profile },
+    { name: "approvals", value: task?.resolved.approvals },
+    { name: "timeout", value: task?.resolved.timeoutSeconds, shown: `${task?.resolved.timeoutSeconds} s` },
+    { name: "connection", value: task?.connection },
+    { name: "queue ahead", value: task?.queueAhead },
+    { name: "replayed", value: String(task?.replayed) },
+  ]);
+  for (const warning of task?.warnings ?? []) output.warn(warning);
+  return problem === null ? exitCodes.done : exitCodeOfError(new BridgeClientError(problem.code, problem.detail, { status: wouldAnswer }));
+}

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { dispatchTask, shellCommand, startBridgeProgram } from "../../support/bridge-program.ts";
+import { findFreePort } from "../../support/find-free-port.ts";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { accessTo, startCli, startOnTerminal } from "./start-cli.ts";
+
+let bridge: Bridge;
+beforeAll(async () => {
+  bridge = await startBridge();
+});
+afterAll(() => bridge.close());
+
+test("bridge tail and bridge wait follow a task across a kill of Bridge", async () => {
+  const dataDir = await temporaryDirectory();
+  const port = String(await findFreePort());
+  const start = () => startBridgeProgram(dataDir, { BRIDGE_PORT: port, ...shellCommand("exec sleep 1000") });
+  const killed = await start();
+  await dispatchTask(killed, { taskId: "long-1", agentId: "sleeper", message: "Sleep." });
+  const env = { BRIDGE_URL: killed.url, BRIDGE_DATA_DIR: dataDir };
+  const tail = await startCli(["tail", "long-1"], { env });
+  const wait = await startCli(["wait", "long-1"], { env });
+  await expect.poll(tail.stdout).toContain("execution.started");
+  await expect.poll(wait.stderr).toContain("Waiting for 1 task(s).");
+  killed.signal("SIGKILL");
+  await killed.exited;
+  await expect.poll(tail.stderr).toContain("Lost the connection to");
+  await start();
+  expect(await tail.exited).toBe(0);
+  expect(tail.stderr()).toContain("Reconnected.");
+  const lines = tail.stdout().trimEnd().split("\n");
+  const types = lines.map((line) => (JSON.parse(line) as { type: string }).type);
+  expect(types).toEqual(["execution.started", "execution.failed"]);
+  expect(await wait.exited).toBe(1);
+  expect(wait.stdout()).toContain("bridge_restarted");
+});
+
+test("bridge approvals watch asks for a decision on each approval, and prints them in a pipe", async () => {
+  const env = accessTo(bridge);
+  const ask = (taskId: string) => bridge.dispatch({ taskId, message: "ask", approvals: "ask", profile: "modify" });
+  const approvals = async (state: string) => (await bridge.call("GET", `/api/v2/approvals?state=${state}`)).body.data;
+  await ask("first-1");
+  await expect.poll(() => approvals("pending")).toHaveLength(1);
+  const cli = await startOnTerminal(["approvals", "watch"], { env });
+  const pipe = await startCli(["approvals", "watch"], { env });
+  await cli.waitFor(/of task first-1/);
+  await ask("second-1");
+  await expect.poll(pipe.stdout).toContain("second-1");
+  cli.type("y\n");
+  await cli.waitFor(/of task second-1/);
+  cli.type("n not now\n");
+  await expect.poll(() => approvals("rejected")).toMatchObject([{ taskId: "second-1", reason: "not now" }]);
+  expect(await approvals("approved")).toMatchObject([{ taskId: "first-1" }]);
+  cli.type("\u0003");
+  expect(await cli.exited).toBe(130);
+  const printed = pipe.stdout().trimEnd().split("\n");
+  expect(printed.map((line) => JSON.parse(line).taskId)).toEqual(["first-1", "second-1"]);
+});
