@@ -48,7 +48,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       { address, docs: `${address}/docs`, version, adapters: loaded.map(({ provider }) => provider), dataDir: config.dataDir },
       "listening",
     );
-    await warnOfMissingIsolation();
+    await warnOfMissingIsolation(config, options);
     if (engine.cluster !== null && config.node.files === "shared") await checkSharedFiles(engine.cluster, config.filesDir);
     await engine.membership?.join(closing.signal);
     try {
@@ -104,14 +104,6 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
     if (nodes.length > 0) logger.warn({ nodes }, "settings that should be equal on all nodes differ from those of other nodes");
   }
 
-  async function warnOfMissingIsolation(): Promise<void> {
-    if (sandbox.missing !== null) logger.warn({ setting: config.sandbox, reason: sandbox.missing }, "runtimes run without a sandbox");
-    const labels = await getProcessLabels();
-    if (sandbox.sandbox === null && "missing" in labels) {
-      logger.warn({ reason: labels.missing }, "processes that leave their session and clear their environment can outlive their task");
-    }
-  }
-
   async function suggestAdapters(): Promise<void> {
     try {
       const directory = path.join(config.dataDir, "programs");
@@ -156,6 +148,17 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       await suggestion;
     },
   };
+}
+
+async function warnOfMissingIsolation(
+  { sandbox: setting }: Pick<Config, "sandbox">,
+  { sandbox: { sandbox, missing }, logger }: Pick<LifecycleOptions, "sandbox" | "logger">,
+): Promise<void> {
+  if (missing !== null) logger.warn({ setting, reason: missing }, "runtimes run without a sandbox");
+  const labels = await getProcessLabels();
+  if (sandbox === null && "missing" in labels) {
+    logger.warn({ reason: labels.missing }, "processes that leave their session and clear their environment can outlive their task");
+  }
 }
 
 /** Returns the address of the console with a ticket of the operator's token; null if the tokens file has all tokens. */
