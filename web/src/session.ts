@@ -69,12 +69,9 @@ export function createSession(onChange: () => void) {
     change({ kind: "checking" });
     /** Returns whether Bridge still accepts the token. During an upgrade, a single node can reject a token that the others accept. */
     const confirmToken = async (): Promise<boolean> => {
-      const isRejected = await identify(token).then(
-        (identity) => identity === null,
-        () => false,
-      );
-      if (isRejected && attempt === current) end(WITHDRAWN);
-      return !isRejected;
+      const isWithdrawn = await isRejected(token);
+      if (isWithdrawn && attempt === current) end(WITHDRAWN);
+      return !isWithdrawn;
     };
     const api = createApi(token, () => void confirmToken());
     while (attempt === current) {
@@ -91,13 +88,9 @@ export function createSession(onChange: () => void) {
   }
 
   function start(part: Pick<ConsoleContext, "identity" | "api" | "token">, confirmToken: () => Promise<boolean>): void {
-    const feed = createFeed(part.token, confirmToken);
-    const attention = createAttention({ api: part.api, feed });
-    close = () => {
-      attention.close();
-      feed.close();
-    };
-    change({ kind: "signed-in", context: { ...part, feed, attention } });
+    const followed = follow(part, confirmToken);
+    close = followed.close;
+    change({ kind: "signed-in", context: { ...part, ...followed.parts } });
   }
 
   /** Signs in with a token that stays in this tab. */
@@ -165,10 +158,30 @@ export function createSession(onChange: () => void) {
   };
 }
 
+/** Starts to follow what happens. */
+function follow({ token, api }: Pick<ConsoleContext, "token" | "api">, confirmToken: () => Promise<boolean>) {
+  const feed = createFeed(token, confirmToken);
+  const attention = createAttention({ api, feed });
+  return {
+    parts: { feed, attention },
+    close(): void {
+      attention.close();
+      feed.close();
+    },
+  };
+}
+
 /** Ends the session in Bridge. If Bridge does not respond, the session ends by itself. */
 function closeSession(api: Api): void {
   api.call("/api/v2/sessions/current", { method: "DELETE" }).catch(() => {});
 }
+
+/** Returns whether Bridge responds that it does not accept the token. */
+const isRejected = (token: string): Promise<boolean> =>
+  identify(token).then(
+    (identity) => identity === null,
+    () => false,
+  );
 
 /** Returns whose token it is; null if Bridge does not accept it. Rejects with an `ApiError`. */
 async function identify(token: string): Promise<Identity | null> {

@@ -94,19 +94,11 @@ export function createTimeline(markedEventId: string | null = null) {
     return append(turn, { kind: "text", at, text, isDiscarded: false });
   }
 
-  function addProgress(at: string, data: Record<string, unknown>): Entry {
-    return append(currentTurn(at, { isModel: false }), { kind: "progress", at, data });
-  }
-
   /** Returns the call with this id. An approval can precede the event of the call itself. */
   function findCall(at: string, { toolCallId, toolName, input }: { toolCallId: string; toolName: string; input: unknown }): ToolCall {
     const known = calls.get(toolCallId);
     if (known !== undefined) return known;
-    const call: ToolCall = {
-      ...({ kind: "tool", toolCallId, toolName, input, invokedAt: at, completedAt: null } as const),
-      ...{ output: null, isError: false, isTruncated: false, approval: null },
-    };
-    append(currentTurn(at, { isModel: true }), call);
+    const call = append(currentTurn(at, { isModel: true }), newCall(at, { toolCallId, toolName, input }));
     calls.set(toolCallId, call);
     openCalls += 1;
     return call;
@@ -148,7 +140,7 @@ export function createTimeline(markedEventId: string | null = null) {
         return call ?? null;
       }
       case "execution.progress":
-        return addProgress(at, event.data);
+        return append(currentTurn(at, { isModel: false }), { kind: "progress", at, data: event.data });
       default:
         return null;
     }
@@ -181,12 +173,16 @@ export function createTimeline(markedEventId: string | null = null) {
       lastEventAt = event.timestamp;
       count += 1;
       const entry = addToEntry(event);
-      const turn = entry === null ? undefined : turnOf.get(entry);
-      if (turn !== undefined) turn.revision += 1;
+      if (entry !== null) (turnOf.get(entry) as Turn).revision += 1;
       if (event.id === markedEventId) marked = entry;
     },
   };
 }
+
+const newCall = (invokedAt: string, named: Pick<ToolCall, "toolCallId" | "toolName" | "input">): ToolCall => ({
+  ...{ kind: "tool", ...named, invokedAt, completedAt: null, output: null },
+  ...{ isError: false, isTruncated: false, approval: null },
+});
 
 /** Marks the text since the last tool call as discarded. */
 function discardText(turns: readonly Turn[]): void {
