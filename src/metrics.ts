@@ -167,6 +167,17 @@ function createNodeMetrics(registers: Registry[]) {
       help: "By how much the clock of this host is ahead of the clock of the PostgreSQL server. 0 without PostgreSQL.",
       registers,
     }),
+    hints: new Counter({
+      name: "bridge_hints_total",
+      help: "Hints of other nodes, by what they report: events, stops, nodes, queue, callbacks. If none arrive, nodes see each other's work up to 1 s later.",
+      labelNames: ["kind"],
+      registers,
+    }),
+    tailLag: new Gauge({
+      name: "bridge_tail_lag_events",
+      help: "By how many events this node was behind the log when it last read it. 0 without PostgreSQL.",
+      registers,
+    }),
     buildInfo: new Gauge({
       name: "bridge_build_info",
       help: "Always 1. The label contains the version.",

@@ -74,6 +74,7 @@ export async function createEngine(
       metrics.storageFaults.inc();
       logFault(error);
     },
+    onTailLag: (events) => metrics.tailLag.set(events),
   });
   const eventLog = createEventLog({ store, metrics, logger });
   const approvals = createApprovals({ store, eventLog, metrics, logger, seconds: config.approvalSeconds });
@@ -130,6 +131,7 @@ export async function createEngine(
     if (view.nodes().some(({ id, state }) => id === node.id && state === "draining")) onDrainRequested();
   });
   onHint((hint) => {
+    metrics.hints.inc({ kind: hint.split(":", 1)[0] as string });
     if (hint === "nodes") void view.refresh();
     else if (hint === "events") webhooks.onForeignEvents();
     else if (hint.startsWith("callbacks:")) callbackWorker.searchSoon();

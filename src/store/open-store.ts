@@ -18,6 +18,8 @@ export interface StoreOptions {
   node: NodeIdentity;
   /** Called when the database failed and Bridge's own writes wait for it. */
   onFault(error: unknown): void;
+  /** Called after each read of the log of several nodes with the number of events that this node had not published. */
+  onTailLag(events: number): void;
 }
 
 /** An open store. */
@@ -40,6 +42,7 @@ export async function openStore({
   migrates,
   node,
   onFault,
+  onTailLag,
 }: StoreOptions): Promise<OpenedStore> {
   if (databaseUrl === null) {
     const sqlite = await import("./sqlite/open-store.ts");
@@ -54,6 +57,7 @@ export async function openStore({
     delivers,
     migrates,
     onFault,
+    onTailLag,
     onHint(hint) {
       for (const listener of listeners) listener(hint);
     },

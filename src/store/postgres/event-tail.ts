@@ -29,6 +29,8 @@ export interface EventTailOptions {
   needsAll(): boolean;
   /** Called at most once per read, because a client that gets several parts at once counts as slow. */
   publish(events: readonly StoredEvent[]): void;
+  /** Called after each read with the number of events that this node had not published. */
+  onLag(events: number): void;
   /** Called when own events wait for earlier ones, or have unknown numbers. A call of `catchUp` must follow. */
   onMissing(): void;
 }
@@ -49,7 +51,7 @@ export interface EventTail {
  * Creates the tail of a node: it publishes each event once, in number order. Events become visible in the order of their numbers, so a read
  * that finds an event finds all earlier ones that were not deleted.
  */
-export function createEventTail({ start, read, needsAll, publish, onMissing }: EventTailOptions): EventTail {
+export function createEventTail({ start, read, needsAll, publish, onLag, onMissing }: EventTailOptions): EventTail {
   let last = start;
   /** Own commits that earlier events of other nodes precede, in number order. */
   let held: (readonly StoredEvent[])[] = [];
@@ -76,6 +78,7 @@ export function createEventTail({ start, read, needsAll, publish, onMissing }: E
       const page = await read(rangesBetween(known), isWhole);
       // The page is outdated, or a client has begun to follow events that it lacks.
       if (rewinds !== rewindsBefore || (!isWhole && needsAll())) continue;
+      onLag(Math.max(0, page.last - last));
       publishPage(page, known);
       if (page.isCut) continue;
       if (held.length > 0) onMissing();

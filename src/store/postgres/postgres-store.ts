@@ -61,6 +61,8 @@ export interface PostgresStoreOptions {
   onFault?(error: unknown): void;
   /** Called with each hint of another node. */
   onHint?(hint: Hint): void;
+  /** Called after each read of the log with the number of events that this node had not published. */
+  onTailLag?(events: number): void;
 }
 
 /** A store on PostgreSQL, and the nodes that share it. */
@@ -72,7 +74,17 @@ export interface PostgresStore {
 
 /** Opens the store of a node in a PostgreSQL database, whose schema it brings up to date first. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  const { url, node, delivers = true, migrates = true, listenUrl = url, clock, onFault = () => {}, onHint = () => {} } = options;
+  const {
+    url,
+    node,
+    delivers = true,
+    migrates = true,
+    listenUrl = url,
+    clock,
+    onFault = () => {},
+    onHint = () => {},
+    onTailLag = () => {},
+  } = options;
   await prepareDatabase(url, migrates);
   let onLostEvents = (_lastShared: number): void => {};
   const log = createLogEpoch((lastShared) => onLostEvents(lastShared));
@@ -85,6 +97,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     read: (ranges, isWhole) => readLog(reader, ranges, isWhole),
     needsAll: () => needsAll(),
     publish: (events) => publish(events),
+    onLag: onTailLag,
     onMissing: () => eventPoll.now(),
   });
   onLostEvents = tail.rewind;

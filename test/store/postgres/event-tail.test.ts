@@ -19,6 +19,7 @@ function openLog({ pageSize = 500 } = {}) {
   const published: number[] = [];
   /** Lengths of the published arrays. */
   const parts: number[] = [];
+  const lags: number[] = [];
   const reads: { ranges: readonly LogRange[]; release(error?: Error): void }[] = [];
   const node = { needsAll: true };
   const tail = createEventTail({
@@ -36,12 +37,14 @@ function openLog({ pageSize = 500 } = {}) {
       parts.push(events.length);
       published.push(...events.map(({ number }) => number));
     },
+    onLag: (events) => lags.push(events),
     onMissing: () => void tail.catchUp().catch(() => {}),
   });
   return {
     tail,
     published,
     parts,
+    lags,
     reads,
     node,
     /** Another node, or this one, commits events; returns them. */
@@ -142,6 +145,17 @@ test("events of other nodes are published by a catch-up, which resolves with the
   const caughtUp = tail.catchUp();
   await settle();
   expect([await caughtUp, published]).toEqual([5, [1, 2, 3, 4, 5]]);
+});
+
+test("each read reports by how many events the node was behind", async () => {
+  const { tail, lags, commit, settle } = openLog();
+  tail.addOwn(commit(2));
+  commit(3);
+  void tail.catchUp();
+  await settle();
+  void tail.catchUp();
+  await settle();
+  expect(lags).toEqual([3, 0]);
 });
 
 test("a catch-up sees commits that end after an earlier read has begun", async () => {

@@ -50,6 +50,16 @@ const rejected = async (response: Response) => {
   return { status: response.status, code, detail, paths: errors?.map((error) => error.path) ?? [] };
 };
 
+test("metrics count the hints of other nodes, and show that a node follows the log", async () => {
+  const { start } = await createNodes();
+  const [a, b] = [await start("a"), await start("b")];
+  await dispatchTask(a, { taskId: "t1", provider: "command", agentId: "writer", message: "go" });
+  await taskInState(b, "t1", "completed");
+  const metrics = async () => (await b.call("GET", "/metrics")).text();
+  await expect.poll(metrics).toMatch(/^bridge_hints_total\{kind="events"\} [1-9]/m);
+  await expect.poll(metrics).toMatch(/^bridge_tail_lag_events 0$/m);
+});
+
 test("a node accepts tasks for the adapters and tags of other nodes, and reports where they run", async () => {
   const { start } = await createNodes();
   const a = await start("a", { BRIDGE_RETENTION_DAYS: "3" });
