@@ -111,7 +111,8 @@ export async function createClusterNode(options: NodeOptions): Promise<ClusterNo
     },
     async close() {
       isEnding = true;
-      await lives.at(-1)?.kill();
+      // A start that failed can leave the earlier process.
+      for (const life of running) if (lives.includes(life)) await life.kill();
       await proxy.close();
     },
     errorLines: () => lives.flatMap(({ errorLines }) => errorLines),
