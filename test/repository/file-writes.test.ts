@@ -41,6 +41,10 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
     calls: ["open"],
     because: "to read a file directly in the workspace, with O_NOFOLLOW and O_NONBLOCK",
   },
+  "packages/bridge-cli/src/profiles.ts": {
+    calls: ["chmodSync", "mkdirSync", "renameSync", "writeFileSync"],
+    because: "the user's own configuration directory",
+  },
   "packages/responder-bridge/src/artifact-store.ts": { calls: ["mkdir"], because: "one name, by the path of a held directory" },
 };
 

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { link, mkdir, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -60,8 +61,13 @@ test.runIf(existsSync("/proc/self/fd"))("never leads out while a directory and a
   const swap = `const fs = require("node:fs"); process.chdir(${JSON.stringify(root)}); console.log("ready");
     for (;;) { fs.renameSync("sub", "kept"); fs.renameSync("link", "sub"); fs.renameSync("sub", "link"); fs.renameSync("kept", "sub"); }`;
   const swapper = spawn(process.execPath, ["-e", swap], { stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(() => void swapper.kill("SIGKILL"));
-  await new Promise((resolve) => swapper.stdout.once("data", resolve));
+  const exited = once(swapper, "exit");
+  // The directory can only be removed when nothing changes in it.
+  onTestFinished(async () => {
+    swapper.kill("SIGKILL");
+    await exited;
+  });
+  await once(swapper.stdout, "data");
 
   const seen = new Set<string | null>();
   const listed = new Set<string>();

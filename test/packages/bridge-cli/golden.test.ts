@@ -5,7 +5,7 @@ import { startReceiver } from "../../support/start-receiver.ts";
 import { askUntil } from "../../support/until.ts";
 import { accessTo, runCli, runOnTerminal } from "./start-cli.ts";
 
-/** What each command prints on a terminal and in a pipe, recorded in `recordings/`. */
+/** What each command prints on a terminal and in a pipe, recorded in `golden/`. */
 const commands: Readonly<Record<string, readonly string[]>> = {
   dispatch: ["dispatch", "-p", "memory", "-a", "writer", "--id", "look-1", "look"],
   "dispatch-failed": ["dispatch", "-p", "memory", "-a", "writer", "--id", "fail-1", "fail"],
@@ -111,7 +111,7 @@ test.each(Object.entries(commands))("%s prints what is recorded", async (name, a
     "--- stderr of a pipe",
     mask(pipe.stderr),
   ];
-  await expect(`${recording.join("\n")}\n`).toMatchFileSnapshot(path.join(import.meta.dirname, "recordings", `${name}.txt`));
+  await expect(`${recording.join("\n")}\n`).toMatchFileSnapshot(path.join(import.meta.dirname, "golden", `${name}.txt`));
 });
 
 test("a terminal gets colors, unless NO_COLOR or --no-color is set, and a pipe gets none", async () => {
