@@ -117,7 +117,8 @@ const toKeyColumns = (webhooks: readonly WebhookKey[]) =>
 
 /** Sorted, because two nodes that lock the same rows in a different order would deadlock. */
 const deleteWebhooks = toStatement(
-  "DELETE FROM webhook WHERE name IN (SELECT name FROM webhook WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE)",
+  `WITH locked AS MATERIALIZED (SELECT name FROM webhook WHERE name = ANY ($1::text[]) ORDER BY name FOR UPDATE)
+   DELETE FROM webhook WHERE name IN (SELECT name FROM locked)`,
 );
 /** Returns the present position of those that have one. Sorted for the same reason. */
 const insertWebhooks = toStatement(
