@@ -74,17 +74,7 @@ export interface PostgresStore {
 
 /** Opens the store of a node in a PostgreSQL database, whose schema it brings up to date first. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  const {
-    url,
-    node,
-    delivers = true,
-    migrates = true,
-    listenUrl = url,
-    clock,
-    onFault = () => {},
-    onHint = () => {},
-    onTailLag = () => {},
-  } = options;
+  const { url, node, delivers = true, migrates = true, listenUrl = url, clock, onFault = () => {}, onHint = () => {} } = options;
   await prepareDatabase(url, migrates);
   let onLostEvents = (_lastShared: number): void => {};
   const log = createLogEpoch((lastShared) => onLostEvents(lastShared));
@@ -97,7 +87,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     read: (ranges, isWhole) => readLog(reader, ranges, isWhole),
     needsAll: () => needsAll(),
     publish: (events) => publish(events),
-    onLag: onTailLag,
+    onLag: options.onTailLag ?? (() => {}),
     onMissing: () => eventPoll.now(),
   });
   onLostEvents = tail.rewind;
