@@ -8,5 +8,5 @@ CREATE TABLE session (
   token_proof TEXT    NOT NULL,
   expires_at  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX session_tenant ON session (tenant);
+CREATE INDEX session_owner ON session (tenant, principal);
 CREATE INDEX session_expiry ON session (expires_at);

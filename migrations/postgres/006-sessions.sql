@@ -9,5 +9,5 @@ CREATE TABLE session (
   token_proof text   COLLATE "C" NOT NULL,
   expires_at  bigint NOT NULL
 );
-CREATE INDEX session_tenant ON session (tenant);
+CREATE INDEX session_owner ON session (tenant, principal);
 CREATE INDEX session_expiry ON session (expires_at);

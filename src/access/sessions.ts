@@ -35,7 +35,10 @@ export function createSessions({ store, tokens, tickets }: SessionOptions) {
       const principal = await tickets.redeem(ticket, "signIn");
       const known = principal === null ? null : tokens.findByName(principal.name);
       if (principal === null || known === null)
-        throw new BridgeError("unauthenticated", "The link is unknown, was used, or has expired after 60 seconds. Create a new one.");
+        throw new BridgeError(
+          "unauthenticated",
+          "The link is not valid: it was used, is older than 60 seconds, or its token was revoked. Create another link, or sign in with a token.",
+        );
       const { name, tenant, scopes, expiresAt: tokenExpiresAt } = principal;
       const token = `ses_${randomBytes(32).toString("base64url")}`;
       const row = {

@@ -52,7 +52,7 @@ export function createTickets({ store, tokens }: TicketOptions) {
       { purpose = "stream", scopes: granted = [...principal.scopes] }: TicketRequest = {},
     ): Promise<Ticket> {
       if (principal.derivedFrom !== undefined)
-        throw new BridgeError("scope_missing", "A session of the console cannot create tickets. Use its token.");
+        throw new BridgeError("scope_missing", "A session of the console cannot create tickets. Use the token that created the session.");
       rejectMissingScopes(principal.scopes, granted);
       const { name, tenant, expiresAt: tokenExpiresAt } = principal;
       const token = tokens.findByName(name);

@@ -32,7 +32,7 @@ export type SessionState =
   | { kind: "confirming"; present: Identity; offered: Identity; accept(): void; decline(): void }
   | { kind: "signed-in"; context: ConsoleContext };
 
-const WITHDRAWN = "Bridge no longer accepts this token. It has expired or was withdrawn. Sign in with another one.";
+const REVOKED = "Bridge no longer accepts this token. It has expired or was revoked. Sign in with another one.";
 /** The token of a session, which a sign-in link creates. */
 const SESSION_PREFIX = "ses_";
 const RETRY_MS = 1000;
@@ -69,9 +69,9 @@ export function createSession(onChange: () => void) {
     change({ kind: "checking" });
     /** Returns whether Bridge still accepts the token. During an upgrade, a single node can reject a token that the others accept. */
     const confirmToken = async (): Promise<boolean> => {
-      const isWithdrawn = await isRejected(token);
-      if (isWithdrawn && attempt === current) end(WITHDRAWN);
-      return !isWithdrawn;
+      const isRevoked = await isRejected(token);
+      if (isRevoked && attempt === current) end(REVOKED);
+      return !isRevoked;
     };
     const api = createApi(token, () => void confirmToken());
     while (attempt === current) {

@@ -126,7 +126,7 @@ export const sessionRoutes: FastifyPluginAsyncZodOpenApi<SessionRouteOptions> = 
     async (request, reply) => {
       const token = readBearerToken(request) ?? "";
       if (!sessions.isSession(token) || !(await sessions.close(token)))
-        throw new BridgeError("not_found", "This request has no session, but a token. Only sessions can be ended.");
+        throw new BridgeError("not_found", "This request uses a token, or a session that has ended. Only a session can be ended.");
       return reply.code(204).send();
     },
   );

@@ -43,7 +43,7 @@ afterAll(() => browser?.close());
 function createRepository(dataDir: string): void {
   const workspace = path.join(dataDir, "workspaces/default/auditor");
   mkdirSync(workspace, { recursive: true });
-  writeFileSync(path.join(workspace, "notes.md"), "TODO: write this down\n");
+  writeFileSync(path.join(workspace, "notes.md"), "BRIDGE: write this down\n");
   const git = (...args: string[]): void =>
     void execFileSync("git", ["-C", workspace, "-c", "user.name=n", "-c", "user.email=e", ...args], { stdio: "ignore" });
   git("init", "-q");
@@ -81,7 +81,7 @@ test.each([
     await expectFits();
 
     await hands.activate(page.getByRole("link", { name: "New task" }));
-    await fillIn(page, hands, { adapter: "command", agent: "auditor", message: "Count TODO in *.md" });
+    await fillIn(page, hands, { adapter: "command", agent: "auditor", message: "Count BRIDGE in *.md" });
     await hands.choose(page.getByLabel("Output", { exact: true }), "file");
     await hands.enter(page.getByLabel("Output file"), "report.md");
     await hands.activate(page.getByText("More fields"));
@@ -96,7 +96,7 @@ test.each([
     await call.getByRole("heading", { name: "Output" }).waitFor();
     await page.getByRole("region", { name: "Result" }).getByRole("cell", { name: "notes.md" }).waitFor();
     await hands.activate(page.getByRole("button", { name: "Show the diff" }));
-    await page.getByRole("table", { name: "Changes of report.md" }).getByText("TODO").waitFor();
+    await page.getByRole("table", { name: "Changes of report.md" }).getByText("BRIDGE").waitFor();
     await expectFits();
 
     await hands.activate(page.getByRole("link", { name: "New task" }));

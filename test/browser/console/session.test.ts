@@ -164,7 +164,7 @@ test("a withdrawn token shows the sign-in in every tab, because the event stream
   await bench.writeTokens(["operator", "stranger"]);
   await events;
   for (const tab of [page, second]) {
-    await tab.getByRole("alert").getByText("no longer accepts this token. It has expired or was withdrawn.").waitFor();
+    await tab.getByRole("alert").getByText("no longer accepts this token. It has expired or was revoked.").waitFor();
     await tab.getByLabel("Token").waitFor();
     expect(await tab.evaluate("sessionStorage.getItem('bridge.token')")).toBeNull();
   }

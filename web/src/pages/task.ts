@@ -127,7 +127,7 @@ class TaskPage extends PageElement {
       }
       this.#view.refresh();
     } catch (error) {
-      // The poll reports that the task does not exist, and ends the session of a withdrawn token.
+      // The poll reports that the task does not exist, and ends the session of a revoked token.
       if (!signal.aborted) this.#streamError = error;
     }
     this.requestUpdate();
