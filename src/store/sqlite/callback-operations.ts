@@ -180,10 +180,7 @@ function settleRow(
 ): Row | undefined {
   const line = encodeAttempt(attempts, settlement, now);
   return driver.get(
-    `UPDATE callback SET state = ?, attempts = attempts + 1, next_at = ?, last_status = ?, last_error = ?, updated_at = ?,
-       history = ${extendHistory({ history: "history", line: "?", position: "instr" })},
-       body = CASE WHEN ? = 'delivered' THEN NULL ELSE body END
-     WHERE task = ? AND state = 'pending' AND attempts = ? RETURNING attempts`,
+    settleSql,
     settlement.state,
     settlement.nextInMs === null ? null : now + settlement.nextInMs,
     settlement.lastStatus,
@@ -198,3 +195,9 @@ function settleRow(
 }
 
 const fromCallbacks = "FROM callback c CROSS JOIN task t ON t.seq = c.task";
+
+/** A constant, because the driver finds the compiled statement by its text. */
+const settleSql = `UPDATE callback SET state = ?, attempts = attempts + 1, next_at = ?, last_status = ?, last_error = ?, updated_at = ?,
+   history = ${extendHistory({ history: "history", line: "?", position: "instr" })},
+   body = CASE WHEN ? = 'delivered' THEN NULL ELSE body END
+ WHERE task = ? AND state = 'pending' AND attempts = ? RETURNING attempts`;
