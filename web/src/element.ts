@@ -2,14 +2,28 @@ import { LitElement } from "lit";
 import type { Route } from "./router.ts";
 import type { ConsoleContext } from "./session.ts";
 
-/** An element that paints at most once per frame. It renders into the document itself, where the one style sheet applies. */
+/** An element that renders into the document itself, where the one style sheet applies. Within a page, it paints with the page. */
 export abstract class BridgeElement extends LitElement {
-  /** Minimum time between two paints. Tables with many changes set it. */
-  protected paintGapMs = 0;
-  #paintedAt = Number.NEGATIVE_INFINITY;
-
   protected override createRenderRoot(): this {
     return this;
+  }
+}
+
+/** A page of the console. It paints at most once per frame. */
+export abstract class PageElement extends BridgeElement {
+  static override properties = { context: { attribute: false }, route: { attribute: false } };
+  declare context: ConsoleContext;
+  declare route: Route;
+  #paintedAt = Number.NEGATIVE_INFINITY;
+
+  /** Minimum time between two paints. Pages with many changes have one. */
+  protected get paintGapMs(): number {
+    return 0;
+  }
+
+  /** Handles a key that was pressed outside of a field. Returns whether the page used it. */
+  onKey(_key: string): boolean {
+    return false;
   }
 
   protected override async scheduleUpdate(): Promise<void> {
@@ -18,17 +32,5 @@ export abstract class BridgeElement extends LitElement {
     if (this.hasUpdated) await new Promise(requestAnimationFrame);
     this.#paintedAt = performance.now();
     await super.scheduleUpdate();
-  }
-}
-
-/** A page of the console. */
-export abstract class PageElement extends BridgeElement {
-  static override properties = { context: { attribute: false }, route: { attribute: false } };
-  declare context: ConsoleContext;
-  declare route: Route;
-
-  /** Handles a key that was pressed outside of a field. Returns whether the page used it. */
-  onKey(_key: string): boolean {
-    return false;
   }
 }

@@ -44,12 +44,15 @@ interface RequestView {
 
 /** One task: its request, its timeline, its result and what belongs to it. */
 class TaskPage extends PageElement {
-  protected override paintGapMs = 100;
   #timeline = createTimeline();
   /** Whether the page has scrolled to the event that its URL names. */
   #hasScrolled = false;
   #hasGap = false;
   #following: AbortController | null = null;
+  /** Whether the stream of the events has ended, or failed. */
+  #isTimelineComplete = false;
+  /** Whether the task had ended when the page opened. Then the page shows the timeline once, because its last turns come first. */
+  #isPast = false;
   #streamError: unknown = null;
   #message = "";
   #isConfirming = false;
@@ -69,6 +72,7 @@ class TaskPage extends PageElement {
       if (events?.some(({ taskId }) => taskId === this.route.id) ?? true) this.#view.refresh();
     });
     this.#timeline = createTimeline(this.route.query.get("event"));
+    this.#isTimelineComplete = false;
     this.#following = new AbortController();
     void this.#follow(this.#following.signal);
   }
@@ -80,6 +84,11 @@ class TaskPage extends PageElement {
     this.#following?.abort();
   }
 
+  /** The events of a running task can arrive by the hundred per second. */
+  protected override get paintGapMs(): number {
+    return this.#view.value === undefined ? 0 : 100;
+  }
+
   #isSettled(): boolean {
     const task = this.#view.value?.task;
     return task !== undefined && hasEnded(task) && task.callback?.state !== "pending";
@@ -88,15 +97,20 @@ class TaskPage extends PageElement {
   async #load(signal: AbortSignal): Promise<TaskView> {
     const { api } = this.context;
     const path = `/api/v2/tasks/${encodeURIComponent(this.route.id)}`;
-    const [task, children, request] = await Promise.all([
+    const first = this.#view.value === undefined;
+    const loadFiles = (): Promise<{ data: TaskFile[] } | null> =>
+      api.list<TaskFile>(`${path}/files`, { limit: MAX_FILES }, { signal }).catch(() => null);
+    const [task, children, request, filesOfAnyTask] = await Promise.all([
       api.call<Task>(path, { signal }),
       api.list<ListedTask>("/api/v2/tasks", { parentTaskId: this.route.id, limit: MAX_CHILDREN }, { signal }),
       this.#request ?? this.#loadRequest(path, signal),
+      // At first it is not known whether the task has ended, and a second round trip would delay the page.
+      first ? loadFiles() : null,
     ]);
     this.#request = request;
+    if (first) this.#isPast = hasEnded(task);
     const [files, callback] = await Promise.all([
-      // Bridge lists the files of a task that has ended, or that has a workspace; without one there are none.
-      hasEnded(task) ? api.list<TaskFile>(`${path}/files`, { limit: MAX_FILES }, { signal }).catch(() => null) : null,
+      hasEnded(task) ? (filesOfAnyTask ?? loadFiles()) : null,
       this.#loadCallback(task, signal),
     ]);
     return { task, children: children.data.toReversed(), files: files?.data ?? [], request, callback };
@@ -125,11 +139,13 @@ class TaskPage extends PageElement {
         this.#timeline.add(event);
         this.requestUpdate();
       }
-      this.#view.refresh();
+      const task = this.#view.value?.task;
+      if (task !== undefined && !hasEnded(task)) this.#view.refresh();
     } catch (error) {
       // The poll reports that the task does not exist, and ends the session of a revoked token.
       if (!signal.aborted) this.#streamError = error;
     }
+    this.#isTimelineComplete = true;
     this.requestUpdate();
   }
 
@@ -199,16 +215,23 @@ class TaskPage extends PageElement {
             ? nothing
             : html`<p class="note error" role="alert">The events cannot be read: ${String(this.#streamError)}</p>`
         }
-        ${renderTurns({ timeline: this.#timeline, shown: this.#shownEntries, context: this.context, isRunning: !hasEnded(task), now })}
-        ${
-          this.#timeline.entryCount > this.#shownEntries
-            ? html`<button @click=${() => this.#show(this.#shownEntries + SHOWN_ENTRIES)}>Show ${SHOWN_ENTRIES} earlier entries</button>`
-            : nothing
-        }
+        ${this.#isPast && !this.#isTimelineComplete ? html`<p role="status">Loading …</p>` : this.#renderTimeline(task, now)}
       </section>
       ${value.callback === null ? nothing : callbackAttempts(value.callback, now)}
       ${this.#renderChildren(task, value.children, now)} ${this.#renderFiles(value.files)}
       ${task.startedAt === null ? nothing : taskDiff(task.taskId, this.context)}
+    `;
+  }
+
+  #renderTimeline(task: Task, now: number): TemplateResult {
+    const shown = this.#shownEntries;
+    return html`
+      ${renderTurns({ timeline: this.#timeline, shown, context: this.context, isRunning: !hasEnded(task), now })}
+      ${
+        this.#timeline.entryCount > shown
+          ? html`<button @click=${() => this.#show(shown + SHOWN_ENTRIES)}>Show ${SHOWN_ENTRIES} earlier entries</button>`
+          : nothing
+      }
     `;
   }
 

@@ -13,7 +13,7 @@ import { findActivity, hasEnded } from "../task-state.ts";
 const FIRST_PAGE = 100;
 const NEXT_PAGE = 200;
 /** Rows that are rendered above and below the visible ones. */
-const MARGIN_ROWS = 10;
+const MARGIN_ROWS = 4;
 /** Distance to the end of the loaded rows at which the next page is requested. */
 const LOAD_AHEAD_ROWS = 60;
 const CONCURRENT_CANCELS = 4;
@@ -34,7 +34,6 @@ interface Filter {
 
 /** The list of tasks. */
 class Tasks extends PageElement {
-  protected override paintGapMs = 100;
   #table = createTaskTable();
   #hasMore = false;
   #isLoadingMore = false;
@@ -52,7 +51,16 @@ class Tasks extends PageElement {
   /** Whether the rows belong to the current filters. */
   #isLoaded = false;
   #poll = poll(this, (signal) => this.#loadFirst(signal));
-  #onScroll = (): void => this.requestUpdate();
+  #hasScrolled = false;
+  #onScroll = (): void => {
+    this.#hasScrolled = true;
+    this.requestUpdate();
+  };
+
+  /** Scrolling shows the next rows at once; events can arrive by the hundred per second. */
+  protected override get paintGapMs(): number {
+    return this.#hasScrolled ? 0 : 100;
+  }
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -222,6 +230,7 @@ class Tasks extends PageElement {
   }
 
   protected override updated(): void {
+    this.#hasScrolled = false;
     const list = this.querySelector<HTMLElement>(".window");
     const visible = this.querySelector<HTMLElement>(".visible");
     if (list === null || visible === null) return;
