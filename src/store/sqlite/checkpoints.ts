@@ -23,14 +23,15 @@ export function createCheckpoints(database: Database, file: string) {
     writes = 0;
     isRunning = true;
     worker ??= startWorker();
-    worker.postMessage(null);
+    worker.postMessage("copy");
   }
 
   function startWorker(): Worker {
     const started = new Worker(new URL("./checkpoint-thread.ts", import.meta.url), { env: {}, execArgv: [], workerData: file });
     started.on("message", finish);
-    started.on("error", () => {
-      // The next checkpoint starts a new thread.
+    // Such as a file that cannot be opened. The next checkpoint starts a new thread.
+    started.on("error", () => {});
+    started.on("exit", () => {
       worker = null;
       isRunning = false;
     });
@@ -59,10 +60,16 @@ export function createCheckpoints(database: Database, file: string) {
     startIfDue(): void {
       if (writes >= WRITES_BETWEEN_CHECKPOINTS && !isRunning && !isClosed) start();
     },
-    /** Ends the thread. */
+    /** Ends the thread after its current copy. */
     async close(): Promise<void> {
       isClosed = true;
-      await worker?.terminate();
+      if (worker === null) return;
+      const { promise: ended, resolve } = Promise.withResolvers<unknown>();
+      worker.once("exit", resolve);
+      worker.ref();
+      // `terminate()` would abort the whole process while the thread loads better-sqlite3.
+      worker.postMessage("close");
+      await ended;
     },
   };
 }

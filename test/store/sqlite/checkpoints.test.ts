@@ -74,6 +74,20 @@ test("closing waits for the thread and leaves no log", async () => {
   expect(existsSync(`${file}-wal`)).toBe(false);
 });
 
+test("closing waits for a thread that still starts, because terminating it would abort the process", async () => {
+  const file = await temporaryFile();
+  const database = new SqliteDatabase(file);
+  onTestFinished(() => void database.close());
+  database.pragma("journal_mode = WAL");
+  const checkpoints = createCheckpoints(database, file);
+  database.exec("CREATE TABLE page (number INTEGER PRIMARY KEY, text TEXT)");
+  insertPages(database, 700);
+  checkpoints.countWrite(700 * page.length);
+  checkpoints.startIfDue();
+  await checkpoints.close();
+  expect(readLog(file).checkpointed).toBeGreaterThan(600);
+});
+
 test("SQLite runs the checkpoints itself if the thread cannot open the file", async () => {
   const file = await temporaryFile();
   const database = new SqliteDatabase(file);
