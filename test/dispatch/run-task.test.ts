@@ -5,6 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import type { AdapterConfig, ExecutionAdapter, ExecutionResult, OutputStrategy } from "#contract";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
+import { scaled } from "../harness/machine.ts";
 import { caller, endOf, newDispatch, startEngine } from "./engine.ts";
 
 const untilCancelled: Run = async (_request, emit, signal) => {
@@ -197,13 +198,13 @@ describe("a parent task", () => {
     const chatter: Run = async (_request, emit) => {
       for (let step = 0; step < 8; step += 1) {
         emit("execution.progress", { step });
-        await delay(50);
+        await delay(scaled(50));
       }
       return { output: "long" };
     };
     const relay = (provider: string, next: string) => composite(provider, async (ask) => ({ output: (await ask(next)).output ?? "" }));
     const engine = await startEngine([relay("top", "middle"), relay("middle", "memory"), createInMemoryAdapter({ run: chatter })], {
-      idleSeconds: 0.2,
+      idleSeconds: scaled(200) / 1000,
     });
     const { task } = await engine.dispatcher.admitTask(newDispatch({ provider: "top" }), caller);
     expect(await endOf(engine, task)).toMatchObject({ state: "completed", result: { output: "long" } });

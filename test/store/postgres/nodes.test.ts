@@ -52,7 +52,9 @@ const rejected = async (response: Response) => {
 
 test("metrics count the hints of other nodes, and show that a node follows the log", async () => {
   const { start } = await createNodes();
-  const [a, b] = [await start("a"), await start("b")];
+  // Long enough for a busy machine: this test ends no node.
+  const lease = { BRIDGE_LEASE_SECONDS: "120" };
+  const [a, b] = [await start("a", lease), await start("b", lease)];
   await dispatchTask(a, { taskId: "t1", provider: "command", agentId: "writer", message: "go" });
   await taskInState(b, "t1", "completed");
   const metrics = async () => (await b.call("GET", "/metrics")).text();
