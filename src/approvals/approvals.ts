@@ -4,7 +4,7 @@ import { BridgeError } from "../errors.ts";
 import { encodeEventData } from "../events/encode-event-data.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
-import type { Approval, ApprovalDecision, ApprovalState, NewApproval, Page } from "../store/records.ts";
+import type { Approval, ApprovalDecision, ApprovalState, NewApproval, OrderedPage } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import type { TaskRun } from "../task.ts";
 import { BRIDGE, createDecisionLog } from "./decision-log.ts";
@@ -108,7 +108,8 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
     adopt: decisions.adopt,
     release: decisions.release,
     /** Lists the approvals of a tenant, newest first. */
-    list: (tenant: string, state: ApprovalState | undefined, page: Page): Promise<Approval[]> => store.listApprovals(tenant, state, page),
+    list: (tenant: string, state: ApprovalState | undefined, page: OrderedPage): Promise<Approval[]> =>
+      store.listApprovals(tenant, state, page),
     /** Lists the pending approvals of tool calls with this id. Several tasks may use the same id. */
     findPending: (tenant: string, toolCallId: string): Promise<Approval[]> => store.listPendingApprovals(tenant, toolCallId),
     /** Stores a decision. Throws BridgeError: not_found, already_decided. */

@@ -8,7 +8,7 @@ export const MAX_PENDING_APPROVALS = 100;
 /** The column `expires_at` of an approval without a time limit: the last time that a Date can represent. */
 export const NO_EXPIRY = 8_640_000_000_000_000;
 
-/** The columns of `toApproval`, of the approval `a` and its task `t`. */
+/** The columns of `toApproval`, of the approval `a` and its task `t`, without the title, which each engine stores elsewhere. */
 export const approvalColumns = `a.seq AS approval_seq, a.id AS approval_id, a.tool_call_id, a.tool_name, a.input, a.state, a.created_at,
     a.expires_at, a.decided_at, a.decided_by, a.reason, t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider`;
 
@@ -17,6 +17,7 @@ export function toApproval(row: StoredRow): Approval {
   const { input = null, truncated = false } = JSON.parse(String(row["input"])) as { input?: unknown; truncated?: boolean };
   return {
     task: toTaskIdentity(row),
+    title: (row["title"] ?? null) as string | null,
     seq: Number(row["approval_seq"]),
     approvalId: String(row["approval_id"]),
     toolCallId: String(row["tool_call_id"]),

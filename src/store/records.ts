@@ -202,6 +202,8 @@ export type ApprovalState = (typeof approvalStates)[number];
 /** A tool call that waits, or has waited, for a decision. Times are ms since the epoch. */
 export interface Approval {
   task: TaskIdentity;
+  /** The title of the task. */
+  title: string | null;
   /** The number of the row, from which a list continues. */
   seq: number;
   approvalId: string;
@@ -244,6 +246,14 @@ export type DeletionOutcome = "deleted" | "absent" | "unfinished" | "child_unfin
 /** A keyset page, newest first: rows before `before` (exclusive). */
 export interface Page {
   before: number | null;
+  limit: number;
+}
+
+/** A page of a list that has two orders. */
+export interface OrderedPage {
+  order: "newest" | "oldest";
+  /** The number of the last row of the previous page; null for the first page. */
+  after: number | null;
   limit: number;
 }
 

@@ -1,5 +1,6 @@
 import type { FieldError } from "bridge-client";
 import { bridgeUrl } from "./base-url.ts";
+import { noteServerTime } from "./live/server-clock.ts";
 
 /** A page of a list. */
 export interface Page<T> {
@@ -45,6 +46,7 @@ const RESPONSE_LIMIT_MS = 30_000;
 /** Creates the requests of one token, or of none. `onUnauthenticated` is called when Bridge no longer accepts the token. */
 export function createApi(token: string | null, onUnauthenticated: () => void): Api {
   async function send(path: string, { method = "GET", body, headers, signal }: CallOptions): Promise<Response> {
+    const sentAt = Date.now();
     const response = await fetch(new URL(path.slice(1), bridgeUrl), {
       method,
       headers: {
@@ -59,6 +61,7 @@ export function createApi(token: string | null, onUnauthenticated: () => void): 
       signal?.throwIfAborted();
       throw new ApiError(0, "unreachable", `Bridge does not respond: ${error instanceof Error ? error.message : String(error)}`);
     });
+    noteServerTime(response.headers.get("date"), sentAt, Date.now());
     if (response.ok) return response;
     const error = await readError(response);
     if (error.status === 401) onUnauthenticated();

@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 import { BridgeElement, type PageElement } from "./element.ts";
+import { formatUpTo } from "./format.ts";
 import "./pages/adapters.ts";
 import "./pages/approvals.ts";
 import "./pages/callbacks.ts";
@@ -63,7 +64,7 @@ class App extends BridgeElement {
     this.#unsubscribe();
     this.#signals.reset();
     this.#unsubscribe = state.kind === "signed-in" ? state.context.attention.subscribe(() => this.#onAttention()) : () => {};
-    if (state.kind !== "signed-in") this.#signals.update("Sign in", []);
+    if (state.kind !== "signed-in") this.#signals.update("Sign in", { approvals: [], hasMoreApprovals: false });
     else this.#onAttention();
     this.requestUpdate();
   }
@@ -72,7 +73,7 @@ class App extends BridgeElement {
     const { state } = this.#session;
     if (state.kind !== "signed-in") return;
     const title = this.#route.page === "task" ? this.#route.id : titles[this.#route.page];
-    this.#signals.update(title, state.context.attention.state.approvals);
+    this.#signals.update(title, state.context.attention.state);
     this.requestUpdate();
   }
 
@@ -154,16 +155,16 @@ class App extends BridgeElement {
   }
 
   #renderLink({ page, path }: (typeof navigation)[number], { attention }: ConsoleContext): TemplateResult {
-    const { approvals, deadCallbacks, webhooks } = attention.state;
-    const counts: Partial<Record<PageName, number>> = {
-      approvals: approvals.length,
-      callbacks: deadCallbacks.length,
-      webhooks: sumDead(webhooks),
+    const { approvals, hasMoreApprovals, deadCallbacks, hasMoreDead, webhooks } = attention.state;
+    const counts: Partial<Record<PageName, string>> = {
+      approvals: formatUpTo(approvals.length, hasMoreApprovals),
+      callbacks: formatUpTo(deadCallbacks.length, hasMoreDead),
+      webhooks: formatUpTo(sumDead(webhooks), false),
     };
-    const count = counts[page] ?? 0;
+    const count = counts[page] ?? "0";
     const current = this.#route.page === page || (this.#route.page === "task" && page === "tasks");
     return html`<a href=${linkTo(path)} aria-current=${current ? "page" : nothing}
-      >${titles[page]}${count === 0 ? nothing : html` <span class="count">${count}</span>`}</a
+      >${titles[page]}${count === "0" ? nothing : html` <span class="count">${count}</span>`}</a
     >`;
   }
 

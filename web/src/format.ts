@@ -110,3 +110,6 @@ export function firstLine(text: string, maxLength = 120): string {
     .trim();
   return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
 }
+
+/** Formats a number of listed items, such as `200+` if there are more of them. */
+export const formatUpTo = (count: number, hasMore: boolean): string => `${count}${hasMore ? "+" : ""}`;

@@ -37,6 +37,10 @@ const queueReasons: Readonly<Record<string, string>> = {
 export const explainQueue = (task: Pick<ListedTask, "queuedBecause">): string =>
   task.queuedBecause === null ? "" : (queueReasons[task.queuedBecause] ?? `waits: ${task.queuedBecause}`);
 
+/** Names the error of a failed task, after a separator; empty if it has not failed. */
+export const explainEnd = ({ state, errorCode }: Pick<ListedTask, "state" | "errorCode">): string =>
+  state === "failed" && errorCode !== null ? ` · ${errorCode}` : "";
+
 /** Returns whether a task has ended. */
 export const hasEnded = ({ state }: Pick<ListedTask, "state">): boolean => state !== "queued" && state !== "running";
 

@@ -243,6 +243,8 @@ export interface Approval {
   taskId: string;
   agentId: string;
   provider: string;
+  /** The first line of the task's message; null if it has none. */
+  title: string | null;
   /** Unique within the task. */
   toolCallId: string;
   toolName: string;

@@ -23,8 +23,12 @@ export const approvalRoutes: FastifyPluginAsyncZodOpenApi<{ approvals: Approvals
         operationId: "listApprovals",
         tags: ["approvals"],
         summary: "List approvals",
-        description: "Tool calls of your tenant that wait or waited for an approval, newest first.",
-        querystring: z.strictObject({ ...pageQuery, state: approvalStateSchema.optional().describe("Only approvals in this state.") }),
+        description: "Tool calls of your tenant that wait or waited for an approval, newest first unless `order` is `oldest`.",
+        querystring: z.strictObject({
+          ...pageQuery,
+          state: approvalStateSchema.optional().describe("Only approvals in this state."),
+          order: z.enum(["newest", "oldest"]).default("newest").describe("Which approvals come first. A cursor belongs to one order."),
+        }),
         response: {
           200: { description: "A page of approvals.", content: { "application/json": { schema: pageSchema(approvalSchema) } } },
           ...problemResponses("invalid_request", "unauthenticated", "scope_missing"),
@@ -32,8 +36,8 @@ export const approvalRoutes: FastifyPluginAsyncZodOpenApi<{ approvals: Approvals
       },
     },
     async (request) => {
-      const { limit, cursor, state } = request.query;
-      const page = (before: number | null, size: number) => approvals.list(request.principal.tenant, state, { before, limit: size });
+      const { limit, cursor, state, order } = request.query;
+      const page = (after: number | null, size: number) => approvals.list(request.principal.tenant, state, { order, after, limit: size });
       const found = await page(cursor ?? null, limit);
       const last = found.at(-1);
       // A page with long inputs is cut short, so a page shorter than `limit` need not be the last.

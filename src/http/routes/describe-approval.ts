@@ -11,6 +11,7 @@ export const approvalSchema = z
     taskId: z.string(),
     agentId: z.string(),
     provider: z.string(),
+    title: z.string().nullable().describe("The first line of the task's message; null if it has none."),
     toolCallId: z.string().describe("The runtime's id of the call, unique within its task only."),
     toolName: z.string(),
     input: z.unknown().describe("Input of the tool. If it is longer than 256 KiB, only its beginning."),
@@ -27,12 +28,13 @@ export const approvalSchema = z
 
 /** Converts an approval to its form in the API. */
 export function describeApproval(approval: Approval): z.infer<typeof approvalSchema> {
-  const { approvalId, task, toolCallId, toolName, input, inputTruncated, state, createdAt, expiresAt, decidedBy, reason } = approval;
+  const { approvalId, task, title, toolCallId, toolName, input, inputTruncated, state, createdAt, expiresAt, decidedBy, reason } = approval;
   return {
     approvalId,
     taskId: task.taskId,
     agentId: task.agentId,
     provider: task.provider,
+    title,
     toolCallId,
     toolName,
     input,

@@ -71,7 +71,7 @@ const insertApprovals = {
       FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[]) WITH ORDINALITY
         AS given (${questionNames.join(", ")}, position) ORDER BY position
       RETURNING *)
-    SELECT ${approvalColumns} FROM a JOIN task t ON t.seq = a.task`,
+    SELECT ${approvalColumns}, t.title FROM a JOIN task t ON t.seq = a.task`,
 };
 
 const toQuestionRow = ({ task, approval }: Question) => ({
@@ -124,7 +124,7 @@ const keyOf = (tenant: string, approvalId: string): string => `${tenant}\n${appr
 
 const selectApprovals = {
   name: "select_approvals",
-  text: `SELECT ${approvalColumns} FROM unnest($1::text[], $2::text[]) AS given (tenant, id)
+  text: `SELECT ${approvalColumns}, t.title FROM unnest($1::text[], $2::text[]) AS given (tenant, id)
     JOIN approval a ON a.tenant = given.tenant AND a.id = given.id JOIN task t ON t.seq = a.task`,
 };
 

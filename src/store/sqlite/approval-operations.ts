@@ -88,17 +88,17 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
         { patient },
       ),
     findApproval: async (tenant, approvalId) => find(tenant, approvalId),
-    async listApprovals(tenant, state, page) {
-      const before = page.before ?? Number.MAX_SAFE_INTEGER;
+    async listApprovals(tenant, state, { order, after, limit }) {
+      const [range, start] = order === "newest" ? ["a.seq < ? ORDER BY a.seq DESC", Number.MAX_SAFE_INTEGER] : ["a.seq > ? ORDER BY a.seq", 0];
       const [condition, values] = state === undefined ? ["", []] : ["AND a.state = ?", [state]];
       return driver
         .allUntil(
           createLengthLimit("input"),
-          `${selectApprovals} WHERE a.tenant = ? ${condition} AND a.seq < ? ORDER BY a.seq DESC LIMIT ?`,
+          `${selectApprovals} WHERE a.tenant = ? ${condition} AND ${range} LIMIT ?`,
           tenant,
           ...values,
-          before,
-          page.limit,
+          after ?? start,
+          limit,
         )
         .map(toApproval);
     },
@@ -122,4 +122,5 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
   };
 }
 
-const selectApprovals = `SELECT ${approvalColumns} FROM approval a CROSS JOIN task t ON t.seq = a.task`;
+const selectApprovals = `SELECT ${approvalColumns}, (SELECT s.title FROM task_summary s WHERE s.task = t.seq) AS title
+  FROM approval a CROSS JOIN task t ON t.seq = a.task`;

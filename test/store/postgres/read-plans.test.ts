@@ -178,8 +178,10 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     await lists.searchTasks({ tenant, idPrefix: "77" }, PAGE);
     await lists.searchTasks({ tenant, root: String(tasks) }, PAGE);
     check({ sorts: true, rows: 2_000 });
-    await approvals.listApprovals(tenant, undefined, PAGE);
-    await approvals.listApprovals(tenant, "approved", PAGE);
+    for (const order of ["newest", "oldest"] as const) {
+      await approvals.listApprovals(tenant, undefined, { order, after: null, limit: PAGE.limit });
+      await approvals.listApprovals(tenant, "approved", { order, after: null, limit: PAGE.limit });
+    }
     await callbacks.listCallbacks(tenant, undefined, { before: middle, limit: 50 });
     await callbacks.listCallbacks(tenant, "dead", PAGE);
     await events.readEvents(middle, { tenant });

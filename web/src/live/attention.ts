@@ -6,6 +6,8 @@ import type { Feed } from "./feed.ts";
 export interface AttentionState {
   /** Approvals that wait, oldest first. */
   approvals: Approval[];
+  /** More approvals wait than those. */
+  hasMoreApprovals: boolean;
   deadCallbacks: Callback[];
   /** There are more dead callbacks than those. */
   hasMoreDead: boolean;
@@ -26,6 +28,8 @@ const HIDDEN_INTERVAL_MS = 20_000;
 /** Maximum pause between an event and the request that it causes. */
 const AFTER_EVENT_MS = 100;
 const MAX_ITEMS = 200;
+/** A page of approvals ends early if their inputs are long. */
+const MAX_APPROVAL_PAGES = 10;
 const MAX_WEBHOOKS = 100;
 
 /**
@@ -37,6 +41,7 @@ export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "sub
   const closing = new AbortController();
   let state: AttentionState = {
     approvals: [],
+    hasMoreApprovals: false,
     deadCallbacks: [],
     hasMoreDead: false,
     webhooks: [],
@@ -57,14 +62,15 @@ export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "sub
     isStale = false;
     const { signal } = closing;
     try {
-      const [approvals, dead, webhooks, adapters] = await Promise.all([
-        api.list<Approval>("/api/v2/approvals", { state: "pending", limit: MAX_ITEMS }, { signal }),
+      const [waiting, dead, webhooks, adapters] = await Promise.all([
+        listWaiting(api, signal),
         api.list<Callback>("/api/v2/callbacks", { state: "dead", limit: MAX_ITEMS }, { signal }),
         api.list<Webhook>("/api/v2/webhooks", { limit: MAX_WEBHOOKS }, { signal }),
         api.list<Adapter>("/api/v2/adapters", { limit: MAX_ITEMS }, { signal }),
       ]);
       state = {
-        approvals: approvals.data.toReversed(),
+        approvals: waiting.approvals,
+        hasMoreApprovals: waiting.hasMore,
         deadCallbacks: dead.data,
         hasMoreDead: dead.meta.nextCursor !== null,
         webhooks: webhooks.data.filter((webhook) => webhook.dead > 0),
@@ -117,4 +123,19 @@ export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "sub
       document.removeEventListener("visibilitychange", onVisibilityChange);
     },
   };
+}
+
+/** Lists the oldest approvals that wait, because they expire first. */
+async function listWaiting(api: Api, signal: AbortSignal): Promise<{ approvals: Approval[]; hasMore: boolean }> {
+  const approvals: Approval[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < MAX_APPROVAL_PAGES; pages += 1) {
+    const query = { state: "pending", order: "oldest", limit: MAX_ITEMS - approvals.length, cursor };
+    const { data, meta } = await api.list<Approval>("/api/v2/approvals", query, { signal });
+    approvals.push(...data);
+    if (meta.nextCursor === null) return { approvals, hasMore: false };
+    if (approvals.length === MAX_ITEMS) break;
+    cursor = meta.nextCursor;
+  }
+  return { approvals, hasMore: true };
 }

@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { ApiError } from "../api.ts";
 import { PageElement } from "../element.ts";
 import { showHidden } from "../format.ts";
+import { serverNow } from "../live/server-clock.ts";
 import { ago, badge, errorNote, healthBadge } from "../parts/badges.ts";
 import { copyButton } from "../parts/copy-button.ts";
 import { linkTo } from "../router.ts";
@@ -41,7 +42,7 @@ class Adapters extends PageElement {
 
   protected override render(): TemplateResult {
     const { adapters, error, isLoaded } = this.context.attention.state;
-    const now = Date.now();
+    const now = serverNow();
     return html`
       <h1>Adapters</h1>
       ${errorNote(error ?? this.#error)} ${isLoaded ? nothing : html`<p role="status">Loading …</p>`}

@@ -2,8 +2,9 @@ import type { Approval } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import { PageElement } from "../element.ts";
-import { firstLine, formatValue, showHidden } from "../format.ts";
+import { firstLine, formatUpTo, formatValue, showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
+import { serverNow } from "../live/server-clock.ts";
 import { age, ago, badge, errorNote } from "../parts/badges.ts";
 import type { Decision } from "../parts/decision.ts";
 import "../parts/decision.ts";
@@ -13,6 +14,8 @@ import { countdown } from "../parts/turns.ts";
 import { taskLink } from "../router.ts";
 
 const MAX_DECIDED = 100;
+/** Decided approvals that stay among those that wait. */
+const MAX_KEPT = 10;
 
 /** The tool calls that wait for a decision, oldest first, and those that were decided. */
 class Approvals extends PageElement {
@@ -49,7 +52,13 @@ class Approvals extends PageElement {
   }
 
   #keepCards(): void {
-    for (const approval of this.context.attention.state.approvals) this.#cards.set(approval.approvalId, approval);
+    const { approvals, isLoaded } = this.context.attention.state;
+    for (const approval of approvals) this.#cards.set(approval.approvalId, approval);
+    if (!isLoaded) return;
+    // A page that stays open for days must not collect every approval.
+    const waiting = new Set(approvals.map(({ approvalId }) => approvalId));
+    const over = [...this.#cards.keys()].filter((approvalId) => !waiting.has(approvalId) && approvalId !== this.#cursor);
+    for (const approvalId of over.slice(0, -MAX_KEPT)) this.#cards.delete(approvalId);
   }
 
   override onKey(key: string): boolean {
@@ -68,12 +77,11 @@ class Approvals extends PageElement {
   }
 
   protected override render(): TemplateResult {
-    const now = Date.now();
+    const now = serverNow();
     const { state } = this.context.attention;
-    const waiting = state.approvals.length;
     const decided = (this.#latest.value ?? []).filter(({ approvalId, state }) => state !== "pending" && !this.#cards.has(approvalId));
     return html`
-      <h1>Approvals <span class="hint">${waiting} waiting</span></h1>
+      <h1>Approvals <span class="hint">${formatUpTo(state.approvals.length, state.hasMoreApprovals)} waiting</span></h1>
       ${errorNote(this.#latest.error)}
       ${canAskToNotify() ? html`<p><button @click=${this.#askToNotify}>Notify me in this browser</button></p>` : nothing}
       ${this.#cards.size === 0 && state.isLoaded ? html`<p class="empty">No tool call waits for a decision.</p>` : nothing}
@@ -84,12 +92,13 @@ class Approvals extends PageElement {
           (approval) => this.#renderCard(approval, now),
         )}
       </ol>
+      ${state.hasMoreApprovals ? html`<p class="hint">These are the oldest. Others appear when these are decided.</p>` : nothing}
       ${decided.length === 0 ? nothing : html`<h2>Decided</h2><ul class="rows">${decided.map((approval) => renderDecided(approval, now))}</ul>`}
     `;
   }
 
   #renderCard(approval: Approval, now: number): TemplateResult {
-    const { approvalId, toolName, agentId, provider, taskId, input, inputTruncated, createdAt, expiresAt } = approval;
+    const { approvalId, toolName, agentId, provider, taskId, title, input, inputTruncated, createdAt, expiresAt } = approval;
     const isPending = this.context.attention.state.approvals.some((other) => other.approvalId === approvalId);
     const outcome = this.#latest.value?.find((other) => other.approvalId === approvalId && other.state !== "pending");
     return html`<li
@@ -98,14 +107,14 @@ class Approvals extends PageElement {
     >
       <h2><code>${showHidden(toolName)}</code></h2>
       <p class="detail">
-        ${agentId} · ${provider} · <a href=${taskLink(taskId)}>${taskId}</a> · asked ${ago(createdAt, now)}
+        ${agentId} · ${provider} · <a href=${taskLink(taskId)}>${title === null ? nothing : html`${showHidden(title)} · `}${taskId}</a> · asked ${ago(createdAt, now)}
         ${isPending ? html`· ${countdown(expiresAt, now)}` : nothing}
       </p>
       ${inputTruncated ? html`<p class="note warning">This is only the beginning of the input. It is longer than Bridge stores.</p>` : nothing}
       ${inputView(input)}
       ${
         outcome === undefined || isPending
-          ? html`<bridge-decision .approvalId=${approvalId} .context=${this.context}></bridge-decision>`
+          ? html`<bridge-decision .approvalId=${approvalId} .isOver=${!isPending} .context=${this.context}></bridge-decision>`
           : html`<p role="status">${describeDecision(outcome)}</p>`
       }
     </li>`;

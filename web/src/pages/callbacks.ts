@@ -5,6 +5,7 @@ import { ApiError, type Page } from "../api.ts";
 import { PageElement } from "../element.ts";
 import { showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
+import { serverNow } from "../live/server-clock.ts";
 import { describeAttempts } from "../parts/attempts.ts";
 import { age, callbackBadge, errorNote } from "../parts/badges.ts";
 import { linkTo, taskLink } from "../router.ts";
@@ -142,7 +143,7 @@ class Callbacks extends PageElement {
   #renderPage(state: string, page: Page<Callback>): TemplateResult {
     const { data, meta } = page;
     if (data.length === 0) return html`<p class="empty">${state === "dead" ? "No callback is dead." : `No callback is ${state}.`}</p>`;
-    const now = Date.now();
+    const now = serverNow();
     return html`
       ${state === "dead" && this.context.identity.scopes.includes("dispatch") ? this.#renderOrigins(page) : nothing}
       <ul class="rows">

@@ -1,15 +1,17 @@
 import type { ListedTask, Stats } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { PageElement } from "../element.ts";
-import { showHidden } from "../format.ts";
+import { firstLine, formatUpTo, formatValue, showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
+import { serverNow } from "../live/server-clock.ts";
 import { describeAttempts } from "../parts/attempts.ts";
 import { activityBadge, age, errorNote, healthBadge } from "../parts/badges.ts";
 import { linkTo, taskLink } from "../router.ts";
-import { findActivity } from "../task-state.ts";
+import { explainEnd, findActivity } from "../task-state.ts";
 import { formatCostSum, sumSince } from "../usage.ts";
 
 const RECENT_TASKS = 10;
+const MAX_COUNTED = 200;
 const USAGE_INTERVAL_MS = 15_000;
 
 /** Shows what runs, what waits, and what needs a person. */
@@ -20,6 +22,15 @@ class Overview extends PageElement {
   });
   #hours = poll(this, (signal) => this.context.api.call<Stats>("/api/v2/stats?window=24h&by=hour", { signal }), {
     intervalMs: () => USAGE_INTERVAL_MS,
+  });
+  /** The open tasks of the tenant; the load of the adapters includes those of other tenants. */
+  #open = poll(this, async (signal) => {
+    const count = async (state: "running" | "queued"): Promise<string> => {
+      const { data, meta } = await this.context.api.list<ListedTask>("/api/v2/tasks", { state, limit: MAX_COUNTED }, { signal });
+      return formatUpTo(data.length, meta.nextCursor !== null);
+    };
+    const [running, queued] = await Promise.all([count("running"), count("queued")]);
+    return { running, queued };
   });
   #unsubscribe: (() => void)[] = [];
 
@@ -35,19 +46,18 @@ class Overview extends PageElement {
   }
 
   protected override render(): TemplateResult {
-    const { approvals, deadCallbacks, hasMoreDead, webhooks, adapters, error, isLoaded } = this.context.attention.state;
-    const sum = (field: "running" | "queued"): number => adapters.reduce((total, adapter) => total + adapter[field], 0);
+    const { approvals, hasMoreApprovals, deadCallbacks, hasMoreDead, webhooks, adapters, error, isLoaded } = this.context.attention.state;
     const offline = adapters.filter(({ health }) => health.status === "offline");
-    const today = this.#hours.value === undefined ? null : sumSince(this.#hours.value, new Date().setHours(0, 0, 0, 0));
+    const today = this.#hours.value === undefined ? null : sumSince(this.#hours.value, new Date(serverNow()).setHours(0, 0, 0, 0));
     const waiting = approvals.length + deadCallbacks.length + webhooks.length + offline.length;
     return html`
       <h1>Overview</h1>
       ${errorNote(error)}
       <ul class="figures">
-        ${figure("Running", isLoaded ? sum("running") : "", "tasks?state=running")}
-        ${figure("Queued", isLoaded ? sum("queued") : "", "tasks?state=queued")}
-        ${figure("Waiting for approval", isLoaded ? approvals.length : "", "approvals", approvals.length > 0)}
-        ${figure("Dead callbacks", isLoaded ? `${deadCallbacks.length}${hasMoreDead ? "+" : ""}` : "", "callbacks", deadCallbacks.length > 0)}
+        ${figure("Running", this.#open.value?.running ?? "", "tasks?state=running")}
+        ${figure("Queued", this.#open.value?.queued ?? "", "tasks?state=queued")}
+        ${figure("Waiting for approval", isLoaded ? formatUpTo(approvals.length, hasMoreApprovals) : "", "approvals", approvals.length > 0)}
+        ${figure("Dead callbacks", isLoaded ? formatUpTo(deadCallbacks.length, hasMoreDead) : "", "callbacks", deadCallbacks.length > 0)}
         ${figure("Ended today", today?.tasks ?? "", "usage")} ${figure("Cost today", today === null ? "" : formatCostSum(today), "usage")}
       </ul>
       <section aria-labelledby="needs-you">
@@ -57,14 +67,15 @@ class Overview extends PageElement {
           ${approvals.slice(0, RECENT_TASKS).map(
             (approval) => html`<li>
               ${activityBadge("approval")}
-              <a href=${linkTo("approvals")}>${approval.agentId} wants to call <code>${approval.toolName}</code></a>
-              ${age(approval.createdAt, Date.now())}
+              <a href=${linkTo("approvals")}>${approval.agentId} wants to call <code>${showHidden(approval.toolName)}</code></a>
+              <span class="detail">${showHidden(firstLine(formatValue(approval.input), 100))}</span>
+              ${age(approval.createdAt, serverNow())}
             </li>`,
           )}
           ${deadCallbacks.slice(0, RECENT_TASKS).map(
             (callback) => html`<li>
               <span class="badge failed"><span aria-hidden="true">✕</span> dead callback</span>
-              <a href=${linkTo("callbacks")}>${callback.url}</a> <span class="detail">${describeAttempts(callback, Date.now())}</span>
+              <a href=${linkTo("callbacks")}>${callback.url}</a> <span class="detail">${describeAttempts(callback, serverNow())}</span>
             </li>`,
           )}
           ${webhooks.map(
@@ -91,13 +102,13 @@ class Overview extends PageElement {
     const { value, error } = this.#recent;
     if (value === undefined) return html`${errorNote(error)}`;
     if (value.length === 0) return renderFirstSteps();
-    const now = Date.now();
+    const now = serverNow();
     return html`${errorNote(error)}
       <ul class="rows">
         ${value.map(
           (task) => html`<li>
             ${activityBadge(findActivity(task, now))} <a href=${taskLink(task.taskId)}>${showHidden(task.title ?? task.taskId)}</a>
-            <span class="detail">${task.title === null ? nothing : html`${task.taskId} · `}${task.agentId} · ${task.provider}</span> ${age(task.createdAt, now)}
+            <span class="detail">${task.title === null ? nothing : html`${task.taskId} · `}${task.agentId} · ${task.provider}${explainEnd(task)}</span> ${age(task.createdAt, now)}
           </li>`,
         )}
       </ul>

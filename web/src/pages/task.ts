@@ -4,8 +4,9 @@ import { repeat } from "lit/directives/repeat.js";
 import { ApiError } from "../api.ts";
 import { readCouncil } from "../council.ts";
 import { PageElement } from "../element.ts";
-import { firstLine, formatBytes, formatCost, formatCount, formatDuration, formatTime, formatValue, showHidden } from "../format.ts";
+import { firstLine, formatBytes, formatCost, formatCount, formatDuration, formatTime, formatUpTo, formatValue, showHidden } from "../format.ts";
 import { poll, SNAPSHOT_MS } from "../live/poll.ts";
+import { serverNow } from "../live/server-clock.ts";
 import { describeAttempts } from "../parts/attempts.ts";
 import { activityBadge, ago, callbackBadge, errorNote } from "../parts/badges.ts";
 import { callbackAttempts } from "../parts/callback-attempts.ts";
@@ -22,6 +23,7 @@ import { explainQueue, findActivity, hasEnded } from "../task-state.ts";
 import { createTimeline } from "../timeline.ts";
 
 const MAX_CHILDREN = 200;
+const MAX_AHEAD = 200;
 const MAX_FILES = 200;
 const ENDED_INTERVAL_MS = 60_000;
 /** Entries of the timeline that are rendered at first: the last ones. */
@@ -34,6 +36,8 @@ interface TaskView {
   request: RequestView;
   /** Null if the callback has had no attempt. */
   callback: CallbackDetails | null;
+  /** How many tasks of the tenant wait before it for the same adapter; null unless it is queued. */
+  ahead: string | null;
 }
 
 /** The request, with its message apart. */
@@ -109,11 +113,18 @@ class TaskPage extends PageElement {
     ]);
     this.#request = request;
     if (first) this.#isPast = hasEnded(task);
-    const [files, callback] = await Promise.all([
+    const [files, callback, ahead] = await Promise.all([
       hasEnded(task) ? (filesOfAnyTask ?? loadFiles()) : null,
       this.#loadCallback(task, signal),
+      task.state === "queued" ? this.#countAhead(task, signal) : null,
     ]);
-    return { task, children: children.data.toReversed(), files: files?.data ?? [], request, callback };
+    return { task, children: children.data.toReversed(), files: files?.data ?? [], request, callback, ahead };
+  }
+
+  async #countAhead({ provider, createdAt }: Task, signal: AbortSignal): Promise<string> {
+    const query = { state: "queued", provider, createdBefore: createdAt, limit: MAX_AHEAD };
+    const { data, meta } = await this.context.api.list<ListedTask>("/api/v2/tasks", query, { signal });
+    return formatUpTo(data.length, meta.nextCursor !== null);
   }
 
   async #loadRequest(path: string, signal: AbortSignal): Promise<RequestView> {
@@ -200,12 +211,12 @@ class TaskPage extends PageElement {
     if (value === undefined)
       return html`<h1>${this.route.id}</h1>${error === null ? html`<p role="status">Loading …</p>` : errorNote(error)}`;
     const { task } = value;
-    const now = Date.now();
+    const now = serverNow();
     const council = readCouncil(task, value.children);
     return html`
       <h1>${showHidden(task.taskId)} ${activityBadge(findActivity(this.#withLastEvent(task), now))}</h1>
       ${errorNote(error)} ${this.#renderActions(task)}
-      ${this.#message === "" ? nothing : html`<p class="note info" role="status">${this.#message}</p>`} ${this.#renderState(task, now)}
+      ${this.#message === "" ? nothing : html`<p class="note info" role="status">${this.#message}</p>`} ${this.#renderState(value, now)}
       ${this.#renderFacts(task, now)} ${council === null ? nothing : councilView(council, now)} ${this.#renderResult(task)} ${renderRequest(value.request)}
       <section aria-labelledby="timeline">
         <h2 id="timeline">Timeline <span class="hint">${this.#timeline.count} events</span></h2>
@@ -280,11 +291,13 @@ class TaskPage extends PageElement {
     this.requestUpdate();
   }
 
-  #renderState(task: Task, now: number): TemplateResult | typeof nothing {
+  #renderState({ task, ahead }: TaskView, now: number): TemplateResult | typeof nothing {
     const latest = this.#withLastEvent(task);
     switch (findActivity(latest, now)) {
       case "queued":
-        return html`<p class="note info">The task ${explainQueue(task) || "is queued"}.</p>`;
+        return html`<p class="note info">
+          The task ${explainQueue(task) || "is queued"}. Your tasks for this adapter that were queued before it: ${ahead ?? "?"}.
+        </p>`;
       case "approval":
         return html`<p class="note warning">A tool call waits for your decision, in the timeline.</p>`;
       case "silent": {
@@ -380,7 +393,7 @@ class TaskPage extends PageElement {
 function renderRequest({ message, fields }: RequestView): TemplateResult {
   return html`<section aria-labelledby="request">
     <h2 id="request">Request</h2>
-    ${typeof message === "string" ? longText(message) : nothing}
+    ${typeof message === "string" && message !== "" ? longText(message) : nothing}
     <details><summary>All fields</summary>${longText(fields)}</details>
   </section>`;
 }

@@ -5,10 +5,11 @@ import { ApiError } from "../api.ts";
 import { PageElement } from "../element.ts";
 import { formatCost, fromLocalTime, showHidden, toLocalTime } from "../format.ts";
 import { poll } from "../live/poll.ts";
+import { serverNow } from "../live/server-clock.ts";
 import { createTaskTable, type Row } from "../live/task-table.ts";
 import { activityBadge, age, callbackBadge, errorNote } from "../parts/badges.ts";
 import { linkTo, navigate, taskLink } from "../router.ts";
-import { findActivity, hasEnded } from "../task-state.ts";
+import { explainEnd, findActivity, hasEnded } from "../task-state.ts";
 
 const FIRST_PAGE = 100;
 const NEXT_PAGE = 200;
@@ -17,6 +18,8 @@ const MARGIN_ROWS = 4;
 /** Distance to the end of the loaded rows at which the next page is requested. */
 const LOAD_AHEAD_ROWS = 60;
 const CONCURRENT_CANCELS = 4;
+/** Filters that are always visible. */
+const MAIN_FILTERS = 4;
 /** Heights of a row in the style sheet. */
 const ROW_HEIGHT = 34;
 const NARROW_ROW_HEIGHT = 82;
@@ -30,6 +33,8 @@ interface Filter {
   label: string;
   /** The values to choose from, with their names if those differ; null for any text, and `time` for a time. */
   values: readonly (string | readonly [value: string, name: string])[] | "time" | null;
+  /** The form of a text. */
+  example?: string;
 }
 
 /** The list of tasks. */
@@ -106,6 +111,7 @@ class Tasks extends PageElement {
       { name: "state", label: "State", values: ["queued", "running", "completed", "failed", "cancelled"] },
       { name: "provider", label: "Adapter", values: providers },
       { name: "agentId", label: "Agent", values: null },
+      { name: "label", label: "Label", values: null, example: "name=value" },
       { name: "errorCode", label: "Error code", values: null },
       { name: "callback", label: "Callback", values: ["pending", "delivered", "dead"] },
       { name: "idPrefix", label: "Id starts with", values: null },
@@ -248,13 +254,13 @@ class Tasks extends PageElement {
   }
 
   protected override render(): TemplateResult {
-    const now = Date.now();
+    const now = serverNow();
     this.#rendered = this.#findRendered();
     const { first, last } = this.#rendered;
     const rows = this.#table.list().slice(first, last);
     return html`
       <h1>Tasks</h1>
-      <search class="filters">${this.#filters().map((filter) => this.#renderFilter(filter))}</search>
+      ${this.#renderFilters()}
       ${errorNote(this.#poll.error ?? this.#error)} ${this.#renderSelection()}
       ${this.#table.length === 0 ? this.#renderEmpty() : nothing}
       <div role="table" aria-label="Tasks" aria-rowcount=${this.#hasMore ? -1 : this.#table.length + 1} ?hidden=${this.#table.length === 0}>
@@ -286,8 +292,8 @@ class Tasks extends PageElement {
           type="checkbox" aria-label="Select ${row.taskId}" .checked=${live(this.#selected.has(row.taskId))}
           ?disabled=${hasEnded(row)} @change=${() => this.#toggle(row.taskId)}
       /></span>
-      <span role="cell" title=${row.errorCode ?? nothing}>${activityBadge(findActivity(row, now))}</span>
-      <span role="cell" class="name"><a href=${taskLink(row.taskId)}>${showHidden(row.title ?? "")} <span class="detail">${row.taskId}</span></a></span>
+      <span role="cell">${activityBadge(findActivity(row, now))}</span>
+      <span role="cell" class="name"><a href=${taskLink(row.taskId)}>${showHidden(row.title ?? "")} <span class="detail">${row.taskId}${explainEnd(row)}</span></a></span>
       <span role="cell">${row.agentId}</span>
       <span role="cell">${row.provider}</span>
       <span role="cell" class="number">${hasEnded(row) ? formatCost(row.costUsd) : nothing}</span>
@@ -297,13 +303,29 @@ class Tasks extends PageElement {
     </div>`;
   }
 
-  #renderFilter({ name, label, values }: Filter): TemplateResult {
+  /** Filters that are rarely used are behind a disclosure, because all of them would cover the list on a phone. */
+  #renderFilters(): TemplateResult {
+    const filters = this.#filters();
+    const more = filters.slice(MAIN_FILTERS);
+    const isUsed = more.some(({ name }) => this.route.query.has(name));
+    return html`<search class="filters">
+      ${filters.slice(0, MAIN_FILTERS).map((filter) => this.#renderFilter(filter))}
+      <details ?open=${isUsed}>
+        <summary>More filters</summary>
+        <div class="filters">${more.map((filter) => this.#renderFilter(filter))}</div>
+      </details>
+    </search>`;
+  }
+
+  #renderFilter({ name, label, values, example }: Filter): TemplateResult {
     const value = this.route.query.get(name) ?? "";
     const onChange = (event: Event): void => this.#setFilter(name, (event.target as HTMLInputElement).value.trim());
     const onTime = (event: Event): void => this.#setFilter(name, fromLocalTime((event.target as HTMLInputElement).value));
     // Without live(): a render, such as after an event, must not replace what a person is typing.
     if (values === null)
-      return html`<label>${label} <input .value=${value} @change=${onChange} spellcheck="false" autocomplete="off" /></label>`;
+      return html`<label
+        >${label} <input .value=${value} @change=${onChange} placeholder=${example ?? nothing} spellcheck="false" autocomplete="off"
+      /></label>`;
     if (values === "time")
       return html`<label>${label} <input type="datetime-local" .value=${toLocalTime(value)} @change=${onTime} /></label>`;
     const options = values.map((option) => (typeof option === "string" ? ([option, option] as const) : option));

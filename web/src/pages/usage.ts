@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from "lit";
 import { PageElement } from "../element.ts";
 import { formatCost, formatCount, formatDuration, formatTime, showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
+import { serverNow } from "../live/server-clock.ts";
 import { errorNote } from "../parts/badges.ts";
 import { linkTo } from "../router.ts";
 import { formatCostSum, formatTokenSum, type Measure, measureParts, measures } from "../usage.ts";
@@ -231,10 +232,11 @@ const renderRow = (name: TemplateResult | string, group: UsageCounts): TemplateR
 /** The name of a group, with a link to its tasks if the list has such a filter. */
 function renderKey(by: Grouping, { key }: UsageGroup): TemplateResult | string {
   if (key === null) return "?";
-  if (by === "hour") return formatTime(key, Date.now());
+  if (by === "hour") return formatTime(key, serverNow());
   if (by === "day") return key.slice(0, "2026-01-01".length);
   if (by === "agent") return html`<a href=${linkTo(`tasks?${new URLSearchParams({ agentId: key })}`)}>${key}</a>`;
   if (by === "provider") return html`<a href=${linkTo(`tasks?${new URLSearchParams({ provider: key })}`)}>${key}</a>`;
+  if (by === "label") return html`<a href=${linkTo(`tasks?${new URLSearchParams({ label: key })}`)}>${showHidden(key)}</a>`;
   return showHidden(key);
 }
 

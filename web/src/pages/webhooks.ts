@@ -5,6 +5,7 @@ import { ApiError, type Page } from "../api.ts";
 import { PageElement } from "../element.ts";
 import { showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
+import { serverNow } from "../live/server-clock.ts";
 import { describeAttempts } from "../parts/attempts.ts";
 import { age, callbackBadge, errorNote } from "../parts/badges.ts";
 import { linkTo, taskLink } from "../router.ts";
@@ -120,7 +121,7 @@ class Webhooks extends PageElement {
 
   #renderDeliveries({ name, state, data, meta }: Deliveries): TemplateResult {
     if (data.length === 0) return html`<p class="empty">No delivery is ${state}.</p>`;
-    const now = Date.now();
+    const now = serverNow();
     return html`<ul class="rows">
         ${repeat(
           data,

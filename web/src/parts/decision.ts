@@ -7,8 +7,10 @@ import { errorNote } from "./badges.ts";
 
 /** The buttons that approve or reject a tool call, with a reason. */
 export class Decision extends BridgeElement {
-  static override properties = { approvalId: { attribute: false }, context: { attribute: false } };
+  static override properties = { approvalId: { attribute: false }, isOver: { attribute: false }, context: { attribute: false } };
   declare approvalId: string;
+  /** Whether the tool call no longer waits. */
+  declare isOver: boolean | undefined;
   declare context: ConsoleContext;
   #pending: "approve" | "reject" | null = null;
   #outcome = "";
@@ -16,7 +18,7 @@ export class Decision extends BridgeElement {
 
   /** Sends the decision. The first decision applies; if it was another one, shows whose. */
   async decide(decision: "approve" | "reject"): Promise<void> {
-    if (this.#pending !== null || this.#outcome !== "") return;
+    if (this.#pending !== null || this.#outcome !== "" || this.isOver === true) return;
     this.#pending = decision;
     this.#error = null;
     this.requestUpdate();
@@ -43,6 +45,8 @@ export class Decision extends BridgeElement {
 
   protected override render(): TemplateResult {
     if (this.#outcome !== "") return html`<p class="note info" role="status">${this.#outcome}</p>`;
+    if (this.isOver === true && this.#pending === null)
+      return html`<p class="hint" role="status">No longer waiting. The timeline of the task shows the decision.</p>`;
     if (!this.context.identity.scopes.includes("approve")) return html`<p class="hint">Your token cannot decide approvals.</p>`;
     const isPending = this.#pending !== null;
     return html`

@@ -2,6 +2,12 @@
 
 const ICON_PATH = "M2 22h28M5 22a11 11 0 0 1 22 0M10 22v-8m6 8V11m6 11v-8";
 
+/** The approvals that a tab signals. */
+interface WaitingApprovals {
+  approvals: readonly { approvalId: string; toolName: string; agentId: string }[];
+  hasMoreApprovals: boolean;
+}
+
 /** Creates the signals of this tab. */
 export function createTabSignals() {
   let known: ReadonlySet<string> | null = null;
@@ -9,9 +15,9 @@ export function createTabSignals() {
 
   return {
     /** Updates the title and the icon, and notifies of approvals that are new. */
-    update(title: string, approvals: readonly { approvalId: string; toolName: string; agentId: string }[]): void {
+    update(title: string, { approvals, hasMoreApprovals }: WaitingApprovals): void {
       const count = approvals.length;
-      document.title = count === 0 ? `${title} · Bridge` : `(${count}) ${title} · Bridge`;
+      document.title = count === 0 ? `${title} · Bridge` : `(${count}${hasMoreApprovals ? "+" : ""}) ${title} · Bridge`;
       const icon = renderIcon(count);
       if (icon !== shown) document.querySelector<HTMLLinkElement>("link[rel=icon]")?.setAttribute("href", icon);
       shown = icon;

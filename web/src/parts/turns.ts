@@ -26,7 +26,7 @@ interface TurnOptions {
 /** Shows the turns of a task, the latest first, so that what happens now is visible without scrolling. */
 export function renderTurns(options: TurnOptions): TemplateResult {
   const { timeline, shown, isRunning, now } = options;
-  if (timeline.turns.length === 0) return html`<p class="empty">No text and no tool calls yet.</p>`;
+  if (timeline.turns.length === 0) return html`<p class="empty">No text and no tool calls${isRunning ? " yet" : ""}.</p>`;
   return html`<ol class="turns">
     ${repeat(
       listShown(timeline.turns, shown),
