@@ -327,7 +327,9 @@ describe("while the disk accepts no writes", () => {
     await resumeWrites();
     // The task still runs, so it must not be listed as waiting.
     await pending(0);
-    expect(await approvals.list("default", "rejected", { order: "newest", after: null, limit: 1 })).toMatchObject([{ decidedBy: "bridge", reason }]);
+    expect(await approvals.list("default", "rejected", { order: "newest", after: null, limit: 1 })).toMatchObject([
+      { decidedBy: "bridge", reason },
+    ]);
     end.resolve();
   });
 });

@@ -131,7 +131,10 @@ export interface BridgeClient {
   };
   readonly approvals: {
     /** Lists approvals, newest first unless `order` is `oldest`. */
-    list(filter?: { state?: ApprovalState | undefined; order?: "newest" | "oldest" | undefined }, options?: CallOptions): AsyncGenerator<Approval, void>;
+    list(
+      filter?: { state?: ApprovalState | undefined; order?: "newest" | "oldest" | undefined },
+      options?: CallOptions,
+    ): AsyncGenerator<Approval, void>;
     /** Approves or rejects a pending tool call. Rejects with `already_decided` if it was decided before. */
     decide(approvalId: string, decision: "approve" | "reject", reason?: string, options?: CallOptions): Promise<Approval>;
   };

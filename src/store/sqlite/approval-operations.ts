@@ -89,7 +89,8 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
       ),
     findApproval: async (tenant, approvalId) => find(tenant, approvalId),
     async listApprovals(tenant, state, { order, after, limit }) {
-      const [range, start] = order === "newest" ? ["a.seq < ? ORDER BY a.seq DESC", Number.MAX_SAFE_INTEGER] : ["a.seq > ? ORDER BY a.seq", 0];
+      const [range, start] =
+        order === "newest" ? ["a.seq < ? ORDER BY a.seq DESC", Number.MAX_SAFE_INTEGER] : ["a.seq > ? ORDER BY a.seq", 0];
       const [condition, values] = state === undefined ? ["", []] : ["AND a.state = ?", [state]];
       return driver
         .allUntil(

@@ -39,6 +39,30 @@ test("an approval that is asked appears at once: on the page, in the title, in t
   expectQuiet(opened);
 });
 
+test.each([
+  ["ahead of", 3_600_000],
+  ["behind", -3_600_000],
+])("times are right in a browser whose clock is an hour %s that of Bridge", async (_, differenceMs) => {
+  const taskId = `skewed-${differenceMs > 0 ? "ahead" : "behind"}`;
+  const context = await browser.newContext();
+  await context.addInitScript(`const now = Date.now; Date.now = () => now() + ${differenceMs};`);
+  await context.addInitScript('sessionStorage.setItem("bridge.token", "secret-alpha")');
+  const page = await context.newPage();
+  await bridge.dispatch({ taskId, message: "ask", agentId: "skewed" });
+  await page.goto(`${bridge.url}/ui/approvals`);
+  const card = page.locator(".approval").filter({ hasText: taskId });
+  await card.getByText(/rejected automatically in [1-9]+ min/).waitFor();
+  await card.getByText(/asked (just now|\d+ s ago)/).waitFor();
+  await card.getByRole("button", { name: "Approve" }).click();
+  await card.getByText("approved").first().waitFor();
+  await bridge.dispatch({ taskId: `${taskId}-work`, message: "work", agentId: "skewed" });
+  await page.goto(`${bridge.url}/ui/tasks?agentId=skewed`);
+  const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: `${taskId}-work` }) });
+  await row.getByText("running").waitFor();
+  await bridge.call("POST", `/api/v2/tasks/${taskId}-work/cancel`);
+  await context.close();
+});
+
 test("an approval is decided by keyboard alone", async () => {
   await bridge.dispatch({ taskId: "keyboard-1", message: "ask" });
   const { page } = await open("approvals");
@@ -51,6 +75,20 @@ test("an approval is decided by keyboard alone", async () => {
   await card.getByText("approved", { exact: true }).or(card.getByText("approved by alpha")).first().waitFor();
   await page.keyboard.press("?");
   await page.getByRole("dialog").getByText("approve or reject").waitFor();
+});
+
+test("keys that are pressed before the page has painted the selection decide about the selected call", async () => {
+  const ids = ["fast-1", "fast-2"];
+  for (const taskId of ids) await bridge.dispatch({ taskId, message: "ask" });
+  const { page } = await open("approvals");
+  await page.locator(".approval").filter({ hasText: "fast-2" }).waitFor();
+  await page.keyboard.press("j");
+  await page.locator(".approval[aria-current]").filter({ hasText: "fast-1" }).waitFor();
+  await page.evaluate('for (const key of ["j", "a"]) document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))');
+  await page.locator(".approval").filter({ hasText: "fast-2" }).getByText("approved").first().waitFor();
+  const states = await Promise.all(ids.map(async (id) => (await bridge.call("GET", `/api/v2/tasks/${id}`)).body.waitingOn));
+  expect(states).toEqual(["approval", null]);
+  await bridge.call("POST", "/api/v2/tasks/fast-1/cancel");
 });
 
 test("a page that is late shows who decided", async () => {

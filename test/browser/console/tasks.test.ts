@@ -15,6 +15,8 @@ afterAll(async () => {
   await bridge?.close();
 });
 
+/** The dispatch responds after the end of the task. */
+const waiting = { headers: { prefer: "wait=20" } };
 const open = (path: string, options: BrowserContextOptions = {}): Promise<ConsolePage> =>
   openPage(browser, `${bridge.url}/ui/${path}`, { ...options, token: "secret-alpha" });
 
@@ -78,6 +80,45 @@ test("tasks are filtered by the time of their creation", async () => {
   await page.getByRole("link", { name: "timed-1" }).waitFor();
 });
 
+test("tasks are filtered by a label, which a link of the usage sets", async () => {
+  await bridge.dispatch({ taskId: "labeled-1", agentId: "labeled", message: "fine", labels: { team: "docs" } }, waiting);
+  await bridge.dispatch({ taskId: "labeled-2", agentId: "labeled", message: "fine", labels: { team: "web" } }, waiting);
+  const { page } = await open("usage?by=label");
+  await page.getByRole("link", { name: "team=docs" }).click();
+  await page.getByRole("link", { name: "labeled-1" }).waitFor();
+  expect(await page.getByRole("link", { name: "labeled-2" }).count()).toBe(0);
+  const field = page.getByLabel("Label", { exact: true });
+  expect(await field.inputValue()).toBe("team=docs");
+  await field.fill("team=web");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "labeled-2" }).waitFor();
+  expect(new URL(page.url()).searchParams.get("label")).toBe("team=web");
+});
+
+test("the list and the overview name the error of a failed task", async () => {
+  await bridge.dispatch({ taskId: "why-1", agentId: "why", message: "fail" }, waiting);
+  for (const target of ["tasks?agentId=why", ""]) {
+    const { page } = await open(target);
+    await page
+      .getByText(/why-1.* · model_error/)
+      .first()
+      .waitFor();
+  }
+});
+
+test("no state and no cost of a task is cut off in a narrow window", async () => {
+  await bridge.dispatch(
+    { taskId: "narrow-row-1", agentId: `narrow-row-${"x".repeat(60)}`, message: "look", callbackUrl: "http://127.0.0.1:9/" },
+    waiting,
+  );
+  const { page } = await open("tasks?idPrefix=narrow-row", { viewport: { width: 320, height: 640 } });
+  const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: "narrow-row-1" }) });
+  await row.getByText("dead").waitFor();
+  const countCut = `[...document.querySelectorAll(".task-row[data-index] > :is(:has(.badge), :has(time), .number)")]
+    .filter((cell) => cell.scrollWidth > cell.clientWidth).length`;
+  expect(await page.evaluate(countCut)).toBe(0);
+});
+
 test("a link to an event shows its entry", async () => {
   await bridge.dispatch({ taskId: "linked-1", message: "look" });
   const { page } = await open("tasks/linked-1");
@@ -124,6 +165,11 @@ test("a failed task shows why, a queued one what it waits for, and an unknown on
   await bridge.dispatch({ taskId: "narrow-2", provider: "narrow", message: "wait" });
   const queued = await open("tasks/narrow-2");
   await queued.page.getByText("waits for a free slot of the adapter").waitFor();
+  await queued.page.getByText("Your tasks for this adapter that were queued before it: 0.").waitFor();
+  await bridge.dispatch({ taskId: "narrow-3", provider: "narrow", message: "wait" });
+  const behind = await open("tasks/narrow-3");
+  await behind.page.getByText("Your tasks for this adapter that were queued before it: 1.").waitFor();
+  await bridge.call("POST", "/api/v2/tasks/narrow-3/cancel");
   await bridge.call("POST", "/api/v2/tasks/narrow-2/cancel");
   await bridge.call("POST", "/api/v2/tasks/narrow-1/cancel");
 

@@ -84,6 +84,16 @@ test("approvals are listed newest first, filtered by state and paginated", async
   expect((await list("?state=approved")).body.data.every(({ state }: { state: string }) => state === "approved")).toBe(true);
 });
 
+test("approvals can be listed oldest first, with the title of their task", async () => {
+  const newest = (await list()).body.data;
+  const first = (await list("?order=oldest&limit=1")).body;
+  const rest = (await list(`?order=oldest&cursor=${first.meta.nextCursor}`)).body;
+  expect([...first.data, ...rest.data]).toEqual(newest.toReversed());
+  expect(first.data).toMatchObject([{ taskId: "t1", title: "ask" }]);
+  expect((await list("?order=oldest&state=approved")).body.data.every(({ state }: { state: string }) => state === "approved")).toBe(true);
+  expectProblem(await list("?order=random"), "invalid_request");
+});
+
 test("approvals of another tenant result in 404, and each route requires its scope", async () => {
   const approvalId = await ask("t4");
   expect((await list("", "beta")).body.data).toEqual([]);

@@ -71,7 +71,9 @@ class Approvals extends PageElement {
       return true;
     }
     if (key !== "a" && key !== "r") return false;
-    const decision = this.querySelector<Decision>(".approval[aria-current] bridge-decision");
+    // Not by `aria-current`: the page may not have painted the selection yet, and the key must not decide about another call.
+    const selector = this.#cursor === null ? null : `[data-approval="${CSS.escape(this.#cursor)}"] bridge-decision`;
+    const decision = selector === null ? null : this.querySelector<Decision>(selector);
     if (decision !== null) void decision.decide(key === "a" ? "approve" : "reject");
     return decision !== null;
   }

@@ -4,7 +4,17 @@ import { repeat } from "lit/directives/repeat.js";
 import { ApiError } from "../api.ts";
 import { readCouncil } from "../council.ts";
 import { PageElement } from "../element.ts";
-import { firstLine, formatBytes, formatCost, formatCount, formatDuration, formatTime, formatUpTo, formatValue, showHidden } from "../format.ts";
+import {
+  firstLine,
+  formatBytes,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatTime,
+  formatUpTo,
+  formatValue,
+  showHidden,
+} from "../format.ts";
 import { poll, SNAPSHOT_MS } from "../live/poll.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { describeAttempts } from "../parts/attempts.ts";
