@@ -134,6 +134,7 @@ export async function createEngine(
     metrics.hints.inc({ kind: hint.split(":", 1)[0] as string });
     if (hint === "nodes") void view.refresh();
     else if (hint === "events") webhooks.onForeignEvents();
+    else if (hint === "deliveries") webhooks.onDeliveriesReleased();
     else if (hint.startsWith("callbacks:")) callbackWorker.searchSoon();
     else if (hint.startsWith("queue:")) dispatcher.onQueueHint(hint.slice("queue:".length));
   });

@@ -30,7 +30,7 @@ import type {
 import type { ListedAgent, TaskFilter, TaskPage, TaskSearch } from "./task-list-records.ts";
 import type { NewTicket, RedeemedTicket, StoredSession } from "./ticket-records.ts";
 import type { UsageDimension, UsageSum } from "./usage-records.ts";
-import type { NewDeliveries, WebhookCounts, WebhookDelivery, WebhookKey, WebhookPage } from "./webhook-records.ts";
+import type { ClaimedDelivery, NewDeliveries, WebhookCounts, WebhookDelivery, WebhookKey, WebhookPage } from "./webhook-records.ts";
 
 /** Tasks and their results. */
 export interface TaskStore {
@@ -183,13 +183,12 @@ export interface WebhookStore {
    * half a minute, for which no other node gets them.
    */
   claimDueDeliveries(key: WebhookKey, limit: number, inProgress: ReadonlySet<number>): Promise<WebhookDelivery[]>;
+  /** Makes claimed deliveries due again that are not settled, so that another node, or the next start, posts them. */
+  releaseDeliveries(claimed: readonly ClaimedDelivery[]): Promise<void>;
   /** Milliseconds until the next delivery to one of the webhooks that is not due yet, null when there is none. */
   nextWebhookInMs(webhooks: readonly WebhookKey[]): Promise<number | null>;
   /** As `settleCallbackIfPending`, without an event. */
-  settleDeliveryIfPending(
-    posted: { seq: number; attempts: number },
-    settlement: Omit<CallbackSettlement, "event" | "attempt">,
-  ): Promise<number | null>;
+  settleDeliveryIfPending(posted: ClaimedDelivery, settlement: Omit<CallbackSettlement, "event" | "attempt">): Promise<number | null>;
   /** Starts a new round of attempts for a dead delivery. */
   redeliverWebhookIfDead(key: WebhookKey, id: string): Promise<WebhookDelivery | null>;
 }

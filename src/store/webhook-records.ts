@@ -59,3 +59,6 @@ export interface WebhookCounts {
   pending: number;
   dead: number;
 }
+
+/** A claimed delivery, with the number of its earlier attempts. */
+export type ClaimedDelivery = Pick<WebhookDelivery, "seq" | "attempts">;

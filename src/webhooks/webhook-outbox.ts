@@ -2,7 +2,7 @@ import type { CallbackOutbox } from "../callbacks/callback-outbox.ts";
 import type { Envelope } from "../callbacks/post-callback.ts";
 import type { DuePost } from "../store/records.ts";
 import type { WebhookStore } from "../store/store.ts";
-import type { WebhookDelivery } from "../store/webhook-records.ts";
+import type { ClaimedDelivery, WebhookDelivery } from "../store/webhook-records.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** A delivery that is due. Its row has the number of the delivery, and its origin is the name of the webhook. */
@@ -15,13 +15,23 @@ export interface DueDelivery extends DuePost {
  * Presents the deliveries of the present webhooks as an outbox, so that the worker of callbacks posts them. Each attempt uses the URL, the
  * headers and the secrets that the file has then. Deliveries to a webhook that is not in the file wait until it is, or until they expire.
  */
-export function createWebhookOutbox(store: WebhookStore, subscriptions: () => readonly Subscription[]): CallbackOutbox<DueDelivery> {
+export function createWebhookOutbox(store: WebhookStore, subscriptions: () => readonly Subscription[]) {
+  /** Deliveries that were claimed and are not settled yet. */
+  const claimed = new Map<number, ClaimedDelivery>();
+  let claiming: Promise<unknown> = Promise.resolve();
   const find = (tenant: string, webhook: string): Subscription | undefined =>
     subscriptions().find((one) => one.name === webhook && one.tenant === tenant);
 
   const listKeys = () => subscriptions().map(({ tenant, name }) => ({ tenant, webhook: name }));
 
-  return {
+  async function claim(subscription: Subscription, limit: number, inProgress: ReadonlySet<number>): Promise<DueDelivery[]> {
+    const { tenant, name } = subscription;
+    const due = await store.claimDueDeliveries({ tenant, webhook: name }, limit, inProgress);
+    for (const { seq, attempts } of due) claimed.set(seq, { seq, attempts });
+    return due.map((delivery) => toDueDelivery(delivery, subscription));
+  }
+
+  const outbox: CallbackOutbox<DueDelivery> = {
     // The worker is notified of the queue instead.
     onCallback() {},
     async listDueCallbackQueues() {
@@ -31,11 +41,25 @@ export function createWebhookOutbox(store: WebhookStore, subscriptions: () => re
     async listDueCallbacks({ tenant, origin }, limit, inProgress = new Set()) {
       const subscription = find(tenant, origin);
       if (subscription === undefined) return [];
-      const due = await store.claimDueDeliveries({ tenant, webhook: origin }, limit, inProgress);
-      return due.map((delivery) => toDueDelivery(delivery, subscription));
+      const due = claim(subscription, limit, inProgress);
+      // The worker can be closed before it gets them.
+      claiming = Promise.allSettled([claiming, due]);
+      return await due;
     },
     nextCallbackInMs: () => store.nextWebhookInMs(listKeys()),
-    settleCallbackIfPending: ({ row, attempts }, settlement) => store.settleDeliveryIfPending({ seq: row, attempts }, settlement),
+    async settleCallbackIfPending({ row, attempts }, settlement) {
+      const settled = await store.settleDeliveryIfPending({ seq: row, attempts }, settlement);
+      claimed.delete(row);
+      return settled;
+    },
+  };
+  return {
+    ...outbox,
+    /** Releases what was claimed and not settled. Call it after the worker has closed, so that nobody waits for the end of the claim. */
+    async release(): Promise<void> {
+      await claiming;
+      await store.releaseDeliveries([...claimed.values()]);
+    },
   };
 }
 

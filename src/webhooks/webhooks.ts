@@ -56,9 +56,10 @@ export function createWebhooks(options: WebhooksOptions) {
   const { file, publicUrl, node, delivers, checkUrl, store, eventLog, metrics, logger, pollMs = 1000, ...tools } = options;
   const opened = file === null ? null : openWebhooksFile({ file, checkUrl, logger, pollMs, onReloaded: () => onReloaded() });
   const subscriptions = opened?.subscriptions ?? (() => none);
+  const { release, ...outbox } = createWebhookOutbox(store, subscriptions);
   const worker = createPostWorker<DueDelivery>({
     ...tools,
-    store: createWebhookOutbox(store, subscriptions),
+    store: outbox,
     toEnvelope: ({ envelope }) => envelope,
     identify: ({ origin, tenant, type, envelope }) => ({ webhook: origin, tenant, type, deliveryId: envelope.id }),
     messages,
@@ -104,6 +105,8 @@ export function createWebhooks(options: WebhooksOptions) {
     },
     /** Call it when another node has stored events. */
     onForeignEvents: follower.wakeSoon,
+    /** Call it when another node has released deliveries that it had claimed. */
+    onDeliveriesReleased: worker.searchSoon,
     /** Notifies the webhooks that an adapter of this node is offline. */
     onAdapterOffline(provider: string): void {
       if (!delivers) return;
@@ -159,6 +162,7 @@ export function createWebhooks(options: WebhooksOptions) {
       unsubscribe();
       await follower.close();
       await worker.close();
+      await release().catch((error: unknown) => logger.warn({ err: error }, "failed to release webhook deliveries"));
     },
   };
 }

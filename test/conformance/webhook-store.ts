@@ -163,6 +163,20 @@ export function webhookConformance(subject: StoreSubject): void {
       ]);
     });
 
+    test("are due at once after their release, unless they were settled", async () => {
+      let now = 1_000;
+      const { store } = await open(() => now);
+      await store.addWebhookDeliveries({ deliveries: [newDelivery(), newDelivery({ id: "msg_2" })] });
+      const claimed = await store.claimDueDeliveries(oncall, 9, new Set());
+      const [first, second] = claimed.map(({ seq, attempts }) => ({ seq, attempts }));
+      if (first === undefined || second === undefined) throw new Error("Two deliveries are due.");
+      now = 2_000;
+      await store.settleDeliveryIfPending(first, { state: "pending", nextInMs: 5_000, lastStatus: 500, lastError: "http_500" });
+      await store.releaseDeliveries([first, second]);
+      await store.releaseDeliveries([]);
+      expect((await store.claimDueDeliveries(oncall, 9, new Set())).map(({ seq }) => seq)).toEqual([second.seq]);
+    });
+
     test("redeliver dead deliveries only, in a new round, by their webhook and tenant", async () => {
       const { store } = await open(() => 1_000);
       await store.addWebhookDeliveries({ deliveries: [newDelivery()] });

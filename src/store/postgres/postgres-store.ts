@@ -159,7 +159,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...createAgentReads(reader),
     ...createEventReads(reader, tail.lastEventNumber),
     ...createCallbackReads(reader, { readGapped, correctSchedule: schedule.correct, writer, ...outbox }),
-    ...createWebhookOutbox(reader, { correctSchedule: schedule.correct, clock }),
+    ...createWebhookOutbox(reader, { correctSchedule: schedule.correct, onReleased: () => hints.send("deliveries"), clock }),
     ...createApprovalReads(reader),
     ...createApprovalWrites(writer),
     ...createResumeTokenReads(reader),

@@ -24,6 +24,8 @@ const CLAIM_MS = 30_000;
 interface Dependencies {
   /** Reads the clock of the server. If it was set back, first restarts the delays of pending deliveries. */
   correctSchedule(): Promise<number>;
+  /** Called when other nodes may post deliveries that this node had claimed. */
+  onReleased?: () => void;
   /** Stands in for the clock of the server; for tests. */
   clock?: (() => number) | undefined;
 }
@@ -33,7 +35,7 @@ interface Dependencies {
  * the same positions, and a batch would keep them locked until its end. A write whose answer is lost is not repeated: the next read of the
  * log and the next claim find its effect.
  */
-export function createWebhookOutbox(reader: Reader, { correctSchedule, clock }: Dependencies): WebhookStore {
+export function createWebhookOutbox(reader: Reader, { correctSchedule, onReleased = () => {}, clock }: Dependencies): WebhookStore {
   const now = (): number | null => clock?.() ?? null;
 
   return {
@@ -91,6 +93,13 @@ export function createWebhookOutbox(reader: Reader, { correctSchedule, clock }: 
     async claimDueDeliveries({ tenant, webhook }, limit, inProgress) {
       const rows = await reader.all(claimDue, await correctSchedule(), tenant, webhook, [...inProgress], limit);
       return rows.toSorted((a, b) => Number(a["seq"]) - Number(b["seq"])).map(toWebhookDelivery);
+    },
+    async releaseDeliveries(claimed) {
+      const columns = toColumns(
+        ["seq", "attempts"],
+        claimed.map(({ seq, attempts }) => ({ seq, attempts })),
+      );
+      if (claimed.length > 0 && (await reader.get(release, now(), ...columns)) !== undefined) onReleased();
     },
     async nextWebhookInMs(webhooks) {
       const time = await correctSchedule();
@@ -187,6 +196,15 @@ const claimDue = toStatement(
      ORDER BY next_at, seq LIMIT $5 FOR UPDATE SKIP LOCKED)
    UPDATE webhook_delivery SET next_at = $1::bigint + ${CLAIM_MS}, updated_at = $1 FROM due
    WHERE webhook_delivery.seq = due.seq RETURNING ${deliveryColumns.replace("seq", "webhook_delivery.seq")}`,
+);
+/** Sorted, because two nodes that lock the same rows in a different order would deadlock. */
+const release = toStatement(
+  `WITH clock AS MATERIALIZED (SELECT coalesce($1::bigint, ${serverClock}) AS now),
+   locked AS MATERIALIZED (
+     SELECT d.seq FROM unnest($2::bigint[], $3::integer[]) AS given (seq, attempts)
+     JOIN webhook_delivery d ON d.seq = given.seq AND d.attempts = given.attempts AND d.state = 'pending' ORDER BY d.seq FOR UPDATE OF d)
+   UPDATE webhook_delivery SET next_at = clock.now, updated_at = clock.now FROM locked, clock
+   WHERE webhook_delivery.seq = locked.seq RETURNING 1 AS released`,
 );
 const settle = toStatement(
   `UPDATE webhook_delivery SET state = $4::text, attempts = attempts + 1, next_at = clock.now + $5::bigint, last_status = $6::integer,

@@ -137,6 +137,7 @@ function createOutboxOperations(driver: SqliteDriver, { clock, correctSchedule }
         .slice(0, limit)
         .map(toWebhookDelivery);
     },
+    async releaseDeliveries() {},
     async nextWebhookInMs(webhooks) {
       const now = await correctSchedule();
       const times = webhooks.map(({ tenant, webhook }) =>

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContextOptions } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
+import { startReceiver } from "../../support/start-receiver.ts";
 import { openChromium } from "../open-chromium.ts";
 import { type ConsolePage, expectQuiet, openPage } from "./open-page.ts";
 
@@ -107,13 +108,15 @@ test("the list and the overview name the error of a failed task", async () => {
 });
 
 test("no state and no cost of a task is cut off in a narrow window", async () => {
+  const receiver = await startReceiver();
+  onTestFinished(receiver.close);
   await bridge.dispatch(
-    { taskId: "narrow-row-1", agentId: `narrow-row-${"x".repeat(60)}`, message: "look", callbackUrl: "http://127.0.0.1:9/" },
+    { taskId: "narrow-row-1", agentId: `narrow-row-${"x".repeat(60)}`, message: "look", callbackUrl: receiver.origin },
     waiting,
   );
   const { page } = await open("tasks?idPrefix=narrow-row", { viewport: { width: 320, height: 640 } });
   const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: "narrow-row-1" }) });
-  await row.getByText("dead").waitFor();
+  await row.getByText("delivered").waitFor();
   const countCut = `[...document.querySelectorAll(".task-row[data-index] > :is(:has(.badge), :has(time), .number)")]
     .filter((cell) => cell.scrollWidth > cell.clientWidth).length`;
   expect(await page.evaluate(countCut)).toBe(0);

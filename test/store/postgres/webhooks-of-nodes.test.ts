@@ -82,3 +82,24 @@ test("a delivery that a node has claimed is not due on another node, until the c
   expect(await a.store.settleDeliveryIfPending(posted, settlement)).toBeNull();
   await Promise.all([a, b].map(({ store }) => store.close()));
 });
+
+test("a node that stops releases the deliveries that it has not posted, and the other nodes post them at once", async () => {
+  const { urlAt, port, query } = await createDatabase({ isEmpty: true });
+  const responding = Promise.withResolvers<void>();
+  let isOpen = false;
+  const subscriber = await startSubscriber(await temporaryDirectory(), (response) => {
+    if (isOpen) response.writeHead(204).end();
+    else responding.resolve();
+  });
+  const environment = { ...subscriber.settings, BRIDGE_DATABASE_URL: urlAt(port), BRIDGE_LEASE_SECONDS: "3", BRIDGE_DRAIN_SECONDS: "0" };
+  const start = async (name: string) => startBridgeProgram(await temporaryDirectory(), { ...environment, BRIDGE_NODE_NAME: name });
+  const a = await start("a");
+  await dispatchAsking(a, "task");
+  // The subscriber has the first POST and does not answer.
+  await responding.promise;
+  isOpen = true;
+  a.signal("SIGTERM");
+  await a.exited;
+  const claimed = await query("SELECT 1 FROM webhook_delivery WHERE state = 'pending' AND next_at > updated_at");
+  expect(claimed).toEqual([]);
+}, 120_000);
