@@ -6,6 +6,8 @@ import { matchesFilter, type Subscription } from "./subscription.ts";
 
 /** A position without matching events is stored this often, so that it does not fall behind retention. */
 const STORE_POSITION_MS = 3_600_000;
+/** A position is also stored after this many events without a match, because every pass reads them again. */
+const MAX_READ_AGAIN = 100;
 
 /** Options of `createCatchUp`. */
 export interface CatchUpOptions {
@@ -29,11 +31,11 @@ export function createCatchUp({ store, isWanted, toDelivery, onThrough, onDelive
   const storedAt = new Map<string, number>();
 
   /** Events that the filter excludes move the position too, so that no pass reads them again. */
-  function mustStore(webhook: string, { cursor, through, hasMore, isBehind, events }: WebhookPage): boolean {
+  function mustStore(webhook: string, { cursor, through, isBehind, events }: WebhookPage): boolean {
     if (through === cursor) return false;
     return (
       events.length > 0 ||
-      hasMore ||
+      through - cursor >= MAX_READ_AGAIN ||
       isBehind ||
       performance.now() - (storedAt.get(webhook) ?? Number.NEGATIVE_INFINITY) >= STORE_POSITION_MS
     );

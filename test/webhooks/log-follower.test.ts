@@ -81,6 +81,21 @@ test("the pages that a follower reads after a reload are matched by the new filt
   await expect.poll(() => listTasks(store, "oncall")).toEqual(["long"]);
 });
 
+test("a follower does not read many events again and again that no filter matches", async () => {
+  const store = await open();
+  const types = ["callback.dead"] as const;
+  const { read } = await follow(store, [{ ...newSubscription("oncall"), types }]);
+  const page = async () => await store.readWebhookEvents({ tenant: TENANT, webhook: "oncall" }, types);
+  // The first position without a match is stored at once, and a later one only if it is far enough.
+  await end(store, "first");
+  read();
+  await expect.poll(async () => (await page())?.cursor).toBeGreaterThan(0);
+  const { cursor } = (await page()) ?? { cursor: 0 };
+  for (let number = 0; number < 60; number += 1) await end(store, `excluded-${number}`);
+  read();
+  await expect.poll(async () => ((await page())?.cursor ?? 0) - cursor).toBeGreaterThanOrEqual(100);
+});
+
 test("nodes with two versions of the file keep the positions of both, and lose no event", async () => {
   const store = await open();
   const [common, added, removed] = ["common", "added", "removed"].map((name) => newSubscription(name)) as [
