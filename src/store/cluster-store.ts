@@ -148,7 +148,8 @@ export interface ClusterStore extends PlacementReads {
 
 /**
  * What a node reports to all nodes after a commit: new events, a task that waits for a provider, a stop request, a change of the nodes,
- * deliveries to webhooks that it will not post, or a due callback, with the id of the node that posts it, or `any` if no node has its origin. A hint can be lost, so every node also polls.
+ * deliveries to webhooks that it will not post, or a due callback, with the id of the node that posts it, or `any` if no node has its
+ * origin. A hint can be lost, so every node also polls.
  */
 export type Hint = "events" | "stops" | "nodes" | "deliveries" | `queue:${string}` | `callbacks:${string}`;
 

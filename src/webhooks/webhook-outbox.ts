@@ -55,7 +55,7 @@ export function createWebhookOutbox(store: WebhookStore, subscriptions: () => re
   };
   return {
     ...outbox,
-    /** Releases what was claimed and not settled. Call it after the worker has closed, so that nobody waits for the end of the claim. */
+    /** Releases what was claimed and not settled, for which other nodes would wait. Call it after the worker has closed. */
     async release(): Promise<void> {
       await claiming;
       await store.releaseDeliveries([...claimed.values()]);
