@@ -182,6 +182,20 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./verbs/adapters.ts"),
   },
   {
+    name: "doctor",
+    summary: "Check the connection, the token and the adapters, and name what mends each fault.",
+    options: [
+      { flags: "-p, --provider <name>", text: "check only this adapter" },
+      { flags: "--callback <url>", text: "also post a test callback to this address" },
+    ],
+    help: [
+      "The exit code is 0 if no check failed; warnings do not count.",
+      "",
+      "--callback dispatches a task and cancels it at once. Bridge posts its result, signed as every other one.",
+    ].join("\n"),
+    load: () => import("./verbs/doctor.ts"),
+  },
+  {
     name: "usage",
     summary: "Sum up what tasks have used and what they cost.",
     options: [
