@@ -163,6 +163,20 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./verbs/redeliver.ts"),
   },
   {
+    name: "listen",
+    summary: "Receive callbacks on this machine, and forward them to a local server.",
+    options: [
+      { flags: "--forward-to <url>", text: "the server that gets them" },
+      { flags: "--port <port>", text: "port on which to receive them (default: a free one)", parse: parseInteger(0, 65_535) },
+      { flags: "--host <address>", text: "address on which to receive them (default: 127.0.0.1)" },
+    ],
+    help: [
+      "Signatures are verified with the secrets in BRIDGE_CALLBACK_SECRETS. On a terminal, bridge asks for a secret",
+      "if this variable is not set. Bridge gets the status and the body that the server answers.",
+    ].join("\n"),
+    load: () => import("./verbs/listen.ts"),
+  },
+  {
     name: "files",
     arguments: "<id> [path]",
     summary: "List the files that a task left in its workspace, or print one.",

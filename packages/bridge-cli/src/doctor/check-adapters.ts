@@ -51,12 +51,13 @@ function checkAdapter({ provider, health }: Adapter): Check {
   const { status, detail, connection, version, checkedAt, preflight } = health;
   if (status === "healthy") return ok(check, ["healthy", connection, version].filter((part) => part !== null).join(", "));
   if (status === "degraded" && checkedAt === null) return warning(check, "The first check is under way.", "Run bridge doctor again.");
-  const faults = preflight.filter((step) => !step.ok && step.step !== SANDBOX_STEP).map((step) => step.detail);
-  // Each fault contains its remedy. Any connection is enough, so one of them suffices.
-  const remedy = faults.length > 0 ? faults.join(" Or ") : (detail ?? "Read the log of Bridge.");
-  if (faults.length === 0 && checkedAt === null)
-    return failed(check, `offline: ${detail ?? "not loaded"}`, `Correct BRIDGE_ADAPTERS, or install the package of ${provider}, and restart Bridge.`);
-  return failed(check, `${status}: ${faults.length > 1 ? "no connection works." : (detail ?? "unknown reason")}`, remedy);
+  const steps = preflight.filter((step) => !step.ok && step.step !== SANDBOX_STEP);
+  // An adapter that is degraded has a connection, so the others are not missing. Each detail contains its remedy.
+  const faults = steps.filter(({ step }) => status === "offline" || !step.endsWith("connection")).map((step) => step.detail);
+  if (faults.length > 1) return failed(check, `${status}: no connection works. One of them is enough.`, faults.join(" Or "));
+  const reason = detail ?? faults[0] ?? "The reason is in the log of Bridge.";
+  if (checkedAt !== null || status === "degraded") return failed(check, `${status}: ${reason}`, faults[0] ?? reason);
+  return failed(check, `offline: ${reason}`, `Correct BRIDGE_ADAPTERS, or install the package of ${provider}, and restart Bridge.`);
 }
 
 /** The step in which an adapter reports the sandbox of its processes. */

@@ -1,6 +1,6 @@
 import { formatDuration } from "../format.ts";
-import type { AddressAnswer } from "./check-address.ts";
 import { type Check, failed, ok, warning } from "./check.ts";
+import type { AddressAnswer } from "./check-address.ts";
 
 /** Clocks that are synchronized differ by less than a second. Signatures of callbacks allow five minutes. */
 const MAX_SKEW_MS = 30_000;

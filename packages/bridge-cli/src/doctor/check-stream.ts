@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Connection } from "../connection.ts";
-import { REQUEST_LIMIT_MS, reasonOf } from "./check-address.ts";
 import { type Check, failed, ok } from "./check.ts";
+import { REQUEST_LIMIT_MS, reasonOf } from "./check-address.ts";
 
 /**
  * The stream counts as buffered if it has sent nothing after this time and after this many plain requests through the same address, which
@@ -19,9 +19,14 @@ export async function checkStream({ url, token }: Connection, signal: AbortSigna
   const first = readFirstBytes(`${url}/api/events`, headers, stopSignal).catch((error: unknown) => reasonOf(error));
   try {
     const answers = await Promise.race([first, answerPlainRequests(`${url}/healthz`, stopSignal)]);
-    if (answers === true) return ok("events", `The first bytes of an event stream arrived after ${Math.round(performance.now() - startedAt)} ms.`);
+    if (answers === true)
+      return ok("events", `The first bytes of an event stream arrived after ${Math.round(performance.now() - startedAt)} ms.`);
     if (typeof answers === "string")
-      return failed("events", `The event stream cannot be read: ${answers}.`, "Let the proxy pass GET /api/events: deploy/README.md#behind-a-proxy");
+      return failed(
+        "events",
+        `The event stream cannot be read: ${answers}.`,
+        "Let the proxy pass GET /api/events: deploy/README.md#behind-a-proxy",
+      );
     return failed(
       "events",
       `The event stream sent nothing for ${MIN_WAIT_MS / 1000} s, while ${answers} plain requests were answered. A proxy buffers it.`,

@@ -37,7 +37,10 @@ export const run: Run<Options> = async (invocation) => {
   return faults === 0 ? undefined : exitCodes.failed;
 };
 
-async function runChecks({ flags, env, options, signal, connect, output }: Invocation<Options>, add: (...checks: Check[]) => void): Promise<void> {
+async function runChecks(
+  { flags, env, options, signal, connect, output }: Invocation<Options>,
+  add: (...checks: Check[]) => void,
+): Promise<void> {
   add(ok("node", `Node ${process.versions.node}`));
   output.status.show(() => "checking the address");
   const { checks, info, clock } = await checkAddress(findAddress(flags, env), signal);
@@ -90,8 +93,8 @@ function testCallback(
 const styles: Readonly<Record<Check["result"], Style>> = { ok: "green", warning: "yellow", failed: "red", skipped: "dim" };
 
 function print({ check, result, detail, remedy }: Check, output: Output): void {
-  if (output.format === "json") return;
-  if (output.format === "pipe") return output.print([check, result, detail, remedy ?? ""].map(toOneLine).join("\t"));
+  if (output.format === "pipe") output.print([check, result, detail, remedy ?? ""].map(toOneLine).join("\t"));
+  if (output.format !== "terminal") return;
   output.print(`${output.paint(styles[result], result.padEnd(RESULT_WIDTH))}  ${output.paint("bold", check)}  ${toOneLine(detail)}`);
   if (remedy !== null) output.print(`${" ".repeat(RESULT_WIDTH)}  To mend it: ${toOneLine(remedy)}`);
 }
