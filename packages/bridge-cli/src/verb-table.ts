@@ -189,6 +189,17 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./verbs/diff.ts"),
   },
   {
+    name: "apply",
+    arguments: "<id>",
+    summary: "Apply the changes of a task to the git work tree of this directory.",
+    options: [
+      { flags: "--check", text: "only find out whether the changes apply" },
+      { flags: "--3way", text: "merge the changes, with conflict markers where they do not apply", conflicts: ["check"] },
+    ],
+    help: "Nothing is changed unless all changes apply. Changes that are incomplete or binary are rejected.",
+    load: () => import("./verbs/apply.ts"),
+  },
+  {
     name: "adapters",
     arguments: "[provider]",
     summary: "List the adapters, or the checks of one.",
