@@ -46,7 +46,7 @@ function reportUnknown(provider: string, listed: readonly Adapter[]): Check {
   );
 }
 
-function checkAdapter({ provider, health }: Adapter): Check {
+function checkAdapter({ provider, health, capabilities }: Adapter): Check {
   const check = `adapter ${provider}`;
   const { status, detail, connection, version, checkedAt, preflight } = health;
   if (status === "healthy") return ok(check, ["healthy", connection, version].filter((part) => part !== null).join(", "));
@@ -56,7 +56,9 @@ function checkAdapter({ provider, health }: Adapter): Check {
   const faults = steps.filter(({ step }) => status === "offline" || !step.endsWith("connection")).map((step) => step.detail);
   if (faults.length > 1) return failed(check, `${status}: no connection works. One of them is enough.`, faults.join(" Or "));
   const reason = detail ?? faults[0] ?? "The reason is in the log of Bridge.";
-  if (checkedAt !== null || status === "degraded") return failed(check, `${status}: ${reason}`, faults[0] ?? reason);
+  // Bridge could not load the adapter, so the reason does not name a remedy.
+  const isLoaded = (capabilities as object | null) !== null;
+  if (isLoaded) return failed(check, `${status}: ${reason}`, faults[0] ?? reason);
   return failed(check, `offline: ${reason}`, `Correct BRIDGE_ADAPTERS, or install the package of ${provider}, and restart Bridge.`);
 }
 

@@ -45,7 +45,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 /** Bridge stores this much of an answer. */
 const SHOWN_BYTES = 1024;
 
-/** An answer of the target, or one in its place. */
+/** An answer of the target, or the one that replaces it. */
 interface Answer {
   status: number;
   headers: OutgoingHttpHeaders;
@@ -53,7 +53,7 @@ interface Answer {
   error: string | null;
 }
 
-/** Starts a server that forwards each POST to the target and answers with the answer of the target. Throws a CommandError if it cannot listen. */
+/** Starts a server that forwards each POST to the target, and returns the answer of the target. Throws a CommandError if it cannot listen. */
 export async function startForwarder({ target, port, host, secrets, onForwarded }: ForwarderOptions) {
   const server = createServer((request, response) => {
     void handle(request, response).catch(() => response.destroy());
