@@ -53,7 +53,7 @@ interface Answer {
   error: string | null;
 }
 
-/** Starts a server that forwards each POST to the target, and returns the answer of the target. Throws a CommandError if it cannot listen. */
+/** Starts a server that forwards each POST to the target, and returns its answer. Throws a CommandError if it cannot listen. */
 export async function startForwarder({ target, port, host, secrets, onForwarded }: ForwarderOptions) {
   const server = createServer((request, response) => {
     void handle(request, response).catch(() => response.destroy());
