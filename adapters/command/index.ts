@@ -179,7 +179,7 @@ function describeHealth(state: AdapterState | null): AdapterHealthStatus {
     connection: ok ? "cli" : null,
     version: null,
     detail: ok ? null : detail,
-    preflight: [{ step: "primary connection", ok, detail }, ...createSandboxSteps(config.sandbox)],
+    preflight: [{ step: "primary connection", ok, detail }, ...createSandboxSteps(config)],
   };
 }
 

@@ -80,7 +80,7 @@ async function composeApp(config: Config, logger: Logger, options: AppOptions, r
   const failed = Promise.withResolvers<StopError>();
   const drainRequest = Promise.withResolvers<void>();
   const engine = await createEngine(config, {
-    ...{ loaded, catalog, environment, sandbox: sandbox.sandbox, resolve, tokens, metrics, logger, version },
+    ...{ loaded, catalog, environment, sandbox, resolve, tokens, metrics, logger, version },
     onDrainRequested: drainRequest.resolve,
     onExpelled: () => failed.resolve(new StopError(EXPELLED)),
   });

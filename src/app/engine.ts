@@ -1,7 +1,7 @@
 import path from "node:path";
 import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import type { Logger } from "pino";
-import type { Catalog, Sandbox } from "#contract";
+import type { Catalog } from "#contract";
 import type { Tokens } from "../access/tokens.ts";
 import { type AdapterRegistry, createAdapterRegistry, type LoadedAdapter } from "../adapters/adapter-registry.ts";
 import { createAvailableAdapters } from "../adapters/available-adapters.ts";
@@ -25,7 +25,7 @@ import { createWorkspaces } from "../workspaces/workspace-directories.ts";
 import { describeAdapters, describeNode } from "./describe-node.ts";
 import { createNetwork } from "./network.ts";
 import { createRunGit } from "./run-git.ts";
-import type { Environment } from "./sandbox.ts";
+import type { Environment, OpenedSandbox } from "./sandbox.ts";
 import { createSettingsDigest } from "./settings-digest.ts";
 
 /** Maximum time between two searches for due callbacks among several nodes, because a hint of another node can be lost. */
@@ -37,7 +37,7 @@ interface EngineOptions {
   /** The adapters that can be enabled, for error messages. */
   catalog: Catalog;
   environment: Environment;
-  sandbox: Sandbox | null;
+  sandbox: OpenedSandbox;
   /** Replaces the name servers of this machine; for tests. */
   resolve: Lookup | undefined;
   tokens: Pick<Tokens, "quotaOf" | "describe">;
@@ -157,7 +157,8 @@ export async function createEngine(
         filesDir: makeAdapterDirectory(config.filesDir, provider),
         retentionDays: config.retentionDays,
         logger: logger.child({ provider }),
-        sandbox,
+        sandbox: sandbox.sandbox,
+        sandboxFault: sandbox.missing,
         fetch: guardedFetch.fetch,
         lookup: operatorDnsCache.lookup,
         runChild: dispatcher.runChild,
@@ -174,7 +175,7 @@ export async function createEngine(
   return {
     ...{ store, cluster, membership, view, nodes, adapters, onHint, rates, eventLog, approvals, workspaces },
     ...{ guardedFetch, callbackWorker, webhooks, schemas, registry, dispatcher, startAdapters },
-    runGit: createRunGit({ environment, sandbox }),
+    runGit: createRunGit({ environment, sandbox: sandbox.sandbox }),
   };
 }
 

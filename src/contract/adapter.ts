@@ -92,6 +92,8 @@ export interface AdapterConfig {
   logger: AdapterLogger;
   /** The sandbox for every process of a runtime; null if the operator has not enabled it. */
   sandbox: Sandbox | null;
+  /** Why the sandbox that the operator enabled does not work, so that runtimes run without it; null or absent otherwise. */
+  sandboxFault?: string | null;
   /**
    * Fetches URLs from a dispatch, for example of an MCP server that Bridge itself calls. Connects only to addresses that the operator
    * permits, which it checks when it connects. Follows no redirect.

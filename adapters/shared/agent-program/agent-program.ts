@@ -16,6 +16,8 @@ export interface ProgramContext {
   logger: AdapterLogger;
   /** The sandbox of every process; null: no sandbox. */
   sandbox: Sandbox | null;
+  /** Why the sandbox that the operator enabled does not work. */
+  sandboxFault?: string | null;
   onOrphansKilled(count: number): void;
   requestApproval: AdapterConfig["requestApproval"];
   /** Aborted when the adapter shuts down; stops work that belongs to no task, such as probes. */

@@ -63,6 +63,7 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
       retentionDays,
       logger,
       sandbox,
+      sandboxFault = null,
       fetch,
       lookup,
       onOrphansKilled,
@@ -70,7 +71,19 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
     }) {
       closing = new AbortController();
       const parsed = programSettingsSchema.parse(settings);
-      const host = { env, dataDir, filesDir, retentionDays, logger, sandbox, fetch, lookup, onOrphansKilled, requestApproval };
+      const host = {
+        env,
+        dataDir,
+        filesDir,
+        retentionDays,
+        logger,
+        sandbox,
+        sandboxFault,
+        fetch,
+        lookup,
+        onOrphansKilled,
+        requestApproval,
+      };
       const context = { ...host, settings: parsed, shutdownSignal: closing.signal };
       const directory = path.join(filesDir, "sessions");
       const probes: Probes = { answers: new Map(), running: new Map() };

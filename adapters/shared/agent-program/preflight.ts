@@ -118,7 +118,7 @@ export async function reportHealth(
     ok: true,
     detail: `Estimated time limits are multiplied by ${program.timeoutMultiplier} for this runtime.`,
   });
-  steps.push(...createSandboxSteps(context.sandbox));
+  steps.push(...createSandboxSteps(context));
   return {
     status: credentials.ok ? "healthy" : "degraded",
     connection: used.connection.name,

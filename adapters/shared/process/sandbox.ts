@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { PreflightStep, Sandbox } from "#contract";
+import type { AdapterConfig, PreflightStep, Sandbox } from "#contract";
 import { checkSandbox } from "./check-sandbox.ts";
 import { findProgram } from "./find-program.ts";
 import { createKeyringFilter } from "./keyring-filter.ts";
@@ -143,6 +143,8 @@ function isChangeable(file: string): boolean {
   return found !== undefined && (found.isDirectory() || (found.isFile() && (found.mode & 0o222) !== 0));
 }
 
-/** Returns the preflight step that describes the sandbox; empty without a sandbox. */
-export const createSandboxSteps = (sandbox: Sandbox | null): PreflightStep[] =>
-  sandbox === null ? [] : [{ step: "sandbox", ok: true, detail: `${sandbox.detail}: tasks can write only to their own directories` }];
+/** Returns the preflight step that describes the sandbox, or why it does not work; empty if the operator has enabled none. */
+export function createSandboxSteps({ sandbox, sandboxFault = null }: Pick<AdapterConfig, "sandbox" | "sandboxFault">): PreflightStep[] {
+  if (sandbox !== null) return [{ step: "sandbox", ok: true, detail: `${sandbox.detail}: tasks can write only to their own directories` }];
+  return sandboxFault === null ? [] : [{ step: "sandbox", ok: false, detail: `Tasks run without a sandbox: ${sandboxFault}` }];
+}

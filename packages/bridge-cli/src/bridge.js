@@ -3,6 +3,16 @@ import module from "node:module";
 import { homedir } from "node:os";
 import path from "node:path";
 
+// An older Node fails while it loads the code, with an error that does not name the cause. A test compares this version with the manifest.
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < 22 || (major === 22 && minor < 19)) {
+  console.error(
+    `bridge: Node ${process.versions.node} is too old: bridge needs Node 22.19 or newer.
+Install it, for example from https://nodejs.org. In a clone of Bridge, run: npm ci && npm rebuild, and then: npx bridge`,
+  );
+  process.exit(1);
+}
+
 // This file is JavaScript, because Node loads its TypeScript compiler for a file that is not in the cache.
 // Only this user can write there, so no other user can change the code that runs. Without a cache, every start would compile the code.
 const cache = process.env["XDG_CACHE_HOME"] || path.join(homedir(), ".cache");

@@ -37,15 +37,21 @@ export const optionOfField: Readonly<Record<string, string>> = {
 
 /** Creates the dispatch that the options describe. It always has an id, so that it can be repeated safely. */
 export function buildDispatch(options: TaskOptions, message: string): DispatchRequest & { taskId: string } {
-  const { agent, provider, model, profile, approvals, timeout, label, schema, file, id, callback } = options;
+  const { agent, id } = options;
   if (agent === undefined)
     throw new CommandError("usage", "--agent is missing.", { hint: 'For example: bridge dispatch --agent auditor "Count the files."' });
-  return {
-    ...{ taskId: id ?? randomUUID(), agentId: agent, provider, message, model, profile, approvals, timeoutSeconds: timeout, labels: label },
+  return { ...readTaskFields(options), taskId: id ?? randomUUID(), agentId: agent, message };
+}
+
+/** Returns the fields of a dispatch that the options set, except its id and its agent. */
+export function readTaskFields(options: TaskOptions): Partial<DispatchRequest> {
+  const { provider, model, profile, approvals, timeout, label, schema, file, callback } = options;
+  const fields: Partial<DispatchRequest> = {
+    ...{ provider, model, profile, approvals, timeoutSeconds: timeout, labels: label, callbackUrl: callback },
     ...(schema !== undefined && { outputSchema: readSchema(schema) }),
     ...(file !== undefined && { files: file.map(readFile) }),
-    ...(callback !== undefined && { callbackUrl: callback }),
   };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 function readSchema(text: string): Record<string, unknown> {

@@ -11,10 +11,14 @@ export interface ConnectionFlags {
   profile?: string | undefined;
 }
 
-/** An address, a token, and where they are from, for messages. */
-export interface FoundConnection {
+/** An address, and where it is from, for messages. */
+export interface FoundAddress {
   url: string;
   urlSource: string;
+}
+
+/** An address, a token, and where they are from, for messages. */
+export interface FoundConnection extends FoundAddress {
   token: string;
   tokenSource: string;
 }
@@ -39,6 +43,9 @@ export function findConnection(flags: ConnectionFlags, env: NodeJS.ProcessEnv): 
     throw new CommandError("forbidden", `The token from ${token.tokenSource} is empty or contains characters that no token has.`);
   return { url, urlSource, ...token };
 }
+
+/** Finds only the address, as `findConnection` does. Throws a CommandError. */
+export const findAddress = (flags: ConnectionFlags, env: NodeJS.ProcessEnv): FoundAddress => findUrl(flags, env, chooseProfile(flags, env));
 
 interface ChosenProfile extends Profile {
   name: string;
@@ -67,7 +74,7 @@ export function findProfile({ profiles }: Profiles, name: string, source: string
   });
 }
 
-function findUrl(flags: ConnectionFlags, env: NodeJS.ProcessEnv, profile: ChosenProfile | null): { url: string; urlSource: string } {
+function findUrl(flags: ConnectionFlags, env: NodeJS.ProcessEnv, profile: ChosenProfile | null): FoundAddress {
   const ofProfile = profile && { url: profile.url, urlSource: `the profile "${profile.name}"` };
   const found =
     flags.url !== undefined

@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
 import { pickFields } from "./pick-fields.ts";
+import { createScreen, type Screen } from "./screen.ts";
 import { createStatusLine, type StatusLine } from "./status-line.ts";
 
 /** The styles that the output uses. */
@@ -14,6 +15,7 @@ export interface Output {
   /** Whether a person can be asked on this terminal. */
   isInteractive: boolean;
   status: StatusLine;
+  screen: Screen;
   /** Prints a line of data. */
   print(line: string): void;
   /** Prints data as JSON, with the requested fields only. */
@@ -57,6 +59,7 @@ export function createOutput(
     columns: stdout.isTTY ? stdout.columns || DEFAULT_COLUMNS : Number.POSITIVE_INFINITY,
     isInteractive: stdin.isTTY && stderr.isTTY && json === undefined,
     status,
+    screen: createScreen(stdout),
     print: (line) => writeAbove(stdout, line),
     printJson(value, layout = "document") {
       const picked = fields === null ? value : pickFields(value, fields);

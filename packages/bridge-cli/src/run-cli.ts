@@ -90,6 +90,7 @@ async function runVerb(
 
 function finish(output: Output, { close }: Pick<ReturnType<typeof createInterrupts>, "close">): void {
   output.status.clear();
+  output.screen.close();
   close();
 }
 

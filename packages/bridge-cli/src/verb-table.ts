@@ -64,12 +64,17 @@ export const verbs: readonly VerbEntry[] = [
       { flags: "--detach", text: "print the id of the task, and do not follow it", conflicts: ["wait"] },
       { flags: "--dry-run", text: "print what the dispatch would do, and dispatch nothing", conflicts: ["detach", "wait"] },
       waitLimit("--wait <seconds>"),
+      { flags: "--from <file>", text: "dispatch the tasks in this file, one JSON object per line; -: stdin", conflicts: ["wait"] },
+      { flags: "-j, --jobs <n>", text: "with --from: tasks at the same time (default: 4)", parse: parseInteger(1, 256) },
     ],
     help: [
       "--profile of this command is the permission of the task. To select a saved address, use",
       "bridge --profile <name> dispatch …, or BRIDGE_PROFILE.",
       "",
       "Ctrl-C stops following the task, which continues. Press it again within 2 seconds to cancel the task.",
+      "",
+      "A line of --from has the fields of the API, such as agentId and message. Options apply to lines without that field.",
+      "Each task gets an id from --id (default: the name of the file) and its line, so repeating the command runs nothing twice.",
     ].join("\n"),
     load: () => import("./verbs/dispatch.ts"),
   },
@@ -89,6 +94,7 @@ export const verbs: readonly VerbEntry[] = [
       { flags: "--label <name=value>", text: "with this label" },
       { flags: "--search <text>", text: "whose title contains this text" },
       limit(50),
+      { flags: "-w, --watch", text: "show the list again whenever it changes, until Ctrl-C" },
     ],
     load: () => import("./verbs/tasks.ts"),
   },
@@ -96,6 +102,7 @@ export const verbs: readonly VerbEntry[] = [
     name: "task",
     arguments: "<id>",
     summary: "Print one task, with its request and its result.",
+    options: [{ flags: "-w, --watch", text: "show the task again whenever it changes, until it has ended" }],
     load: () => import("./verbs/task.ts"),
   },
   {
@@ -163,6 +170,20 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./verbs/redeliver.ts"),
   },
   {
+    name: "listen",
+    summary: "Receive callbacks on this machine, and forward them to a local server.",
+    options: [
+      { flags: "--forward-to <url>", text: "the server that gets them" },
+      { flags: "--port <port>", text: "port on which to receive them (default: a free one)", parse: parseInteger(0, 65_535) },
+      { flags: "--host <address>", text: "address on which to receive them (default: 127.0.0.1)" },
+    ],
+    help: [
+      "Signatures are verified with the secrets in BRIDGE_CALLBACK_SECRETS. On a terminal, bridge asks for a secret",
+      "if this variable is not set. Bridge gets the status and the body that the server answers.",
+    ].join("\n"),
+    load: () => import("./verbs/listen.ts"),
+  },
+  {
     name: "files",
     arguments: "<id> [path]",
     summary: "List the files that a task left in its workspace, or print one.",
@@ -175,11 +196,36 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./verbs/diff.ts"),
   },
   {
+    name: "apply",
+    arguments: "<id>",
+    summary: "Apply the changes of a task to the git work tree of this directory.",
+    options: [
+      { flags: "--check", text: "only find out whether the changes apply" },
+      { flags: "--3way", text: "merge the changes, with conflict markers where they do not apply", conflicts: ["check"] },
+    ],
+    help: "Nothing is changed unless all changes apply. Changes that are incomplete or binary are rejected.",
+    load: () => import("./verbs/apply.ts"),
+  },
+  {
     name: "adapters",
     arguments: "[provider]",
     summary: "List the adapters, or the checks of one.",
     options: [{ flags: "--check", text: "check the health of this adapter now" }],
     load: () => import("./verbs/adapters.ts"),
+  },
+  {
+    name: "doctor",
+    summary: "Check the connection, the token and the adapters, and name what mends each fault.",
+    options: [
+      { flags: "-p, --provider <name>", text: "check only this adapter" },
+      { flags: "--callback <url>", text: "also post a test callback to this address" },
+    ],
+    help: [
+      "The exit code is 0 if no check failed; warnings do not count.",
+      "",
+      "--callback dispatches a task and cancels it at once. Bridge posts its result, signed as every other one.",
+    ].join("\n"),
+    load: () => import("./verbs/doctor.ts"),
   },
   {
     name: "usage",

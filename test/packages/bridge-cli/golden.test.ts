@@ -1,3 +1,5 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
@@ -5,14 +7,19 @@ import { startReceiver } from "../../support/start-receiver.ts";
 import { askUntil } from "../../support/until.ts";
 import { accessTo, runCli, runOnTerminal } from "./start-cli.ts";
 
+const batchFile = path.join(import.meta.dirname, "golden/batch.jsonl");
+
 /** What each command prints on a terminal and in a pipe, recorded in `golden/`. */
 const commands: Readonly<Record<string, readonly string[]>> = {
   dispatch: ["dispatch", "-p", "memory", "-a", "writer", "--id", "look-1", "look"],
   "dispatch-failed": ["dispatch", "-p", "memory", "-a", "writer", "--id", "fail-1", "fail"],
   "dispatch-dry-run": ["dispatch", "-p", "memory", "-a", "writer", "--dry-run", "Hello."],
+  "dispatch-from": ["dispatch", "-p", "memory", "-a", "batch", "--from", batchFile, "--jobs", "1"],
+  "dispatch-from-wrong": ["dispatch", "-p", "memory", "--from", batchFile],
   tasks: ["tasks", "--agent", "writer", "--before", "2126-01-01"],
   "tasks-json": ["tasks", "--id-prefix", "look", "--json=taskId,state,usage.inputTokens"],
   task: ["task", "look-1"],
+  "task-watch": ["task", "look-1", "--watch"],
   tail: ["tail", "look-1"],
   "tail-types": ["tail", "look-1", "--types", "tool.invoked,execution.completed"],
   wait: ["wait", "look-1", "fail-1"],
@@ -22,10 +29,14 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   callbacks: ["callbacks", "--state", "dead"],
   "callbacks-attempts": ["callbacks", "dead-1"],
   redeliver: ["redeliver", "--dead", "--origin", "http://127.0.0.1:1"],
+  listen: ["listen"],
   files: ["files", "dead-1"],
   diff: ["diff", "look-1"],
+  apply: ["apply", "look-1"],
   adapters: ["adapters"],
   "adapters-check": ["adapters", "memory", "--check"],
+  doctor: ["doctor"],
+  "doctor-callback": ["doctor", "--provider", "memory", "--callback", "http://10.0.0.1/results"],
   usage: ["usage", "--by", "model"],
   ui: ["ui"],
   "profile-list": ["profile", "list"],
@@ -55,6 +66,9 @@ beforeAll(async () => {
     () => bridge.call("GET", "/api/v2/callbacks?state=dead"),
     ({ body }) => body.data.length === 1,
   );
+  const home = await mkdtemp(path.join(tmpdir(), "bridge-test-"));
+  await runCli(commands["dispatch-from"] ?? [], { cwd: home, env: accessTo(bridge) });
+  await rm(home, { recursive: true });
   await bridge.dispatch({ taskId: "ask-1", agentId: "cleaner", message: "ask", approvals: "ask", profile: "modify" });
   await askUntil(
     () => bridge.call("GET", "/api/v2/approvals?state=pending"),
@@ -68,7 +82,7 @@ afterAll(async () => {
 
 /** Replaces what differs between runs. Columns are as wide as their values, so their width is replaced too. */
 function mask(text: string): string {
-  return text
+  return omitScreen(text)
     .replaceAll("\r\n", "\n")
     .split("\n")
     .map((line) => line.split(CLEAR_LINE).at(-1))
@@ -81,6 +95,10 @@ function mask(text: string): string {
     .replaceAll(/"durationMs":[\d.]+/g, '"durationMs":<ms>')
     .replaceAll(/"id":"\w+-\d+"/g, '"id":"<event>"')
     .replaceAll(/apr_[\w-]+/g, "<approval>")
+    .replaceAll(/\/\S*\/(bridge-test-\w+)/g, "<directory>")
+    .replaceAll(`${import.meta.dirname}/`, "")
+    .replaceAll(/\bNode \d+\.\d+\.\d+/g, "Node <version>")
+    .replaceAll(/\b(batch-)[0-9a-f]{16}/g, "$1<hash>")
     .replaceAll(/lnk_[\w-]+/g, "<ticket>")
     .replaceAll(/127\.0\.0\.1:\d{4,}/g, "<address>")
     .replaceAll(/\b0\.1\.0\b/g, "<version>")
@@ -88,6 +106,13 @@ function mask(text: string): string {
     .trimEnd();
 }
 const CLEAR_LINE = "\r\u001b[2K";
+
+/** Removes what the second buffer of the terminal shows. */
+function omitScreen(text: string): string {
+  const start = text.indexOf("\u001b[?1049h");
+  return start < 0 ? text : `${text.slice(0, start)}<screen>\n${text.slice(text.lastIndexOf(CLOSE_SCREEN) + CLOSE_SCREEN.length)}`;
+}
+const CLOSE_SCREEN = "\u001b[?1049l";
 
 /** The numbers of milliseconds in lines of tab-separated values: of tasks, of one task, of an attempt, and of sums. */
 const maskDurations = (text: string): string =>
@@ -102,7 +127,7 @@ test.each(Object.entries(commands))("%s prints what is recorded", async (name, a
   const [terminal, pipe] = await Promise.all([runOnTerminal(args, { env }), runCli(args, { env })]);
   expect(pipe.exitCode).toBe(terminal.exitCode);
   const recording = [
-    `$ bridge ${args.join(" ")}`,
+    `$ bridge ${args.join(" ").replaceAll(`${import.meta.dirname}/`, "")}`,
     `exit code ${pipe.exitCode}`,
     "--- terminal",
     mask(terminal.shown),

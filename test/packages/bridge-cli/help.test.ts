@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { execa } from "execa";
@@ -71,6 +71,15 @@ test("npx bridge works in a clone", async () => {
     cwd: repository,
     env: { PATH: `${path.dirname(process.execPath)}:${process.env["PATH"]}` },
   });
+  expect(stdout).toContain("bridge\t");
+});
+
+test("npm link installs bridge from a clone", async () => {
+  const prefix = await temporaryDirectory();
+  await mkdir(path.join(prefix, "lib/node_modules"), { recursive: true });
+  const env = { PATH: `${path.dirname(process.execPath)}:${process.env["PATH"]}`, HOME: prefix, npm_config_prefix: prefix };
+  await execa("npm", ["link", "--offline", "--no-audit", "--no-fund"], { cwd: path.join(repository, "packages/bridge-cli"), env });
+  const { stdout } = await execa(path.join(prefix, "bin/bridge"), ["version", "--quiet"], { cwd: prefix, env });
   expect(stdout).toContain("bridge\t");
 });
 

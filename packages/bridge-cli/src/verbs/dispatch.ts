@@ -18,12 +18,20 @@ interface Options extends TaskOptions {
   dryRun?: boolean;
   /** Maximum time to follow the task, in seconds. */
   wait?: number;
+  /** File with one task per line, or `-` for stdin. */
+  from?: string;
+  jobs?: number;
 }
 
 /** Dispatches a task, follows it and prints its output. */
 export const run: Run<Options> = async (invocation) => {
   const { args, options, output, stdin, signal, connect } = invocation;
   const [text] = args;
+  if (options.from !== undefined) {
+    if (text !== undefined) throw new CommandError("usage", "With --from, the messages are in the file.", { hint: "Omit the message." });
+    return (await import("../batch/run-batch.ts")).runBatch(invocation, options.from);
+  }
+  if (options.jobs !== undefined) throw new CommandError("usage", "--jobs needs --from.");
   if (text === undefined)
     throw new CommandError("usage", "The message is missing.", { hint: 'Give a text, or "-" to read it from stdin.' });
   const request = buildDispatch(options, text === "-" ? await readAll(stdin) : text);

@@ -1,33 +1,68 @@
 import type { Task, TaskRequest } from "bridge-client";
+import { exitCodeOfTask } from "../exit-code-of.ts";
+import type { ExitCode } from "../exit-codes.ts";
 import { formatCost, formatCount, formatDuration, formatLabels, formatRelative } from "../format.ts";
 import { nameTask } from "../name-task.ts";
+import type { Output } from "../output.ts";
 import { type Field, printRecord } from "../record.ts";
 import { showHidden } from "../show-hidden.ts";
 import { describeState, durationMs } from "../task-columns.ts";
-import type { Run } from "../verb.ts";
+import type { Invocation, Run } from "../verb.ts";
+import { collectLines, watch } from "../watch.ts";
 
-/** Prints one task with its request and its result. */
-export const run: Run<object> = async ({ args: [taskId = ""], output, signal, connect }) => {
+interface Options {
+  watch?: boolean;
+}
+
+/** Prints one task with its request and its result; with `--watch`, again whenever it changes, until its end. */
+export const run: Run<Options> = async (invocation) => {
+  const { args, options, output, signal, connect } = invocation;
+  const [taskId = ""] = args;
   const { client } = connect();
   const [task, { request }] = await nameTask(
     taskId,
     Promise.all([client.getTask(taskId, { signal }), client.getTaskRequest(taskId, { signal })]),
   );
-  printRecord(output, { ...task, request }, fieldsOf(task, request));
-  if (output.format !== "terminal") return undefined;
-  printBlock("Message", request.message);
-  printBlock("Output", task.result?.output);
-  printBlock("Error", task.result?.error);
+  if (options.watch === true) return watchTask(invocation, task, request);
+  printTask(output, task, request);
   return undefined;
+};
 
-  function printBlock(title: string, text: string | undefined): void {
+function printTask(output: Output, task: Task, request: Request): void {
+  printRecord(output, { ...task, request }, fieldsOf(task, request));
+  if (output.format !== "terminal") return;
+  const printBlock = (title: string, text: string | undefined): void => {
     if (text === undefined || text === "") return;
     output.print(`\n${output.paint("bold", title)}`);
     output.print(showHidden(text.trimEnd()));
-  }
-};
+  };
+  printBlock("Message", request.message);
+  printBlock("Output", task.result?.output);
+  printBlock("Error", task.result?.error);
+}
 
-function fieldsOf(task: Task, { profile, approvals }: TaskRequest["request"]): Field[] {
+/** Shows the task on a terminal, and prints each change as one line of JSON in a pipe. The exit code is that of the task. */
+async function watchTask({ output, signal, connect }: Invocation<Options>, first: Task, request: Request): Promise<ExitCode> {
+  const { follower } = connect();
+  const { taskId } = first;
+  let task = first;
+  let printed = "";
+  await watch(follower.events(taskId, { signal, onGap: () => {} }), signal, async () => {
+    task = await follower.getTask(taskId, { signal });
+    const text = JSON.stringify(task);
+    if (output.format === "terminal") output.screen.show(collectLines(output, (to) => printTask(to, task, request)));
+    else if (text !== printed) output.printJson(task, "line");
+    printed = text;
+    return task.state === "queued" || task.state === "running";
+  });
+  output.screen.close();
+  if (output.format === "terminal") printTask(output, task, request);
+  return exitCodeOfTask(task);
+}
+
+type Request = TaskRequest["request"];
+
+function fieldsOf(task: Task, { profile, approvals }: Request): Field[] {
   const duration = durationMs(task);
   const time = (iso: string | null): Pick<Field, "value" | "shown"> => ({ value: iso, shown: `${iso} (${formatRelative(iso)})` });
   return [
