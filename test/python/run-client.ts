@@ -1,11 +1,22 @@
 import { createInterface } from "node:readline";
-import { type BridgeClient, BridgeClientError, type BridgeClientOptions, createBridgeClient, type Gap, verifyCallback } from "bridge-client";
-import type { CallMessage } from "./start-client.ts";
+import {
+  type BridgeClient,
+  BridgeClientError,
+  type BridgeClientOptions,
+  createBridgeClient,
+  type Gap,
+  verifyCallback,
+} from "bridge-client";
+import { type CallMessage, toLine } from "./start-client.ts";
 
 // Executes calls of the TypeScript client for a test, with the protocol of `run_client.py`.
 
-const collect = <T>(entries: AsyncIterable<T>): Promise<T[]> => Array.fromAsync(entries);
-const reply = (message: object): boolean => process.stdout.write(`${JSON.stringify(message)}\n`);
+async function collect<T>(entries: AsyncIterable<T>): Promise<T[]> {
+  const collected: T[] = [];
+  for await (const entry of entries) collected.push(entry);
+  return collected;
+}
+const reply = (message: object): boolean => process.stdout.write(toLine(message));
 
 // The parameters of each call are checked by the expectations of the test.
 // biome-ignore lint/suspicious/noExplicitAny: the calls have different parameters

@@ -18,7 +18,7 @@ export interface CallMessage {
   number: number;
   call: string;
   client: ClientOptions;
-  given: Record<string, unknown>;
+  given: object;
 }
 
 /** The result of a call, or the fields of its error. */
@@ -36,15 +36,19 @@ export const runners: Readonly<Record<string, readonly string[]>> = {
   "Python with asyncio": [python, path.join(import.meta.dirname, "run_client.py"), "async"],
 };
 
-/** Starts the runner of a client. It is killed at the end of the test, and must not have printed anything on stderr. */
-export function startClient(name: string): Client {
+/** Formats a message as one line of ASCII, because readline also ends a line at U+2028. */
+export const toLine = (message: object): string =>
+  `${JSON.stringify(message).replace(/[\u007f-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)}\n`;
+
+/** Starts the runner of a client. `atEnd` kills it, and throws if it has printed anything on stderr. */
+export function startClient(name: string, atEnd: (end: () => void) => void = onTestFinished): Client {
   const [program = "", ...args] = runners[name] ?? [];
   const child = spawn(program, args, { env: { ...pythonEnvironment }, stdio: ["pipe", "pipe", "pipe"] });
   let stderr = "";
   child.stderr.on("data", (chunk) => {
     stderr += chunk;
   });
-  onTestFinished(() => {
+  atEnd(() => {
     child.kill("SIGKILL");
     if (stderr !== "") throw new Error(`The runner printed on stderr: ${stderr}`);
   });
@@ -67,7 +71,7 @@ export function startClient(name: string): Client {
       number += 1;
       const { promise, resolve } = Promise.withResolvers<Outcome>();
       waiting.set(number, { onEvent, settle: resolve });
-      child.stdin.write(`${JSON.stringify({ number, call, client, given } satisfies CallMessage)}\n`);
+      child.stdin.write(toLine({ number, call, client, given } satisfies CallMessage));
       return Promise.race([promise, ended]);
     },
   };

@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, frame, hangUp, json, problem, startScriptedServer, stream } from "../packages/bridge-client/scripted-server.ts";
 import { requirePythonModules } from "./python.ts";
-import { type ClientOptions, runners, startClient } from "./start-client.ts";
+import { type Client, type ClientOptions, runners, startClient } from "./start-client.ts";
 
 beforeAll(requirePythonModules);
 
@@ -9,11 +9,19 @@ const last = frame(9, "execution.completed");
 const task = { taskId: "t", state: "completed" };
 
 describe.each(Object.keys(runners))("the client for %s", (name) => {
+  let client: Client;
+  const ends: (() => void)[] = [];
+  beforeAll(() => {
+    client = startClient(name, (end) => ends.push(end));
+  });
+  afterAll(() => {
+    for (const end of ends) end();
+  });
+
   /** Makes one call to a scripted server. */
   async function callScripted(call: string, given: object, answers: Answer[], options: Partial<ClientOptions> = {}) {
     const { url, requests } = await startScriptedServer(...answers);
-    const client = { url, token: "secret", retryDelayMs: 5, patienceMs: 5000, silenceMs: 600, ...options };
-    const outcome = await startClient(name).call(call, given, client);
+    const outcome = await client.call(call, given, { url, token: "secret", retryDelayMs: 5, patienceMs: 5000, silenceMs: 600, ...options });
     return { ...outcome, requests, resumed: requests.map(({ headers }) => headers["last-event-id"]) };
   }
 
@@ -115,7 +123,7 @@ describe.each(Object.keys(runners))("the client for %s", (name) => {
     ],
     ["a request without a valid token", "getTask", { taskId: "t" }, problem(401, "unauthenticated"), "unauthenticated"],
     [
-      "a redirect",
+      "a request whose response is neither a success nor an error of Bridge",
       "getTask",
       { taskId: "t" },
       (response: Parameters<Answer>[0]) => void response.writeHead(304).end(),

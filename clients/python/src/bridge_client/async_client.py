@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Any, Optional, TypeVar, Union
 
@@ -138,7 +138,7 @@ class AsyncBridgeClient:
         *,
         after: Optional[str] = None,
         on_gap: Optional[Callable[[Gap], object]] = None,
-    ) -> AsyncIterator[BridgeEvent]:
+    ) -> AsyncGenerator[BridgeEvent, None]:
         """See `BridgeClient.events`. If you leave the loop early, `contextlib.aclosing` closes the connection at once."""
         follower = EventFollower(source, after, on_gap)
         backoff = self._connection.create_backoff()

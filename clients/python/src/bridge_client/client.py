@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Optional, TypeVar, Union
 
@@ -153,7 +153,7 @@ class BridgeClient:
         *,
         after: Optional[str] = None,
         on_gap: Optional[Callable[[Gap], object]] = None,
-    ) -> Iterator[BridgeEvent]:
+    ) -> Generator[BridgeEvent, None, None]:
         """
         Follows events across disconnects and restarts of Bridge, without losing or repeating any. With a task id: all
         events of the task, until its terminal event. With a filter: new events, until the loop is left. `after` is the

@@ -57,7 +57,9 @@ class Connection:
 def create_connection(url: str, **limits: float) -> Connection:
     """Checks the URL and the limits. Raises a ValueError that names the invalid one."""
     parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query or parts.fragment:
+    is_plain = not ("@" in parts.netloc or parts.query or parts.fragment)
+    # `port` raises a ValueError if it is invalid.
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0 or not is_plain:
         raise ValueError("`url` must be an http or https URL without credentials, query or fragment.")
     for name, value in limits.items():
         if not value >= 0:
