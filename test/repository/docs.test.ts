@@ -23,6 +23,7 @@ const otherNames = new Set([
   "BRIDGE_PROFILE", // A setting of the command line.
   "BRIDGE_TEST_POSTGRES", // Settings of the tests.
   "BRIDGE_TEST_PYTHON",
+  "BRIDGE_TEST_IMAGES",
   "BRIDGE_GREETER_GREETING", // The setting of the example of a new adapter.
 ]);
 
