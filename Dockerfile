@@ -7,7 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY packages ./packages
 RUN npm ci --omit=dev --omit=optional
 
-FROM node:24-slim
+FROM node:24-slim AS bridge
 # Agents may leave child processes behind, so process 1 must be an init that reaps them. `docker run --init` would do the same, but is
 # easily forgotten.
 RUN apt-get update && apt-get install --yes --no-install-recommends tini && rm -rf /var/lib/apt/lists/*
@@ -38,3 +38,18 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
 
 ENTRYPOINT ["tini", "--"]
 CMD ["node", "src/start.js"]
+
+# Bridge with the tools that agent programs use, with bubblewrap for BRIDGE_SANDBOX, and with the programs that AGENTS names:
+#   docker build --target agents --build-arg AGENTS=@anthropic-ai/claude-code --tag bridge-agents .
+FROM bridge AS agents
+ARG AGENTS=""
+USER root
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends bubblewrap ca-certificates curl git patch python3 ripgrep \
+  && rm -rf /var/lib/apt/lists/*
+# The cache must not be in HOME, because that is the volume of the user below.
+RUN test -z "$AGENTS" || { npm install --global --cache /tmp/npm $AGENTS && rm -rf /tmp/npm; }
+USER 10001:10001
+
+# The default target is Bridge alone.
+FROM bridge

@@ -6,7 +6,8 @@ import { parseArgs } from "node:util";
 const SHIPPED = [
   /^(src|adapters|packages\/[^/]+\/src|web\/src|scripts|examples)\/.+\.(ts|js)$/,
   /^(docs|examples|deploy)\/.+\.md$/,
-  /^packages\/[^/]+\/README\.md$/,
+  /^(packages|clients)\/[^/]+\/README\.md$/,
+  /^clients\/python\/(src|tests)\/.+\.py$/,
   /^(README|CONTRIBUTING|SECURITY|AGENTS)\.md$/,
 ];
 const EXCLUDED = /(^|\/)(node_modules|dist|_generated)\//;

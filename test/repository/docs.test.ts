@@ -7,7 +7,7 @@ import { errorCodes } from "../../src/errors.ts";
 const allSettings = listAllSettings();
 const repository = path.resolve(import.meta.dirname, "../..");
 const { scripts } = JSON.parse(readFileSync(path.join(repository, "package.json"), "utf8")) as { scripts: Record<string, string> };
-const pages = ["docs", "deploy", "examples", "packages", "."].flatMap((directory) =>
+const pages = ["docs", "deploy", "examples", "packages", "clients", "."].flatMap((directory) =>
   readdirSync(path.join(repository, directory), { recursive: directory !== "." })
     .map((name) => path.join(directory, String(name)))
     .filter((name) => name.endsWith(".md") && !/\/(node_modules|dist)\//.test(name)),
@@ -21,7 +21,9 @@ const otherNames = new Set([
   "BRIDGE_URL", // Settings of the Convex example.
   "BRIDGE_TOKEN",
   "BRIDGE_PROFILE", // A setting of the command line.
-  "BRIDGE_TEST_POSTGRES", // A setting of the tests.
+  "BRIDGE_TEST_POSTGRES", // Settings of the tests.
+  "BRIDGE_TEST_PYTHON",
+  "BRIDGE_TEST_IMAGES",
   "BRIDGE_GREETER_GREETING", // The setting of the example of a new adapter.
 ]);
 

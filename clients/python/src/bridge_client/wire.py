@@ -1,0 +1,402 @@
+"""The JSON of the API, with its own field names. Times are ISO 8601 in UTC. Later versions of Bridge can add fields and values."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Optional, TypedDict
+
+#: States of tasks; the last three are final.
+TaskState = Literal["queued", "running", "completed", "failed", "cancelled"]
+ApprovalState = Literal["pending", "approved", "rejected"]
+ApprovalDecision = Literal["approve", "reject"]
+CallbackState = Literal["pending", "delivered", "dead"]
+
+
+def is_final(state: TaskState) -> bool:
+    """Returns whether a task in this state has ended."""
+    return state not in ("queued", "running")
+
+
+class _DispatchFile(TypedDict):
+    #: Relative to the workspace, with slashes.
+    path: str
+    content: str
+
+
+class DispatchFile(_DispatchFile, total=False):
+    """A file that a dispatch writes to the workspace."""
+
+    #: How `content` encodes the bytes of the file. Default: utf8.
+    encoding: Literal["utf8", "base64"]
+
+
+class _DispatchRequest(TypedDict):
+    agentId: str
+
+
+class DispatchRequest(_DispatchRequest, total=False):
+    """A task to run. Bridge rejects unknown fields, so that a typo does not go unnoticed."""
+
+    #: Id of the task, chosen by the caller: a repeated id refers to the same task. Default: the client creates one.
+    taskId: str
+    #: The adapter; optional when only one is loaded.
+    provider: str
+    #: The work. Required, unless `bridgeInput` or `responderInput` is given.
+    message: str
+    stdin: str
+    systemPrompt: str
+    model: str
+    #: In the format of OpenAI, Anthropic or MCP.
+    tools: list[dict[str, Any]]
+    mcpServers: list[dict[str, Any]]
+    #: Written to the workspace before the task starts: at most 100 files, 1 MiB in total.
+    files: list[DispatchFile]
+    #: Time limit from the start of the task. Default: 600.
+    timeoutSeconds: float
+    #: `{"type": "stream"}`, `{"type": "file", "path": …}` or `{"type": "structured", "schema": …}`.
+    outputStrategy: dict[str, Any]
+    #: Shorthand for an `outputStrategy` of type `structured`.
+    outputSchema: dict[str, Any]
+    #: Continues a session.
+    resumeToken: str
+    #: Whether the task may change the project. Default: inspect, read-only.
+    profile: Literal["inspect", "modify"]
+    #: What Bridge does when the runtime requests approval of a tool call.
+    approvals: Literal["ask", "deny", "allow"]
+    #: What Bridge does with a task that was interrupted by a crash of Bridge; `retry` runs it at most once more.
+    onInterrupt: Literal["fail", "retry"]
+    #: Tags that the node which runs the task must have; `node:<name>` names one node. At most 16.
+    runsOn: list[str]
+    #: At most 16 labels, by which lists can be filtered.
+    labels: dict[str, str]
+    callbackUrl: str
+    #: False omits `conversationMessages` from the callback.
+    callbackConversation: bool
+    #: Opaque to Bridge and returned unchanged.
+    metadata: dict[str, Any]
+    bridgeInput: dict[str, Any]
+    responderInput: dict[str, Any]
+
+
+class AcceptedTask(TypedDict):
+    """Response to a dispatch."""
+
+    taskId: str
+    provider: str
+    agentId: str
+    state: TaskState
+    createdAt: str
+
+
+class DispatchedTask(AcceptedTask):
+    """A dispatched task."""
+
+    #: Whether the task existed before.
+    replayed: bool
+
+
+class CheckedTask(TypedDict):
+    """The task that a dispatch would create."""
+
+    provider: str
+    agentId: str
+    #: Whether the dispatch repeats an earlier one, so that it starts nothing.
+    replayed: bool
+    connection: Optional[str]
+    #: Queued tasks of the adapter, of all tenants. Tenants take turns.
+    queueAhead: int
+    #: `model`, `profile`, `approvals` and `timeoutSeconds` after defaults were applied.
+    resolved: dict[str, Any]
+    warnings: list[str]
+
+
+class DispatchCheck(TypedDict):
+    """What a dispatch would do."""
+
+    #: Status that the dispatch would get.
+    wouldAnswer: int
+    #: The body of that response; None if the dispatch would be accepted.
+    problem: Optional[dict[str, Any]]
+    #: None if the dispatch would be rejected.
+    task: Optional[CheckedTask]
+
+
+class _NormalizedUsage(TypedDict):
+    #: All prompt tokens, cached ones included.
+    inputTokens: int
+    #: All generated tokens, thinking included.
+    outputTokens: int
+
+
+class NormalizedUsage(_NormalizedUsage, total=False):
+    """Token usage of one task. An absent field is unknown, not 0."""
+
+    thinkingTokens: int
+    cacheReadTokens: int
+    cacheWriteTokens: int
+
+
+class _ConversationMessage(TypedDict):
+    role: Literal["user", "assistant", "tool"]
+    content: str
+
+
+class ConversationMessage(_ConversationMessage, total=False):
+    """One message of the conversation of a task."""
+
+    toolCalls: list[dict[str, Any]]
+    toolCallId: str
+
+
+class _ExecutionResult(TypedDict):
+    status: Literal["ok", "error"]
+    durationMs: float
+    #: How the adapter reached its runtime.
+    connection: str
+
+
+class ExecutionResult(_ExecutionResult, total=False):
+    """Result of a task."""
+
+    output: str
+    #: With the output strategy `structured`: the requested object. With `file`: path, bytes and sha256.
+    outputs: dict[str, Any]
+    usage: NormalizedUsage
+    costUsd: float
+    model: str
+    resumeToken: str
+    conversationMessages: list[ConversationMessage]
+    errorCode: str
+    error: str
+
+
+class CallbackDelivery(TypedDict):
+    """The delivery of the callback of a listed task."""
+
+    state: CallbackState
+    url: str
+    attempts: int
+    nextAttemptAt: Optional[str]
+    lastStatus: Optional[int]
+    lastError: Optional[str]
+
+
+class ListedTask(TypedDict):
+    """A task in a list."""
+
+    taskId: str
+    parentTaskId: Optional[str]
+    provider: str
+    agentId: str
+    state: TaskState
+    #: queue, quota, approval or runtime.
+    waitingOn: Optional[str]
+    #: What a queued task waits for: slot, session, quota, node or tag.
+    queuedBecause: Optional[str]
+    #: Name of the node that runs or ran the task, or of the only one that may start it; None with SQLite.
+    node: Optional[str]
+    #: The first line of the message, at most 120 characters.
+    title: Optional[str]
+    #: The model that ran the task; until the task ends, the requested one.
+    model: Optional[str]
+    usage: Optional[NormalizedUsage]
+    costUsd: Optional[float]
+    errorCode: Optional[str]
+    labels: dict[str, str]
+    createdAt: str
+    startedAt: Optional[str]
+    finishedAt: Optional[str]
+    lastProgressAt: Optional[str]
+    callback: Optional[CallbackDelivery]
+    metadata: Optional[dict[str, Any]]
+
+
+class Task(ListedTask):
+    """A task with its result."""
+
+    #: None until the task has ended.
+    result: Optional[ExecutionResult]
+
+
+class CancelledTask(TypedDict):
+    """Response to the cancellation of a task."""
+
+    taskId: str
+    state: TaskState
+
+
+class TaskFilter(TypedDict, total=False):
+    """Selects tasks."""
+
+    state: TaskState
+    provider: str
+    agentId: str
+    parentTaskId: str
+    errorCode: str
+    #: The state of their callback.
+    callback: CallbackState
+    #: ISO 8601 with a time zone.
+    createdAfter: str
+    createdBefore: str
+    idPrefix: str
+    #: A task with all tasks below it; `*` for tasks without a parent.
+    root: str
+    #: A label that they have, as `name=value`.
+    label: str
+    #: A text that their title contains, whatever the case of its ASCII letters.
+    q: str
+
+
+class Approval(TypedDict):
+    """A tool call that waits or waited for approval."""
+
+    approvalId: str
+    taskId: str
+    agentId: str
+    provider: str
+    #: Unique within the task.
+    toolCallId: str
+    toolName: str
+    input: Any
+    #: Whether the input is cut.
+    inputTruncated: bool
+    state: ApprovalState
+    createdAt: str
+    #: Without a decision the call is rejected at this time. None if it waits without a time limit.
+    expiresAt: Optional[str]
+    decidedBy: Optional[str]
+    reason: Optional[str]
+
+
+class ApprovalFilter(TypedDict, total=False):
+    """Selects approvals."""
+
+    state: ApprovalState
+
+
+class Callback(TypedDict):
+    """The delivery of a task's result to its `callbackUrl`."""
+
+    taskId: str
+    url: str
+    state: CallbackState
+    #: Number of attempts, including those before a redelivery.
+    attempts: int
+    nextAttemptAt: Optional[str]
+    lastStatus: Optional[int]
+    lastError: Optional[str]
+    updatedAt: str
+
+
+class CallbackFilter(TypedDict, total=False):
+    """Selects callbacks."""
+
+    state: CallbackState
+
+
+class CallbackAttempt(TypedDict):
+    """One POST of a callback."""
+
+    #: Position among all attempts, beginning with 1.
+    number: int
+    at: str
+    #: None without a response.
+    status: Optional[int]
+    #: None if the attempt delivered the callback.
+    error: Optional[str]
+    durationMs: int
+    #: The first 1 KiB of the response body; None without a response. The receiver determines it: show it as text.
+    response: Optional[str]
+    responseTruncated: bool
+
+
+class CallbackDetails(Callback):
+    """A callback with its last attempts."""
+
+    #: At most 20, the oldest first.
+    history: list[CallbackAttempt]
+
+
+class CallbackBody(ExecutionResult):
+    """Body of a callback: the result of the task and the fields that identify it."""
+
+    taskId: str
+    agentId: str
+    provider: str
+    metadata: Optional[dict[str, Any]]
+    finishedAt: str
+
+
+class WebhookBody(TypedDict):
+    """Body of a webhook: an event, and where to look in the console."""
+
+    type: str
+    timestamp: str
+    #: `provider` and `url`; the other fields depend on the type.
+    data: dict[str, Any]
+
+
+class Identity(TypedDict):
+    """The name, tenant and scopes of a token."""
+
+    name: str
+    tenant: str
+    scopes: list[str]
+    #: None if the token never expires.
+    expiresAt: Optional[str]
+
+
+class TaskFile(TypedDict):
+    """A file that a task left in its workspace."""
+
+    #: Relative to the workspace.
+    path: str
+    bytes: int
+    modifiedAt: str
+
+
+class TaskDiff(TypedDict):
+    """The changes of a git work tree since a task started."""
+
+    #: The commit that was checked out when the task started.
+    commit: str
+    #: Directory of the git work tree, relative to the workspace; empty for the workspace itself.
+    directory: str
+    #: The unified diff. Empty if nothing differs.
+    diff: str
+    #: Why the end of the diff is missing; None if the diff is complete.
+    truncated: Optional[str]
+    #: Files that are too large to be compared, relative to `directory`.
+    omitted: list[str]
+
+
+class PreflightStep(TypedDict):
+    """One step of the check of an adapter."""
+
+    step: str
+    ok: bool
+    detail: str
+
+
+class AdapterHealth(TypedDict):
+    """The health of an adapter."""
+
+    status: Literal["healthy", "degraded", "offline"]
+    connection: Optional[str]
+    version: Optional[str]
+    detail: Optional[str]
+    preflight: list[PreflightStep]
+    #: None until the first health check.
+    checkedAt: Optional[str]
+
+
+class Adapter(TypedDict):
+    """An adapter with its health, capabilities and load."""
+
+    provider: str
+    health: AdapterHealth
+    capabilities: Optional[dict[str, Any]]
+    running: int
+    queued: int
+    maxConcurrent: int
+    #: Names of the running nodes that have the adapter.
+    nodes: list[str]

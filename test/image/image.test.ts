@@ -1,0 +1,132 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { execa } from "execa";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { until } from "../support/until.ts";
+import { containerEnvironment, repository, stateDirectory } from "./environment.ts";
+
+const project = "bridge-image-test";
+const settings = path.join(stateDirectory, "build-settings");
+const buildArgs = `--pull-never --layers --format docker --isolation oci --volume ${settings}:/usr/local/etc:ro --target bridge`;
+const environment = {
+  ...containerEnvironment,
+  COMPOSE_PROJECT_NAME: project,
+  BRIDGE_TEST_BUILD_ARGS: buildArgs,
+  PATH: `${path.join(import.meta.dirname, "bin")}:${process.env["PATH"]}:/usr/sbin:/sbin`,
+};
+
+/** The blocks of shell commands of a section of docs/operations.md. */
+function blocksOf(title: string): string[] {
+  const page = readFileSync(path.join(repository, "docs/operations.md"), "utf8");
+  const start = page.indexOf(`# ${title}\n`);
+  const section = page.slice(start, page.indexOf("\n#", page.indexOf("\n", start)));
+  return [...section.matchAll(/```sh\n(.+?)```/gs)].map(([, code = ""]) => code);
+}
+
+/** Opens a network of its own, so that no port and no rule of this machine is used. Returns a function that runs shell commands in it. */
+async function openNetwork(directory: string) {
+  const keeper = spawn("unshare", ["--net", "sh", "-c", "ip link set lo up && echo ready && exec cat"], {
+    env: environment,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  onTestFinished(() => void keeper.kill("SIGKILL"));
+  await new Promise((resolve) => keeper.stdout.once("data", resolve));
+  return (script: string) =>
+    execa("nsenter", [`--net=/proc/${keeper.pid}/ns/net`, "bash", "-euo", "pipefail", "-c", script], {
+      cwd: directory,
+      env: environment,
+      all: true,
+    });
+}
+
+test("the commands of the page about containers start, use, restart, back up and restore the image", async () => {
+  const directory = path.join(await temporaryDirectory(), project);
+  // The files that .dockerignore permits, and those of the commands. `cp` keeps their times, from which the layers are found again.
+  const permitted = readFileSync(path.join(repository, ".dockerignore"), "utf8").matchAll(/^!(.+)$/gm);
+  const files = [...permitted].map(([, name]) => name).join(" ");
+  await execa(
+    "sh",
+    ["-c", `mkdir "$0" && cp -a --parents ${files} .dockerignore Dockerfile docker-compose.yml README.md "$0"`, directory],
+    {
+      cwd: repository,
+    },
+  );
+  const sh = await openNetwork(directory);
+  onTestFinished(async () => {
+    await sh("podman-compose down --volumes --timeout 5");
+  });
+  const isReady = async () => (await sh("curl -fs http://127.0.0.1:8787/readyz || echo not ready")).stdout.includes('"status":"ready"');
+  const auth = `-H "Authorization: Bearer $(cat data/token)"`;
+  const dispatch = (id: string) =>
+    sh(
+      `curl -s http://127.0.0.1:8787/api/v2/dispatch ${auth} -H "Content-Type: application/json" -H "Prefer: wait=30" \
+        -d '{"taskId":"${id}","agentId":"auditor","message":"Count BRIDGE in *.md"}'`,
+    );
+  const stateOf = async (id: string) => JSON.parse((await sh(`curl -s ${auth} http://127.0.0.1:8787/api/v2/tasks/${id}`)).stdout) as object;
+
+  const [start = "", copy = ""] = blocksOf("Containers");
+  await sh(start);
+  expect(await until(isReady, 30_000)).toBe(true);
+  expect((await sh("docker compose exec bridge id -u")).stdout).toContain("10001");
+  expect((await sh("docker compose exec bridge cat /proc/1/comm")).stdout).toContain("tini");
+  expect((await sh(`docker inspect ${project}_bridge_1 --format '{{.Config.StopTimeout}} {{.Config.User}}'`)).stdout).toContain(
+    "10001:10001",
+  );
+
+  await sh(copy);
+  expect(await readFile(path.join(directory, "copy.md"), "utf8")).toContain("# Bridge");
+  expect(JSON.parse((await dispatch("first-1")).stdout)).toMatchObject({ state: "completed" });
+
+  // The volume survives the container.
+  await sh("docker compose down && docker compose up -d");
+  expect(await until(isReady, 30_000)).toBe(true);
+  expect(await stateOf("first-1")).toMatchObject({ state: "completed" });
+
+  const [backUp = "", restore = ""] = blocksOf("Back up a container");
+  await sh(backUp);
+  expect((await sh("ls workspaces-backup/default/auditor")).stdout).toContain("README.md");
+  expect(JSON.parse((await dispatch("second-1")).stdout)).toMatchObject({ state: "completed" });
+  await sh(restore);
+  expect(await until(isReady, 30_000)).toBe(true);
+  expect(await stateOf("first-1")).toMatchObject({ state: "completed" });
+  expect(await stateOf("second-1")).toMatchObject({ code: "not_found" });
+});
+
+test("the health check of the image succeeds while Bridge runs", async () => {
+  const sh = await openNetwork(repository);
+  const name = `${project}-health`;
+  await sh(`podman run --detach --name ${name} --network host -e BRIDGE_GATEWAY_TOKEN_HASH=${"0".repeat(64)} localhost/bridge`);
+  onTestFinished(async () => {
+    await sh(`podman rm --force --time 5 ${name}`);
+  });
+  const isHealthy = async () => (await sh(`podman healthcheck run ${name} || echo unhealthy`)).all?.includes("unhealthy") === false;
+  expect(await until(isHealthy, 30_000)).toBe(true);
+});
+
+test("the target `agents` has the tools of agent programs, and a program that AGENTS names", async () => {
+  const sh = await openNetwork(repository);
+  const tools = [
+    "git --version",
+    "patch --version",
+    "curl --version",
+    "python3 --version",
+    "rg --version",
+    "bwrap --version",
+    "claude --version",
+  ];
+  const { stdout } = await sh(
+    `podman run --rm --network none localhost/bridge-agents sh -c 'id -u && ls -A /data | wc -l && ${tools.join(" && ")}'`,
+  );
+  expect(stdout).toMatch(/^10001\n0\n/);
+  expect(stdout).toContain("Claude Code");
+});
+
+test("no image contains npm's settings or certificates of the machine that built it", async () => {
+  const sh = await openNetwork(repository);
+  const find = 'find / -xdev \\( -name npmrc -o -name certificates.crt \\) -not -path "*/node_modules/*"';
+  for (const image of ["bridge", "bridge-agents"])
+    expect((await sh(`podman run --rm --network none localhost/${image} sh -c '${find} 2>/dev/null || true'`)).stdout).toBe("");
+});
