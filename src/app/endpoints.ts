@@ -54,6 +54,7 @@ import { createTaskFiles } from "../workspaces/tenant-task-files.ts";
 import { createWorkspaceFiles } from "../workspaces/workspace-files.ts";
 import type { Engine } from "./engine.ts";
 import { createForwarding } from "./forwarding.ts";
+import { createMetricsSampler } from "./sample-metrics.ts";
 
 /** Options of the endpoints that are not part of the configuration. */
 interface EndpointOptions {
@@ -79,7 +80,10 @@ export async function createEndpoints(
   const tickets = createTickets({ store, tokens });
   const sessions = createSessions({ store, tokens, tickets });
   const clientMemory = createClientMemory();
-  const overload = createOverloadMonitor({ ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
+  const overload = createOverloadMonitor({
+    ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }),
+    onSample: (delayMs) => metrics.eventLoopDelay.observe(delayMs / 1000),
+  });
   // Fastify would log the address itself, before Bridge does.
   const serverLogger = logger.child({}, { level: logger.isLevelEnabled("info") ? "warn" : logger.level });
   const server = await createServer({
@@ -137,7 +141,8 @@ export async function createEndpoints(
   await server.register(serviceInfoRoutes, { version });
   await server.register(consoleRoutes);
   await server.register(healthRoutes, { dispatcher, adapters, checkWritable: membership?.checkInTouch ?? store.checkWritable });
-  await server.register(metricsRoutes, { metrics, registry, dispatcher, isPublic: config.metricsPublic });
+  const sample = createMetricsSampler(config, { ...engine, metrics });
+  await server.register(metricsRoutes, { metrics, sample, isPublic: config.metricsPublic });
 
   const ops = createOps({
     receiveDispatch,
