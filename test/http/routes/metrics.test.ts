@@ -31,7 +31,7 @@ test("names that clients choose create no series and cannot break a line", async
 });
 
 const OPEN_METRICS = "application/openmetrics-text;version=1.0.0;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
-const valueOf = async (name: string): Promise<number> => {
+const valueOfMetric = async (name: string): Promise<number> => {
   const line = (await series()).find((one) => one.startsWith(`${name} `) || one.startsWith(`${name}{`));
   return Number(line?.split(" ").at(-1));
 };
@@ -44,7 +44,7 @@ test("a scraper that accepts OpenMetrics gets exemplars with trace ids, and othe
   expect((await bridge.dispatch({ callbackUrl: `${origin}/traced` }, { headers })).body.state).toBe("completed");
   expect((await bridge.dispatch({}, { headers: { prefer: "wait=10" } })).body.state).toBe("completed");
   await expect.poll(() => posts.length).toBe(1);
-  await expect.poll(() => valueOf("bridge_callback_delivery_lag_seconds_count")).toBe(1);
+  await expect.poll(() => valueOfMetric("bridge_callback_delivery_lag_seconds_count")).toBe(1);
 
   for (let scrape = 0; scrape < 2; scrape += 1) {
     const open = await bridge.call("GET", "/metrics", { headers: { accept: OPEN_METRICS } });
@@ -69,22 +69,22 @@ test("a scraper that accepts OpenMetrics gets exemplars with trace ids, and othe
 });
 
 test("the metrics contain the tool calls that wait for a decision, until it is made", async () => {
-  expect(await valueOf("bridge_approvals_waiting")).toBe(0);
-  expect(await valueOf("bridge_approval_oldest_seconds")).toBe(0);
+  expect(await valueOfMetric("bridge_approvals_waiting")).toBe(0);
+  expect(await valueOfMetric("bridge_approval_oldest_seconds")).toBe(0);
   const { taskId } = (await bridge.dispatch({ message: "ask" })).body;
-  await expect.poll(() => valueOf("bridge_approvals_waiting")).toBe(1);
-  const waited = await valueOf("bridge_approval_oldest_seconds");
+  await expect.poll(() => valueOfMetric("bridge_approvals_waiting")).toBe(1);
+  const waited = await valueOfMetric("bridge_approval_oldest_seconds");
   expect(waited).toBeGreaterThan(0);
-  expect(await valueOf("bridge_approval_oldest_seconds")).toBeGreaterThan(waited);
+  expect(await valueOfMetric("bridge_approval_oldest_seconds")).toBeGreaterThan(waited);
   const { data } = (await bridge.call("GET", "/api/v2/approvals?state=pending")).body;
   await bridge.call("POST", `/api/v2/approvals/${data[0].approvalId}`, { body: { decision: "approve" } });
   await expect.poll(async () => (await bridge.call("GET", `/api/v2/tasks/${taskId}`)).body.state).toBe("completed");
-  expect(await valueOf("bridge_approvals_waiting")).toBe(0);
-  expect(await valueOf("bridge_approval_oldest_seconds")).toBe(0);
+  expect(await valueOfMetric("bridge_approvals_waiting")).toBe(0);
+  expect(await valueOfMetric("bridge_approval_oldest_seconds")).toBe(0);
 });
 
 test("the metrics contain the age of the oldest pending callback, the disk and the process", async () => {
-  expect(await valueOf("bridge_callback_oldest_pending_seconds")).toBe(0);
+  expect(await valueOfMetric("bridge_callback_oldest_pending_seconds")).toBe(0);
   // Nothing listens there, and the first retry is an hour later.
   const patient = await startBridge({ BRIDGE_CALLBACK_RETRIES: "1", BRIDGE_CALLBACK_BACKOFF_MS: "3600000" });
   onTestFinished(() => patient.close());
