@@ -54,7 +54,13 @@ describe("a Bridge with faults", () => {
     dataDir = directory;
     receiver = await startReceiver((response) => response.writeHead(status).end("Not now."));
     const secrets = [`whsec_${Buffer.alloc(32, 7).toString("base64")}`];
-    const webhook = { name: "oncall", url: `${receiver.origin}/webhook`, secrets, types: ["execution.failed"] };
+    const webhook = {
+      name: "oncall",
+      url: `${receiver.origin}/webhook`,
+      secrets,
+      types: ["execution.failed"],
+      filter: { provider: "loaded" },
+    };
     await writeFile(path.join(checkout, "webhooks.json"), JSON.stringify([webhook]));
     bridge = await startBridgeProgram(
       dataDir,
@@ -121,7 +127,7 @@ describe("a Bridge with faults", () => {
 
     const [stuck] = await follow("BridgeQueueStuck", operator, { PROVIDER: "command" });
     expect(stuck).toContain("hanging");
-    expect(stuck).toContain('"taskId":"waiting-1","agentId":"waiting-1","queuedBecause":"slot"');
+    expect(stuck).toMatch(/"taskId": ?"waiting-1",\s*"agentId": ?"waiting-1",\s*"queuedBecause": ?"slot"/);
 
     const [slow] = await follow("BridgeQueueSlow", operator, { PROVIDER: "command", ID: "waiting-1" });
     for (const text of ["hanging", "waiting-2"]) expect(slow).toContain(text);
