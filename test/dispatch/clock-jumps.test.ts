@@ -43,7 +43,7 @@ test.each([
   await expect.poll(async () => (await read("/api/v2/callbacks/owing"))["attempts"]).toBe(1);
 
   const before = Date.parse((await read("/api/v2/tasks/running"))["createdAt"] as string);
-  bridge.signal("SIGUSR2");
+  bridge.signal("SIGWINCH");
   await dispatch("later", "go\n");
   const later = await taskInState(bridge, "later", "completed");
   // The stored times of SQLite follow the clock of the process, and those of PostgreSQL the clock of the server.

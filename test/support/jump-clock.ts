@@ -1,9 +1,10 @@
-/** Loaded with `--import` before Bridge: after SIGUSR2, the clock of the process is ahead by `TEST_CLOCK_SHIFT_MS`, which can be negative. */
+/** Loaded with `--import` before Bridge: after SIGWINCH, the clock of the process is ahead by `TEST_CLOCK_SHIFT_MS`, which can be negative. */
 let shiftMs = 0;
 const SystemDate = Date;
 const now = (): number => SystemDate.now() + shiftMs;
 
-process.on("SIGUSR2", () => {
+// Bridge shuts down after many other signals.
+process.on("SIGWINCH", () => {
   shiftMs = Number(process.env["TEST_CLOCK_SHIFT_MS"]);
 });
 
