@@ -118,13 +118,13 @@ async function startBridge() {
       BRIDGE_CALLBACK_ALLOW: "127.0.0.1",
       BRIDGE_CALLBACK_RETRIES: "1",
       BRIDGE_CALLBACK_BACKOFF_MS: "500",
-      BRIDGE_LOG_LEVEL: "error",
+      
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const exited = once(child, "exit").then(([code]) => code as number | null);
   const lines = createInterface(child.stdout);
-  // The first line reports the address also if the level of the log is higher.
+  // The first line reports the address. The others are read and dropped.
   const [line] = (await Promise.race([once(lines, "line"), exited.then(() => ["{}"])])) as [string];
   const { address } = JSON.parse(line) as { address?: string };
   if (address === undefined) throw new Error("Bridge did not start.");
