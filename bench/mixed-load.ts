@@ -97,8 +97,9 @@ async function run(minutes: number, perSecond: number): Promise<number> {
   return faults.length === 0 ? 0 : 1;
 }
 
-const describe = ({ rss, files, open }: Awaited<ReturnType<Bridge["sample"]>>): string =>
-  `${rss.toFixed(1)} MB resident, ${files} open files; ${open.join(", ")}`;
+function describe({ rss, files, open }: Awaited<ReturnType<Bridge["sample"]>>): string {
+  return `${rss.toFixed(1)} MB resident, ${files} open files; ${open.join(", ")}`;
+}
 
 type Bridge = Awaited<ReturnType<typeof startBridge>>;
 
@@ -118,10 +119,10 @@ async function startBridge() {
       BRIDGE_CALLBACK_ALLOW: "127.0.0.1",
       BRIDGE_CALLBACK_RETRIES: "1",
       BRIDGE_CALLBACK_BACKOFF_MS: "500",
-      
     },
     stdio: ["ignore", "pipe", "inherit"],
   });
+  process.once("exit", () => child.kill("SIGKILL"));
   const exited = once(child, "exit").then(([code]) => code as number | null);
   const lines = createInterface(child.stdout);
   // The first line reports the address. The others are read and dropped.

@@ -13,8 +13,8 @@ export const pendingQueues = `WITH RECURSIVE waiting (origin) AS (
       FROM queue WHERE queue.tenant IS NOT NULL)`;
 
 /**
- * The earliest end among the first task of each tenant with a pending callback. Jumps from tenant to tenant along the index, so the cost does
- * not depend on the number of callbacks.
+ * The earliest end among the first task of each tenant with a pending callback. Jumps from tenant to tenant along the index, so the cost
+ * does not depend on the number of callbacks.
  */
 export const oldestPending = `WITH RECURSIVE owner (tenant) AS (
     SELECT min(tenant) FROM callback

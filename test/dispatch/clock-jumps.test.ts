@@ -22,9 +22,11 @@ test.each([
     NODE_OPTIONS: `--import=${jumpClock}`,
     TEST_CLOCK_SHIFT_MS: String(shiftMs),
     BRIDGE_ADAPTERS: `command,${askingAdapter}`,
-    ...shellCommand(`read -r message; case "$message" in wait*) while [ ! -e ${gate} ]; do sleep 0.05; done;; esac; echo done`),
+    ...shellCommand(`while [ "$BRIDGE_TASK_ID" = running ] && [ ! -e ${gate} ]; do sleep 0.05; done; echo done`),
     BRIDGE_MAX_CONCURRENT: "8",
     BRIDGE_SANDBOX: "off",
+    // Stored deadlines of approvals follow the system clock.
+    BRIDGE_APPROVAL_SECONDS: "86400",
     BRIDGE_CALLBACK_RETRIES: "5",
     BRIDGE_CALLBACK_BACKOFF_MS: "2000",
   });
@@ -34,9 +36,9 @@ test.each([
     const body = { taskId, agentId: taskId, provider, message, ...approvals, callbackUrl: `${origin}/${taskId}`, timeoutSeconds: 900 };
     expect((await dispatchTask(bridge, body)).status).toBe(202);
   };
-  await dispatch("running", "wait\n");
+  await dispatch("running", "wait");
   await dispatch("asking", "ask", "asking");
-  await dispatch("owing", "go\n");
+  await dispatch("owing", "go");
   await taskInState(bridge, "running", "running");
   const pending = async () => (await read("/api/v2/approvals?state=pending"))["data"] as { approvalId: string }[];
   await expect.poll(async () => (await pending()).length).toBe(1);
@@ -44,7 +46,7 @@ test.each([
 
   const before = Date.parse((await read("/api/v2/tasks/running"))["createdAt"] as string);
   bridge.signal("SIGWINCH");
-  await dispatch("later", "go\n");
+  await dispatch("later", "go");
   const later = await taskInState(bridge, "later", "completed");
   // The stored times of SQLite follow the clock of the process, and those of PostgreSQL the clock of the server.
   const finishedAt = Date.parse(later["finishedAt"] as string);
