@@ -80,10 +80,8 @@ export async function createEndpoints(
   const tickets = createTickets({ store, tokens });
   const sessions = createSessions({ store, tokens, tickets });
   const clientMemory = createClientMemory();
-  const overload = createOverloadMonitor({
-    ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }),
-    onSample: (delayMs) => metrics.eventLoopDelay.observe(delayMs / 1000),
-  });
+  const onSample = (delayMs: number): void => metrics.eventLoopDelay.observe(delayMs / 1000);
+  const overload = createOverloadMonitor({ onSample, ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
   // Fastify would log the address itself, before Bridge does.
   const serverLogger = logger.child({}, { level: logger.isLevelEnabled("info") ? "warn" : logger.level });
   const server = await createServer({
@@ -141,8 +139,7 @@ export async function createEndpoints(
   await server.register(serviceInfoRoutes, { version });
   await server.register(consoleRoutes);
   await server.register(healthRoutes, { dispatcher, adapters, checkWritable: membership?.checkInTouch ?? store.checkWritable });
-  const sample = createMetricsSampler(config, { ...engine, metrics });
-  await server.register(metricsRoutes, { metrics, sample, isPublic: config.metricsPublic });
+  await server.register(metricsRoutes, { metrics, sample: createMetricsSampler(config, engine, metrics), isPublic: config.metricsPublic });
 
   const ops = createOps({
     receiveDispatch,

@@ -9,8 +9,8 @@ import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Store } from "../store/store.ts";
 
-interface SamplerOptions {
-  metrics: Metrics;
+/** The parts that the sampler reads. */
+interface Sources {
   registry: Pick<AdapterRegistry, "list">;
   dispatcher: Pick<Dispatcher, "load">;
   approvals: Pick<Approvals, "describeWaiting">;
@@ -23,7 +23,8 @@ const READ_LIMIT_MS = 1_000;
 /** Creates the function that sets the metrics that are read when they are requested. Its cost does not grow with the number of tasks. */
 export function createMetricsSampler(
   { dataDir, databaseUrl, databaseFile }: Pick<Config, "dataDir" | "databaseUrl" | "databaseFile">,
-  { metrics, registry, dispatcher, approvals, store }: SamplerOptions,
+  { registry, dispatcher, approvals, store }: Sources,
+  metrics: Metrics,
 ): () => Promise<void> {
   const directories = { data: dataDir, ...(databaseUrl === null && { database: path.dirname(databaseFile) }) };
 
