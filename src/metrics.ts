@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, type HistogramConfiguration, Registry } from "prom-client";
 
 /** Creates Bridge's metrics in a separate registry. Labels have few values, and never contain an id. */
 export function createMetrics(version: string) {
@@ -10,11 +10,25 @@ export function createMetrics(version: string) {
     ...createCallbackMetrics(registers),
     ...createClientMetrics(registers),
     ...createNodeMetrics(registers),
+    ...createProcessMetrics(registers),
   };
   metrics.buildInfo.set({ version }, 1);
   return metrics;
 }
 export type Metrics = ReturnType<typeof createMetrics>;
+
+/** Creates a histogram with exemplars. Its constructor rejects the registry, although only the OpenMetrics format shows exemplars. */
+function createHistogram<Label extends string>(registers: Registry[], configuration: HistogramConfiguration<Label>): Histogram<Label> {
+  const histogram = new Histogram({ ...configuration, enableExemplars: true, registers: [] });
+  for (const registry of registers) registry.registerMetric(histogram);
+  return histogram;
+}
+
+/** Returns the labels of an exemplar: the trace id of a `traceparent`, if there is one. */
+export function toExemplar(traceparent: string | null | undefined): Record<string, string> {
+  const traceId = traceparent?.split("-")[1];
+  return traceId === undefined ? {} : { trace_id: traceId };
+}
 
 function createTaskMetrics(registers: Registry[]) {
   return {
@@ -24,12 +38,17 @@ function createTaskMetrics(registers: Registry[]) {
       labelNames: ["provider", "outcome"],
       registers,
     }),
-    executionDuration: new Histogram({
+    executionDuration: createHistogram(registers, {
       name: "bridge_execution_duration_seconds",
       help: "Run time of ended tasks, from start to end.",
       labelNames: ["provider", "outcome"],
-      buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600],
-      registers,
+      buckets: durationBuckets,
+    }),
+    queueWait: createHistogram(registers, {
+      name: "bridge_queue_wait_seconds",
+      help: "Time that tasks waited, from their dispatch to their start on this node.",
+      labelNames: ["provider"],
+      buckets: durationBuckets,
     }),
     executionsInFlight: new Gauge({
       name: "bridge_executions_in_flight",
@@ -62,6 +81,16 @@ function createTaskMetrics(registers: Registry[]) {
       labelNames: ["provider", "decision"],
       registers,
     }),
+    approvalsWaiting: new Gauge({
+      name: "bridge_approvals_waiting",
+      help: "Tool calls of tasks on this node that wait for a decision.",
+      registers,
+    }),
+    approvalOldest: new Gauge({
+      name: "bridge_approval_oldest_seconds",
+      help: "For how long the longest waiting tool call of this node has waited for a decision. 0 if none waits.",
+      registers,
+    }),
     tokens: new Counter({
       name: "bridge_tokens_total",
       help: "Model tokens of ended tasks, by kind.",
@@ -77,6 +106,7 @@ function createTaskMetrics(registers: Registry[]) {
   };
 }
 
+const durationBuckets = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600];
 const lagBuckets = [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 300, 3600, 86_400];
 
 function createCallbackMetrics(registers: Registry[]) {
@@ -88,10 +118,14 @@ function createCallbackMetrics(registers: Registry[]) {
       registers,
     }),
     callbackDead: new Counter({ name: "bridge_callback_dead_total", help: "Callbacks that failed permanently.", registers }),
-    callbackLag: new Histogram({
+    callbackLag: createHistogram(registers, {
       name: "bridge_callback_delivery_lag_seconds",
       help: "Time from the end of a task to the delivery of its callback.",
       buckets: lagBuckets,
+    }),
+    callbackOldest: new Gauge({
+      name: "bridge_callback_oldest_pending_seconds",
+      help: "Time since the end of the first dispatched task whose callback is pending. 0 if none is pending. The same on all nodes.",
       registers,
     }),
     webhookAttempts: new Counter({
@@ -101,11 +135,10 @@ function createCallbackMetrics(registers: Registry[]) {
       registers,
     }),
     webhookDead: new Counter({ name: "bridge_webhook_dead_total", help: "Webhook deliveries that failed permanently.", registers }),
-    webhookLag: new Histogram({
+    webhookLag: createHistogram(registers, {
       name: "bridge_webhook_delivery_lag_seconds",
       help: "Time from an event to its delivery to a webhook.",
       buckets: lagBuckets,
-      registers,
     }),
   };
 }
@@ -162,6 +195,11 @@ function createNodeMetrics(registers: Registry[]) {
       help: "Time since this node last renewed its lease. 0 without PostgreSQL.",
       registers,
     }),
+    lease: new Gauge({
+      name: "bridge_lease_seconds",
+      help: "BRIDGE_LEASE_SECONDS of this node. 0 without PostgreSQL.",
+      registers,
+    }),
     clockSkew: new Gauge({
       name: "bridge_clock_skew_seconds",
       help: "By how much the clock of this host is ahead of the clock of the PostgreSQL server. 0 without PostgreSQL.",
@@ -182,6 +220,49 @@ function createNodeMetrics(registers: Registry[]) {
       name: "bridge_build_info",
       help: "Always 1. The label contains the version.",
       labelNames: ["version"],
+      registers,
+    }),
+  };
+}
+
+function createProcessMetrics(registers: Registry[]) {
+  return {
+    eventLoopDelay: new Histogram({
+      name: "bridge_event_loop_delay_seconds",
+      help: "Mean delay of the event loop in each second. New tasks are rejected after two seconds above 0.5.",
+      buckets: [0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 5],
+      registers,
+    }),
+    diskFree: new Gauge({
+      name: "bridge_disk_free_bytes",
+      help: "Free space for Bridge on the file system of a directory: data, and with SQLite database.",
+      labelNames: ["directory"],
+      registers,
+    }),
+    diskSize: new Gauge({
+      name: "bridge_disk_size_bytes",
+      help: "Size of the file system of a directory: data, and with SQLite database.",
+      labelNames: ["directory"],
+      registers,
+    }),
+    residentMemory: new Gauge({
+      name: "process_resident_memory_bytes",
+      help: "Resident memory of Bridge, without its runtimes.",
+      registers,
+    }),
+    openFiles: new Gauge({
+      name: "process_open_fds",
+      help: "Open file descriptors of Bridge. Only on Linux.",
+      registers,
+    }),
+    cpuTime: new Counter({
+      name: "process_cpu_seconds_total",
+      help: "CPU time of Bridge, without its runtimes.",
+      registers,
+    }),
+    startTime: new Gauge({
+      name: "process_start_time_seconds",
+      help: "When Bridge started, in seconds since 1970.",
       registers,
     }),
   };

@@ -54,6 +54,7 @@ import { createTaskFiles } from "../workspaces/tenant-task-files.ts";
 import { createWorkspaceFiles } from "../workspaces/workspace-files.ts";
 import type { Engine } from "./engine.ts";
 import { createForwarding } from "./forwarding.ts";
+import { createMetricsSampler } from "./sample-metrics.ts";
 
 /** Options of the endpoints that are not part of the configuration. */
 interface EndpointOptions {
@@ -79,7 +80,8 @@ export async function createEndpoints(
   const tickets = createTickets({ store, tokens });
   const sessions = createSessions({ store, tokens, tickets });
   const clientMemory = createClientMemory();
-  const overload = createOverloadMonitor({ ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
+  const onSample = (delayMs: number): void => metrics.eventLoopDelay.observe(delayMs / 1000);
+  const overload = createOverloadMonitor({ onSample, ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
   // Fastify would log the address itself, before Bridge does.
   const serverLogger = logger.child({}, { level: logger.isLevelEnabled("info") ? "warn" : logger.level });
   const server = await createServer({
@@ -137,7 +139,7 @@ export async function createEndpoints(
   await server.register(serviceInfoRoutes, { version });
   await server.register(consoleRoutes);
   await server.register(healthRoutes, { dispatcher, adapters, checkWritable: membership?.checkInTouch ?? store.checkWritable });
-  await server.register(metricsRoutes, { metrics, registry, dispatcher, isPublic: config.metricsPublic });
+  await server.register(metricsRoutes, { metrics, sample: createMetricsSampler(config, engine, metrics), isPublic: config.metricsPublic });
 
   const ops = createOps({
     receiveDispatch,

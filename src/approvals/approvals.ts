@@ -27,8 +27,8 @@ const MAX_NAME_LENGTH = 1024;
 
 /** Creates the approvals of tool calls. Each is decided once. After an error, or without a decision, the call is rejected. */
 export function createApprovals({ store, eventLog, metrics, logger, seconds }: ApprovalsOptions) {
-  /** Functions that resolve the tool calls that wait for a decision, by approval id. */
-  const waiting = new Map<string, (answer: ApprovalAnswer) => void>();
+  /** The tool calls that wait for a decision, by approval id, the longest waiting first. */
+  const waiting = new Map<string, { resolve(answer: ApprovalAnswer): void; since: number }>();
   const decisions = createDecisionLog({ store, eventLog, metrics, logger, onDecision: settle });
 
   /** Requests a decision and resolves with it; never rejects. The reason of an aborted signal becomes the reason of the rejection. */
@@ -36,7 +36,7 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
     const approvalId = `apr_${uuidv7()}`;
     const decided = Promise.withResolvers<ApprovalAnswer>();
     // Before the approval is stored, so that no decision is missed.
-    waiting.set(approvalId, decided.resolve);
+    waiting.set(approvalId, { resolve: decided.resolve, since: performance.now() });
     decisions.adopt(task);
     try {
       const approval = await insert(task, approvalId, question);
@@ -100,13 +100,18 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
   }
 
   function settle(approvalId: string, answer: ApprovalAnswer): void {
-    waiting.get(approvalId)?.(answer);
+    waiting.get(approvalId)?.resolve(answer);
   }
 
   return {
     ask,
     adopt: decisions.adopt,
     release: decisions.release,
+    /** How many tool calls of this process wait for a decision, and for how long the first of them has waited. */
+    describeWaiting(): { count: number; oldestMs: number } {
+      const [oldest] = waiting.values();
+      return { count: waiting.size, oldestMs: oldest === undefined ? 0 : performance.now() - oldest.since };
+    },
     /** Lists the approvals of a tenant, newest first. */
     list: (tenant: string, state: ApprovalState | undefined, page: OrderedPage): Promise<Approval[]> =>
       store.listApprovals(tenant, state, page),

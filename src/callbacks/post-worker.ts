@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { sleep } from "@hak2i/async-kit";
 import type { BaseLogger } from "pino";
 import { Agent } from "undici";
-import type { Metrics } from "../metrics.ts";
+import { type Metrics, toExemplar } from "../metrics.ts";
 import { createDestinationGuard } from "../network/destination-guard.ts";
 import type { DnsCache } from "../network/dns-cache.ts";
 import type { AttemptDetails, CallbackSettlement, DuePost, NewEvent } from "../store/records.ts";
@@ -119,7 +119,10 @@ export function createPostWorker<Post extends DuePost>(options: PostWorkerOption
     }
     if (settlement.nextInMs !== null) claims.wakeIn(settlement.nextInMs);
     metrics.callbackAttempts.inc({ outcome: result.outcome });
-    if (settlement.state === "delivered") metrics.callbackLag.observe(Math.max(0, clock() - callback.finishedAt) / 1000);
+    if (settlement.state === "delivered") {
+      const lagMs = Math.max(0, clock() - callback.finishedAt);
+      metrics.callbackLag.observe({ value: lagMs / 1000, exemplarLabels: toExemplar(callback.traceparent) });
+    }
     if (settlement.state === "dead") {
       metrics.callbackDead.inc();
       const { lastStatus, lastError } = settlement;

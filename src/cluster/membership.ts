@@ -34,7 +34,7 @@ export interface MembershipOptions {
   onExpelled(): void;
   /** Ends the tasks that a dead node has left running. Returns their number. */
   endTasksOf(node: { id: string; name: string }): Promise<number>;
-  metrics: Pick<Metrics, "nodes" | "leaseAge" | "clockSkew">;
+  metrics: Pick<Metrics, "nodes" | "lease" | "leaseAge" | "clockSkew">;
   logger: Logger;
 }
 
@@ -57,6 +57,7 @@ export function createMembership(options: MembershipOptions): Membership {
   const intervalMs = leaseMs / RENEWALS_PER_LEASE;
   const contact = createDatabaseContact(leaseMs);
   const skew = createClockSkew({ metrics, logger });
+  metrics.lease.set(leaseMs / 1000);
   /** The last check, to notice jumps of the system clock. */
   let checked = readClocks();
   let lastAttempt = checked.monotonic;

@@ -1,6 +1,7 @@
 import type { ExecutionAdapter, ExecutionResult } from "#contract";
 import type { AvailableAdapters } from "../adapters/available-adapters.ts";
 import { BridgeError } from "../errors.ts";
+import { toExemplar } from "../metrics.ts";
 import { buildFinish } from "../results/build-finish.ts";
 import { failedResult } from "../results/failed-result.ts";
 import type { Task } from "../task.ts";
@@ -51,6 +52,9 @@ export function createRunInSlot(options: RunInSlotOptions) {
     running.add(run);
     options.onStarted(run);
     metrics.executionsInFlight.inc({ provider });
+    // The system clock may have been set back while the task waited.
+    const waitedMs = Math.max(0, (task.startedAt ?? task.createdAt) - task.createdAt);
+    metrics.queueWait.observe({ labels: { provider }, value: waitedMs / 1000, exemplarLabels: toExemplar(task.traceparent) });
     const ended = await run.ended;
     if (ended === null) scheduler.addQueued(task);
     await settle(ended);

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
-import type { Metrics } from "../metrics.ts";
+import { type Metrics, toExemplar } from "../metrics.ts";
 import type { Task } from "../task.ts";
 
 /** The parts that `settleTask` informs about the end of a task. */
@@ -50,7 +50,11 @@ export function logTaskEnd(task: Task, { logger, metrics }: { logger: Logger; me
     },
     "task ended",
   );
-  metrics.executionDuration.observe({ provider, outcome: result?.errorCode ?? "ok" }, runMs / 1000);
+  metrics.executionDuration.observe({
+    labels: { provider, outcome: result?.errorCode ?? "ok" },
+    value: runMs / 1000,
+    exemplarLabels: toExemplar(task.traceparent),
+  });
   if (result?.costUsd !== undefined) metrics.cost.inc({ provider }, result.costUsd);
   for (const [kind, count] of Object.entries(result?.usage ?? {}))
     if (typeof count === "number") metrics.tokens.inc({ provider, kind: kind.replace(/Tokens$/, "") }, count);

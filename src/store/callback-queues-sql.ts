@@ -12,5 +12,16 @@ export const pendingQueues = `WITH RECURSIVE waiting (origin) AS (
     SELECT origin, (SELECT min(tenant) FROM callback c WHERE c.state = 'pending' AND c.origin = queue.origin AND c.tenant > queue.tenant)
       FROM queue WHERE queue.tenant IS NOT NULL)`;
 
+/**
+ * The earliest end among the first task of each tenant with a pending callback. Jumps from tenant to tenant along the index, so the cost
+ * does not depend on the number of callbacks.
+ */
+export const oldestPending = `WITH RECURSIVE owner (tenant) AS (
+    SELECT min(tenant) FROM callback
+    UNION ALL
+    SELECT (SELECT min(tenant) FROM callback WHERE tenant > owner.tenant) FROM owner WHERE owner.tenant IS NOT NULL)
+  SELECT min(t.finished_at) AS at FROM owner
+    JOIN task t ON t.seq = (SELECT min(task) FROM callback c WHERE c.tenant = owner.tenant AND c.state = 'pending')`;
+
 /** The pending callbacks of one row of `queue`. */
 export const pendingOfQueue = "FROM callback c WHERE c.state = 'pending' AND c.origin = queue.origin AND c.tenant = queue.tenant";

@@ -130,6 +130,8 @@ export interface DuePost extends CallbackQueue {
   roundAttempts: number;
   /** When what it reports has happened. */
   finishedAt: number;
+  /** The trace context of the dispatch, if it had one. */
+  traceparent?: string | null;
 }
 
 /** A callback that is due. Its row has the number of its task. */

@@ -147,6 +147,8 @@ export interface CallbackStore {
   listDueCallbacks(queue: CallbackQueue, limit: number, inProgress?: ReadonlySet<number>): Promise<DueCallback[]>;
   /** Milliseconds until the next callback that is not due yet, null when there is none. */
   nextCallbackInMs(): Promise<number | null>;
+  /** Milliseconds since the end of the earliest task of each tenant whose callback is pending, at most; null when there is none. */
+  oldestCallbackMs(): Promise<number | null>;
   /**
    * Counts the POST that followed the first `attempts` POSTs, and settles the row. Returns the number of POSTs; null when the row is no
    * longer pending or this POST is already counted. Part of the next commit.

@@ -1331,6 +1331,31 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await (await reopen()).nextCallbackInMs()).toBe(3000);
       });
 
+      test("counts in the age of the oldest pending callback, which is never negative", async () => {
+        let now = 1000 * DAY;
+        const { store } = await open(() => now);
+        expect(await store.oldestCallbackMs()).toBe(null);
+        const [first, second, foreign] = [
+          await started(store, { taskId: "first" }),
+          await started(store, { taskId: "second" }),
+          await started(store, { taskId: "foreign", tenant: "other" }),
+        ];
+        await store.finishTaskIfRunning(second, newFinish({}, "http://a.test/"));
+        now += 10_000;
+        expect(await store.oldestCallbackMs()).toBe(10_000);
+        await store.finishTaskIfRunning(foreign, newFinish({}, "http://b.test/"));
+        await store.finishTaskIfRunning(first, newFinish());
+        const dead: CallbackSettlement = { state: "dead", nextInMs: null, lastStatus: 503, lastError: "http_503", event: null };
+        now += 5_000;
+        expect(await store.oldestCallbackMs()).toBe(15_000);
+        await store.settleCallbackIfPending({ task: second, attempts: 0 }, dead);
+        expect(await store.oldestCallbackMs()).toBe(5_000);
+        now -= HOUR;
+        expect(await store.oldestCallbackMs()).toBe(0);
+        await store.settleCallbackIfPending({ task: foreign, attempts: 0 }, { ...dead, state: "delivered" });
+        expect(await store.oldestCallbackMs()).toBe(null);
+      });
+
       test("back by less than the time since the last read of the schedule does not delay a retry", async () => {
         let now = 1000 * DAY;
         const { store } = await open(() => now);

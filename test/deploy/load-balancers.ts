@@ -5,8 +5,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { findFreePort } from "../support/find-free-port.ts";
-import { isExecutable } from "../support/is-executable.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { findProgram } from "./find-program.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 const certificate = readFileSync(path.join(repository, "test/callbacks/self-signed.pem"), "utf8");
@@ -103,14 +103,6 @@ export async function startLoadBalancer(name: string, nodes: readonly string[]):
     }),
   ]);
   return url;
-}
-
-/** Debian installs servers into a directory that is not on the PATH of every user. */
-function findProgram(name: string): string {
-  const directories = [...(process.env["PATH"] ?? "").split(path.delimiter), "/usr/sbin", "/usr/local/sbin"];
-  const found = directories.map((directory) => path.join(directory, name)).find(isExecutable);
-  if (found !== undefined) return found;
-  throw new Error(`These tests need ${name}. Install it (\`apt-get install ${name}\` on Debian).`);
 }
 
 const isListening = (port: number): Promise<void> =>

@@ -41,16 +41,17 @@ export const shellCommand = (script: string) => ({ BRIDGE_COMMAND: JSON.stringif
 /**
  * Starts Bridge on a free port. Resolves when it listens; rejects with its stderr if it exits before.
  * It is killed at the end of the test; callers outside of a test pass `atEnd`. `openFiles` limits its file descriptors.
+ * `wrapper` is a command that becomes Bridge, whose command is appended.
  */
 export async function startBridgeProgram(
   dataDir: string,
   environment: Record<string, string> = {},
   atEnd: AtEnd = onTestFinished,
-  { openFiles }: { openFiles?: number } = {},
+  { openFiles, wrapper = [] }: { openFiles?: number; wrapper?: readonly string[] } = {},
 ): Promise<BridgeProgram> {
   const database = environment["BRIDGE_DATABASE_URL"] === undefined ? (await databaseOf(dataDir, atEnd)).settings : environment;
   const usesPostgres = database["BRIDGE_DATABASE_URL"]?.startsWith("postgres:") === true;
-  const command = [process.execPath, path.join(repository, "src/start.js")];
+  const command = [...wrapper, process.execPath, path.join(repository, "src/start.js")];
   const limited = openFiles === undefined ? command : ["/bin/sh", "-c", 'ulimit -n "$0" && exec "$@"', String(openFiles), ...command];
   const child = spawn(limited[0] as string, limited.slice(1), {
     cwd: dataDir,

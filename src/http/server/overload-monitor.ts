@@ -13,11 +13,13 @@ export type OverloadMonitor = ReturnType<typeof createOverloadMonitor>;
 interface OverloadOptions {
   /** 0 disables the monitor. */
   maxDelayMs?: number;
+  /** Called with the mean delay of each sample. */
+  onSample?(delayMs: number): void;
   delays?: { enable(): void; disable(): void; reset(): void; readonly mean: number };
 }
 
 /** Creates the monitor that detects overload by the delay of the event loop. It measures nothing before `start`. */
-export function createOverloadMonitor({ maxDelayMs = MAX_DELAY_MS, delays }: OverloadOptions = {}) {
+export function createOverloadMonitor({ maxDelayMs = MAX_DELAY_MS, onSample = () => {}, delays }: OverloadOptions = {}) {
   const histogram = delays ?? monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   let slowSamples = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -26,8 +28,9 @@ export function createOverloadMonitor({ maxDelayMs = MAX_DELAY_MS, delays }: Ove
     // The mean is NaN if the loop was blocked for the whole sample. The delay is then measured right after this and
     // counts in the next sample.
     if (Number.isNaN(histogram.mean)) return;
-    const isSlow = histogram.mean / 1e6 - RESOLUTION_MS > maxDelayMs;
-    slowSamples = isSlow ? slowSamples + 1 : 0;
+    const delayMs = Math.max(0, histogram.mean / 1e6 - RESOLUTION_MS);
+    slowSamples = delayMs > maxDelayMs ? slowSamples + 1 : 0;
+    onSample(delayMs);
     histogram.reset();
   }
 

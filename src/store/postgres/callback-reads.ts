@@ -1,4 +1,4 @@
-import { pendingOfQueue, pendingQueues } from "../callback-queues-sql.ts";
+import { oldestPending, pendingOfQueue, pendingQueues } from "../callback-queues-sql.ts";
 import {
   callbackColumns,
   callbackDetailColumns,
@@ -83,6 +83,10 @@ export function createCallbackReads(reader: Reader, { readGapped, correctSchedul
       const next = (await reader.get(selectNext, now, node))?.["at"];
       return typeof next === "number" ? next - now : null;
     },
+    async oldestCallbackMs() {
+      const endedAt = (await reader.get(selectOldest))?.["at"];
+      return typeof endedAt === "number" ? Math.max(0, (await correctSchedule()) - endedAt) : null;
+    },
   } satisfies Partial<Store>;
 }
 
@@ -96,6 +100,8 @@ const selectCallbacks = toStatement(
      SELECT * FROM callback WHERE tenant = $1 AND state = $2 AND task < $3 ORDER BY task DESC LIMIT $4) AS c
    JOIN task t ON t.seq = c.task ORDER BY c.task DESC`,
 );
+
+const selectOldest = toStatement(oldestPending);
 
 const isAvailable = `NOT ${isForeign({ origin: "queue.origin", node: "$2", now: "$1" })}`;
 const selectDueQueues = toStatement(

@@ -1,6 +1,6 @@
 import type { Task } from "../../task.ts";
 import { encodeAttempt, extendHistory } from "../callback-history.ts";
-import { pendingOfQueue, pendingQueues } from "../callback-queues-sql.ts";
+import { oldestPending, pendingOfQueue, pendingQueues } from "../callback-queues-sql.ts";
 import {
   callbackColumns,
   callbackDetailColumns,
@@ -108,6 +108,10 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
         now,
       )?.["at"];
       return typeof next === "number" ? next - now : null;
+    },
+    async oldestCallbackMs() {
+      const endedAt = driver.get(oldestPending)?.["at"];
+      return typeof endedAt === "number" ? Math.max(0, clock() - endedAt) : null;
     },
     settleCallbackIfPending: ({ task, attempts: attemptsBefore }, settlement) =>
       driver.write(

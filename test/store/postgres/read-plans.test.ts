@@ -212,6 +212,7 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     await callbacks.listDueCallbackQueues();
     await callbacks.listDueCallbacks({ tenant, origin: "http://3" }, 10, new Set([3]));
     await callbacks.nextCallbackInMs();
+    await callbacks.oldestCallbackMs();
     for (const state of ["queued", "running"] as const) await lists.listTasks({ tenant, state, provider: "odd" }, PAGE);
     // No task matches both conditions.
     await lists.listTasks({ tenant, state: "failed", parentTaskId: "3" }, PAGE);
