@@ -11,6 +11,9 @@ import { listSecrets, listSettings, serverSettings } from "./settings.ts";
 /** Maximum edit distance at which an unknown name is likely to be a misspelled setting. */
 const MAX_TYPOS = 3;
 
+/** The SQLite file in the data directory. */
+const DEFAULT_DATABASE = "bridge.db";
+
 /** The complete and valid configuration of Bridge. All paths are absolute. */
 export interface Config {
   host: string;
@@ -126,7 +129,7 @@ export function readConfig(
     host: values.BRIDGE_HOST,
     port: values.BRIDGE_PORT,
     dataDir,
-    ...toDatabase(values.BRIDGE_DATABASE_URL, path.join(dataDir, "bridge.db")),
+    ...toDatabase(values.BRIDGE_DATABASE_URL, path.join(dataDir, DEFAULT_DATABASE)),
     databaseListenUrl: values.BRIDGE_DATABASE_LISTEN_URL ?? null,
     migrates: values.BRIDGE_MIGRATE === "auto",
     node: {
@@ -182,8 +185,8 @@ export function readConfig(
   };
 }
 
-/** Reads the URL of the PostgreSQL database, which is all that commands on the database need; null for SQLite. Throws a ConfigError. */
-export function readDatabaseUrl(environment: Environment): string | null {
+/** Reads where the database is, which is all that commands on the database need. Throws a ConfigError. */
+export function readDatabase(environment: Environment): Pick<Config, "databaseFile" | "databaseUrl"> {
   const name = "BRIDGE_DATABASE_URL";
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""));
   const faults: string[] = [];
@@ -191,7 +194,8 @@ export function readDatabaseUrl(environment: Environment): string | null {
   const parsed = serverSettings[name].safeParse(url);
   if (!parsed.success) faults.push(...parsed.error.issues.map(({ message }) => `${name}: ${message}`));
   if (faults.length > 0) throw new ConfigError(faults);
-  return toDatabase(parsed.data, "").databaseUrl;
+  const dataDir = path.resolve(serverSettings.BRIDGE_DATA_DIR.parse(present["BRIDGE_DATA_DIR"]));
+  return toDatabase(parsed.data, path.join(dataDir, DEFAULT_DATABASE));
 }
 
 /** Groups the values of the settings by adapter, under the names that the adapter declares. */
