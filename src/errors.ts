@@ -86,6 +86,11 @@ export class ConflictError extends StartError {
   override readonly name = "ConflictError";
 }
 
+/** There is no database yet. */
+export class NoDatabaseError extends StartError {
+  override readonly name = "NoDatabaseError";
+}
+
 /** Bridge must stop. The message contains what the operator can do. */
 export class StopError extends Error {
   override readonly name = "StopError";

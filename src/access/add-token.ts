@@ -50,7 +50,9 @@ async function openNew(changed: string): Promise<FileHandle> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST")
-      throw new ConflictError(`${changed} exists: another command changes the tokens file, or one was interrupted. Remove it in the latter case.`);
+      throw new ConflictError(
+        `${changed} exists: another command changes the tokens file, or one was interrupted. Remove it in the latter case.`,
+      );
     throw new ConfigError([`BRIDGE_TOKENS_FILE: ${path.dirname(changed)} cannot be written (${code})`]);
   }
 }

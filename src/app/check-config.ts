@@ -8,7 +8,7 @@ import { loadAdapters } from "../adapters/load-adapters.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError, StartError } from "../errors.ts";
 import { openWebhooksFile } from "../webhooks/webhooks-file.ts";
-import { loadConfig } from "./load-config.ts";
+import { listUnknown, loadConfig } from "./load-config.ts";
 import { createNetwork } from "./network.ts";
 import { type Environment, openSandbox } from "./sandbox.ts";
 
@@ -35,7 +35,8 @@ export async function checkConfig(environment: Environment): Promise<ConfigRepor
     }
   };
   const loaded = await check(() => loadConfig(environment));
-  if (loaded === null) return { faults, warnings: [] };
+  // A misspelled setting can be the reason for a fault.
+  if (loaded === null) return { faults, warnings: listUnknown(environment) };
   const { config, warnings } = loaded;
   await check(() => checkTokens(config));
   await check(() => checkWebhooks(config));
@@ -44,7 +45,10 @@ export async function checkConfig(environment: Environment): Promise<ConfigRepor
   using directory = mkdtempDisposableSync(path.join(tmpdir(), "bridge-check-"));
   const sandbox = await check(() => openSandbox(config, environment, directory.path));
   const missing = sandbox?.missing ?? null;
-  return { faults, warnings: [...warnings, ...unusable, ...(missing === null ? [] : [`BRIDGE_SANDBOX: tasks run without a sandbox: ${missing}`])] };
+  return {
+    faults,
+    warnings: [...warnings, ...unusable, ...(missing === null ? [] : [`BRIDGE_SANDBOX: tasks run without a sandbox: ${missing}`])],
+  };
 }
 
 /** Nothing is logged, because the files are read once. */

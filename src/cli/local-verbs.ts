@@ -54,7 +54,10 @@ export const verbs: LocalVerbs["verbs"] = [
     name: "db restore",
     arguments: "<file>",
     summary: "Replace the database by a backup, with new event ids. Stop Bridge first.",
-    options: [{ flags: "--force", text: "replace a database that contains tasks" }],
+    options: [
+      { flags: "--force", text: "replace a database that contains tasks" },
+      { flags: "--without-manifest", text: "restore a SQLite file that bridge db backup did not write" },
+    ],
     load: () => import("./verbs/db-restore.ts"),
   },
   { name: "db migrate", summary: "Upgrade the schema of a PostgreSQL database.", load: () => import("./verbs/db-migrate.ts") },

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { CommandError, type Invocation, type Run } from "bridge-cli";
 import { readDatabase } from "../config/config.ts";
-import { ConfigError, ConflictError, StartError } from "../errors.ts";
+import { ConfigError, ConflictError, NoDatabaseError, StartError } from "../errors.ts";
 
 /** The environment of a start in the current directory. */
 export interface LocalEnvironment {
@@ -28,7 +28,11 @@ export const createLocalVerb =
     }
   };
 
-function readEnvironment(env: NodeJS.ProcessEnv): LocalEnvironment {
+/** Variables of the command line itself, which are no settings of the server. */
+const ownVariables = new Set(["BRIDGE_URL", "BRIDGE_TOKEN", "BRIDGE_PROFILE"]);
+
+function readEnvironment(all: NodeJS.ProcessEnv): LocalEnvironment {
+  const env = Object.fromEntries(Object.entries(all).filter(([name]) => !ownVariables.has(name)));
   const file = existsSync(".env") ? parseEnv(readFileSync(".env", "utf8")) : {};
   return { variables: { ...file, ...env }, fromFile: new Set(Object.keys(file).filter((name) => env[name] === undefined)) };
 }
@@ -42,7 +46,7 @@ function toCommandError(error: unknown): unknown {
 function kindOf(error: StartError): CommandError["kind"] {
   if (error instanceof ConfigError) return "usage";
   if (error instanceof ConflictError) return "conflict";
-  if (error.name === "NoDatabaseError") return "notFound";
+  if (error instanceof NoDatabaseError) return "notFound";
   // By its name, because its class belongs to PostgreSQL, which SQLite does not load.
   return error.cause instanceof Error && error.cause.name === "DatabaseUnavailableError" ? "unreachable" : "failed";
 }

@@ -5,11 +5,9 @@ import path from "node:path";
 import { z } from "zod";
 import { type Catalog, findEntry, findFamily, settingsKey } from "#contract";
 import { ConfigError } from "../errors.ts";
+import { findNearestName } from "../nearest-name.ts";
 import type { TenantQuota } from "../task.ts";
 import { listSecrets, listSettings, serverSettings } from "./settings.ts";
-
-/** Maximum edit distance at which an unknown name is likely to be a misspelled setting. */
-const MAX_TYPOS = 3;
 
 /** The SQLite file in the data directory. */
 const DEFAULT_DATABASE = "bridge.db";
@@ -66,6 +64,8 @@ export interface Config {
   mcpCommands: readonly string[];
   metricsPublic: boolean;
   logLevel: string;
+  /** Whether each request is logged. */
+  logsRequests: boolean;
   /** Values of the adapters' settings: by provider, or by `<prefix>:` for a family of adapters. */
   adapterSettings: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
@@ -176,12 +176,12 @@ export function readConfig(
     mcpCommands: values.BRIDGE_MCP_COMMANDS,
     metricsPublic: values.BRIDGE_METRICS_PUBLIC,
     logLevel: values.BRIDGE_LOG_LEVEL,
+    logsRequests: values.BRIDGE_LOG_REQUESTS,
     adapterSettings,
   };
-  const known = [...Object.keys(settings), ...secrets.map((name) => `${name}_FILE`)];
   return {
     config,
-    warnings: [...listUnknownNames(present, known), ...listUnusedLimits(values.BRIDGE_MAX_CONCURRENT.limits, adapters, catalog)],
+    warnings: [...listUnknownSettings(environment, catalog), ...listUnusedLimits(values.BRIDGE_MAX_CONCURRENT.limits, adapters, catalog)],
   };
 }
 
@@ -298,26 +298,14 @@ function toDatabase(url: string | undefined, defaultFile: string): Pick<Config, 
   return { databaseFile: path.resolve(file), databaseUrl: usesPostgres(url) ? url : null };
 }
 
-function listUnknownNames(env: Record<string, string | undefined>, known: readonly string[]): string[] {
-  return Object.keys(env)
-    .filter((name) => name.startsWith("BRIDGE_") && !known.includes(name))
-    .map((name) => {
-      const nearest = known.toSorted((left, right) => distance(name, left) - distance(name, right))[0] ?? "";
-      const suggestion = distance(name, nearest) <= MAX_TYPOS ? `; did you mean ${nearest}?` : "";
-      return `${name} is not a setting of Bridge and is ignored${suggestion}`;
+/** Returns a warning for each `BRIDGE_…` variable that is no setting, with the setting that was probably meant. */
+export function listUnknownSettings(environment: Environment, catalog: Catalog): string[] {
+  const settings = listSettings(catalog);
+  const known = [...Object.keys(settings), ...listSecrets(settings).map((name) => `${name}_FILE`)];
+  return Object.entries(environment)
+    .filter(([name, value]) => name.startsWith("BRIDGE_") && value !== undefined && value !== "" && !known.includes(name))
+    .map(([name]) => {
+      const nearest = findNearestName(name, known);
+      return `${name} is not a setting of Bridge and is ignored${nearest === null ? "" : `; did you mean ${nearest}?`}`;
     });
-}
-
-/** The Levenshtein distance of two names. */
-function distance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (const [position, character] of [...left].entries()) {
-    const previousRow = row;
-    row = [position + 1];
-    for (let index = 1; index <= right.length; index += 1) {
-      const substitution = (previousRow[index - 1] ?? 0) + (right[index - 1] === character ? 0 : 1);
-      row.push(Math.min(substitution, (previousRow[index] ?? 0) + 1, (row[index - 1] ?? 0) + 1));
-    }
-  }
-  return row.at(-1) ?? 0;
 }

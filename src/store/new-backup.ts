@@ -13,7 +13,9 @@ export async function createBackupFile<T>(backup: string, fill: (partial: string
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST")
-      throw new ConflictError(`The file ${partial} exists: another backup is being written, or one was interrupted. Remove it in the latter case.`);
+      throw new ConflictError(
+        `The file ${partial} exists: another backup is being written, or one was interrupted. Remove it in the latter case.`,
+      );
     throw new StartError(`The backup ${backup} cannot be written (${code}). Check its directory.`, { cause: error });
   }
   try {

@@ -3,8 +3,8 @@ import { CommandError } from "./command-error.ts";
 import type { Connection } from "./connection.ts";
 import { createProgram, type SharedFlags } from "./create-program.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
-import { createOutput, type Output } from "./output.ts";
 import { findLocalVerbs } from "./find-local-verbs.ts";
+import { createOutput, type Output } from "./output.ts";
 import type { Invocation, VerbEntry, VerbTable } from "./verb.ts";
 import * as ownTable from "./verb-table.ts";
 

@@ -6,7 +6,8 @@ import { createLocalVerb } from "../run-local.ts";
 export const run = createLocalVerb<object>(async ({ output, environment: { variables } }) => {
   const { faults, warnings } = await checkConfig(variables);
   for (const warning of warnings) output.warn(`${output.paintNote("yellow", "warning:")} ${warning}`);
-  if (faults.length > 0) throw new CommandError("usage", `The configuration is not valid:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
+  if (faults.length > 0)
+    throw new CommandError("usage", `The configuration is not valid:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
   printRecord(output, { result: "ok", warnings }, [{ name: "result", value: "ok" }]);
   return undefined;
 });

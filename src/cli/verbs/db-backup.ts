@@ -11,9 +11,7 @@ export const run = createLocalVerb<object>(async ({ args: [name = ""], output, e
   const { version } = packageJson;
   output.status.show(() => "Writing and verifying the backup …");
   const { backUpDatabase } =
-    databaseUrl === null
-      ? await import("../../store/sqlite/backup-database.ts")
-      : await import("../../store/postgres/backup-database.ts");
+    databaseUrl === null ? await import("../../store/sqlite/backup-database.ts") : await import("../../store/postgres/backup-database.ts");
   const manifest = await backUpDatabase(databaseUrl ?? databaseFile, file, version);
   output.status.clear();
   const { engine, createdAt, schemaVersion, epoch, counts, bytes, sha256 } = manifest;

@@ -2,8 +2,13 @@ import path from "node:path";
 import { printRecord } from "bridge-cli";
 import { createLocalVerb, findDatabase } from "../run-local.ts";
 
+interface Options {
+  force?: boolean;
+  withoutManifest?: boolean;
+}
+
 /** Replaces the database by a backup, and prints the new epoch. */
-export const run = createLocalVerb<{ force?: boolean }>(async ({ args: [name = ""], options: { force = false }, output, environment }) => {
+export const run = createLocalVerb<Options>(async ({ args: [name = ""], options, output, environment }) => {
   const { databaseFile, databaseUrl } = findDatabase(environment);
   const file = path.resolve(name);
   output.status.show(() => "Verifying and restoring the backup …");
@@ -11,10 +16,11 @@ export const run = createLocalVerb<{ force?: boolean }>(async ({ args: [name = "
     databaseUrl === null
       ? await import("../../store/sqlite/restore-database.ts")
       : await import("../../store/postgres/restore-database.ts");
-  const { manifest, epoch, replaced } = await restoreDatabase(databaseUrl ?? databaseFile, file, { isForced: force });
+  const { force: isForced = false, withoutManifest = false } = options;
+  const restored = await restoreDatabase(databaseUrl ?? databaseFile, file, { isForced, hasManifest: !withoutManifest });
   output.status.clear();
-  const { createdAt, schemaVersion, counts } = manifest;
-  printRecord(output, { file, createdAt, schemaVersion, epoch, counts, replaced }, [
+  const { createdAt, schemaVersion, counts, epoch, replaced } = restored;
+  printRecord(output, { file, ...restored }, [
     { name: "file", value: file },
     { name: "createdAt", value: createdAt },
     { name: "schemaVersion", value: schemaVersion },

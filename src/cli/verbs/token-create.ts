@@ -51,5 +51,8 @@ function parseExpiry(text: string): string {
   const [, days] = /^(\d{1,5})d$/.exec(text) ?? [];
   const time = days === undefined ? Date.parse(text) : Date.now() + Number(days) * DAY_MS;
   if (!Number.isNaN(time) && time > Date.now()) return new Date(time).toISOString();
-  throw new CommandError("usage", `--expires must be a number of days or a time in the future, for example 90d or 2030-01-31T00:00:00Z; got "${text}".`);
+  throw new CommandError(
+    "usage",
+    `--expires must be a number of days or a time in the future, for example 90d or 2030-01-31T00:00:00Z; got "${text}".`,
+  );
 }

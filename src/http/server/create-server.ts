@@ -19,6 +19,7 @@ import { handleError } from "./error-handler.ts";
 import { type ConnectionLimits, limitConnections } from "./limit-connections.ts";
 import { limitMemory, STALLED_READER_MS } from "./limit-memory.ts";
 import { limitPipelining } from "./limit-pipelining.ts";
+import { logRequests } from "./log-requests.ts";
 import type { OverloadMonitor } from "./overload-monitor.ts";
 import { createRateLimitStore } from "./rate-limit-store.ts";
 import { createSecurityHeaders } from "./security-headers.ts";
@@ -39,7 +40,7 @@ export const serverTimeouts = {
 
 /** Options of the server; `timeouts` and `connectionLimits` are for tests. */
 export interface ServerOptions extends Credentials {
-  config: Pick<Config, "bodyLimitBytes" | "rateLimitPerMinute" | "corsOrigins">;
+  config: Pick<Config, "bodyLimitBytes" | "rateLimitPerMinute" | "corsOrigins" | "logsRequests">;
   logger: Logger;
   version: string;
   overload: Pick<OverloadMonitor, "isOverloaded">;
@@ -91,6 +92,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   acceptOnlyJson(app);
 
+  // Before all others, so that rejected requests are logged, too.
+  if (config.logsRequests) logRequests(app, logger);
   // First, so that pages can read error responses, and preflight requests need no token.
   if (config.corsOrigins.length > 0) await allowOrigins(app, config.corsOrigins);
   validateRequestLine(app);

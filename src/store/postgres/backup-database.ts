@@ -1,4 +1,4 @@
-import { StartError } from "../../errors.ts";
+import { NoDatabaseError } from "../../errors.ts";
 import { type BackupManifest, countsSql, publishBackup, toCounts } from "../backup-manifest.ts";
 import { createBackupFile } from "../new-backup.ts";
 import { findPrograms, readServerMajor, type StartProgram, separatePassword, waitForProgram } from "./client-programs.ts";
@@ -35,7 +35,7 @@ async function dump(connection: Connection, start: StartProgram, partial: string
   const createdAt = new Date().toISOString();
   const schema = await readSchema(connection);
   const epoch = await readMeta(connection, "epoch");
-  if (epoch === null) throw new StartError("The database is empty: Bridge has not been started on it yet.");
+  if (epoch === null) throw new NoDatabaseError("The database is empty: Bridge has not been started on it yet.");
   const schemaVersion = Number(await readMeta(connection, "schema_version"));
   const { rows } = await connection.query("SELECT pg_export_snapshot() AS snapshot");
   const options = ["--format=custom", "--no-owner", "--no-privileges", `--table=${quotePattern(schema)}.*`];

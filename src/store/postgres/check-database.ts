@@ -1,3 +1,4 @@
+import { NoDatabaseError } from "../../errors.ts";
 import { countsSql, toCounts } from "../backup-manifest.ts";
 import { type DatabaseReport, describeBroken, invariants } from "../invariants.ts";
 import { type Connection, connect } from "./connection.ts";
@@ -26,21 +27,22 @@ export async function checkDatabase(url: string): Promise<DatabaseReport> {
 async function inspect(connection: Connection, url: string): Promise<DatabaseReport> {
   const schemaVersion = Number((await readMeta(connection, "schema_version")) ?? 0);
   const knownSchemaVersion = readMigrations().length;
-  const hasTables = schemaVersion > 0;
-  const faults = hasTables ? await findDamagedPages(connection) : ["it contains no tables of Bridge; start Bridge, or run: bridge db migrate"];
-  if (hasTables) {
-    for (const invariant of invariants) {
-      const { rows } = await connection.query(invariant.sql);
-      if (rows.length > 0) faults.push(describeBroken(invariant, rows));
-    }
+  if (schemaVersion === 0)
+    throw new NoDatabaseError(
+      `The database ${describeDatabase(url)} contains no tables of Bridge. Start Bridge, or run: bridge db migrate`,
+    );
+  const faults = await findDamagedPages(connection);
+  for (const invariant of invariants) {
+    const { rows } = await connection.query(invariant.sql);
+    if (rows.length > 0) faults.push(describeBroken(invariant, rows));
   }
   return {
     engine: "postgres",
     database: describeDatabase(url),
     schemaVersion,
     knownSchemaVersion,
-    epoch: hasTables ? await readMeta(connection, "epoch") : null,
-    counts: hasTables ? toCounts((await connection.query(countsSql)).rows[0]) : null,
+    epoch: await readMeta(connection, "epoch"),
+    counts: toCounts((await connection.query(countsSql)).rows[0]),
     faults,
   };
 }

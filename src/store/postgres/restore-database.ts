@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { ConflictError, StartError } from "../../errors.ts";
 import { type BackupManifest, readBackup } from "../backup-manifest.ts";
+import type { Restored, RestoreOptions } from "../restore-options.ts";
 import { advisoryLocks } from "./advisory-locks.ts";
 import { findPrograms, readServerMajor, type StartProgram, separatePassword, waitForProgram } from "./client-programs.ts";
 import { type Connection, connect } from "./connection.ts";
@@ -14,7 +15,9 @@ import { endNodes, selectLiving, upsertEpoch } from "./renew-epoch.ts";
  * Replaces Bridge's tables by those of a backup, with a new epoch of event ids, in one transaction: a crash leaves the old tables or the new
  * ones. Refuses while a node is alive, and a database with tasks unless `isForced`. Throws StartError.
  */
-export async function restoreDatabase(url: string, backup: string, { isForced }: { isForced: boolean }) {
+export async function restoreDatabase(url: string, backup: string, { isForced, hasManifest }: RestoreOptions): Promise<Restored> {
+  if (!hasManifest)
+    throw new StartError(`Without a manifest, only SQLite databases are restored. Use pg_restore:\n\n${manualCommands(url, backup)}`);
   const manifest = await readBackup(backup, "postgres");
   const connection = await connect({ url }).catch((error: unknown) => {
     throw explainStartError(error, url);
@@ -26,7 +29,8 @@ export async function restoreDatabase(url: string, backup: string, { isForced }:
     const start = await findPrograms(["pg_restore", "psql"], { url, major, manual: manualCommands(url, backup) });
     const epoch = randomBytes(5).toString("hex");
     await runRestore(start, backup, { before: beginSql(manifest, tables), after: endSql(manifest, epoch) });
-    return { manifest, epoch, replaced: null };
+    const { createdAt, schemaVersion, counts } = manifest;
+    return { createdAt, schemaVersion, counts, epoch, replaced: null };
   } finally {
     connection.close();
   }
@@ -54,7 +58,9 @@ async function checkTarget(
   const tables = rows.map((row) => String(row["tablename"]));
   if (tables.length === 0) return tables;
   if ((await readMeta(connection, "schema_version").catch(() => null)) === null)
-    throw new ConflictError(`The database ${target} contains tables of another program: ${tables.slice(0, 5).join(", ")}. Use another database.`);
+    throw new ConflictError(
+      `The database ${target} contains tables of another program: ${tables.slice(0, 5).join(", ")}. Use another database.`,
+    );
   const { rows: living } = await connection.query(selectLiving);
   if (living.length > 0)
     throw new ConflictError(
@@ -90,7 +96,8 @@ async function runRestore(start: StartProgram, backup: string, { before, after }
 }
 
 /** Prints the script that creates the tables. pg_restore connects to no database for this. */
-const startScript = (start: StartProgram, backup: string) => start("pg_restore", ["--no-owner", "--no-privileges", "--file=-", backup], { connects: false });
+const startScript = (start: StartProgram, backup: string) =>
+  start("pg_restore", ["--no-owner", "--no-privileges", "--file=-", backup], { connects: false });
 
 /** No node joins before the commit. */
 function beginSql({ schema }: BackupManifest, tables: readonly string[]): string {

@@ -1,4 +1,4 @@
-import { StartError } from "../../errors.ts";
+import { NoDatabaseError, StartError } from "../../errors.ts";
 import { type BackupManifest, publishBackup } from "../backup-manifest.ts";
 import { createBackupFile } from "../new-backup.ts";
 import { findFaults, readCounts, readEpoch } from "./check-database.ts";
@@ -40,7 +40,7 @@ function verifyCopy(copy: string): Pick<BackupManifest, "schemaVersion" | "epoch
     const [fault] = findFaults(database);
     if (fault !== undefined) throw new StartError(`The backup is not valid: ${fault}. Check its disk, and run: bridge db check`);
     const epoch = readEpoch(database);
-    if (epoch === null) throw new StartError("The database is empty: Bridge has not been started on it yet.");
+    if (epoch === null) throw new NoDatabaseError("The database is empty: Bridge has not been started on it yet.");
     return { schemaVersion: Number(database.pragma("user_version", { simple: true })), epoch, counts: readCounts(database) };
   } finally {
     database.close();

@@ -1,4 +1,5 @@
 import type { Database } from "better-sqlite3";
+import { NoDatabaseError } from "../../errors.ts";
 import { countsSql, type DatabaseCounts, toCounts } from "../backup-manifest.ts";
 import { type DatabaseReport, describeBroken, invariants } from "../invariants.ts";
 import { isDamage } from "./damage.ts";
@@ -23,6 +24,8 @@ function inspect(database: Database, file: string): DatabaseReport {
   const schemaVersion = Number(database.pragma("user_version", { simple: true }));
   const knownSchemaVersion = countMigrations();
   const faults = findFaults(database);
+  if (faults.length === 0 && schemaVersion === 0)
+    throw new NoDatabaseError(`The database ${file} contains no tables of Bridge. Start Bridge.`);
   // The tables of a damaged file may not be readable, and older schemas lack some.
   if (faults.length === 0 && schemaVersion === knownSchemaVersion) faults.push(...findBrokenRules(database));
   if (schemaVersion > knownSchemaVersion)

@@ -1,14 +1,9 @@
 import { existsSync } from "node:fs";
 import SqliteDatabase, { type Database } from "better-sqlite3";
-import { StartError } from "../../errors.ts";
+import { NoDatabaseError, StartError } from "../../errors.ts";
 
 /** Time for which a read waits for another process, for example for a Bridge that is recovering the write-ahead log. */
 const WAIT_MS = 10_000;
-
-/** The database file does not exist. */
-export class NoDatabaseError extends StartError {
-  override readonly name = "NoDatabaseError";
-}
 
 /**
  * Opens a database file for reading, also while Bridge writes to it. It takes no lock of Bridge, because a reader of the write-ahead log

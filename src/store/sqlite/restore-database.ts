@@ -3,30 +3,21 @@ import { chownSync, constants, existsSync, rmSync, statSync } from "node:fs";
 import { copyFile, rename } from "node:fs/promises";
 import path from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import SqliteDatabase from "better-sqlite3";
+import SqliteDatabase, { type Database } from "better-sqlite3";
 import { ConflictError, StartError } from "../../errors.ts";
 import { type BackupManifest, flushFile, readBackup } from "../backup-manifest.ts";
 import { locateDatabase } from "../data-paths.ts";
 import { lockFile } from "../lock-file.ts";
+import type { Restored, RestoreOptions } from "../restore-options.ts";
 import { findFaults, readCounts } from "./check-database.ts";
 import { countMigrations } from "./migrate.ts";
-
-/** The result of a restore. */
-export interface Restored {
-  manifest: BackupManifest;
-  /** The new epoch of the event ids. */
-  epoch: string;
-  /** Where the replaced database was kept; null if there was none with tasks. */
-  replaced: string | null;
-}
 
 /**
  * Replaces the database file by a backup with a new epoch of event ids. The lock of the database keeps Bridge from starting meanwhile. A
  * crash leaves the old file or the new one. Refuses a file with tasks, unless `isForced`: then keeps a copy of it. Throws StartError.
  */
-export async function restoreDatabase(name: string, backup: string, { isForced }: { isForced: boolean }): Promise<Restored> {
-  const manifest = await readBackup(backup, "sqlite");
-  checkVersion(manifest);
+export async function restoreDatabase(name: string, backup: string, { isForced, hasManifest }: RestoreOptions): Promise<Restored> {
+  const manifest = hasManifest ? await readBackup(backup, "sqlite") : null;
   const file = locateDatabase(name);
   const releaseLock = lockFile(`${file}.lock`, { name: "database", setting: "BRIDGE_DATABASE_URL" });
   const restored = `${file}.restoring`;
@@ -40,25 +31,17 @@ export async function restoreDatabase(name: string, backup: string, { isForced }
     // An earlier restore may have been interrupted.
     rmSync(restored, { force: true });
     await copyFile(backup, restored, constants.COPYFILE_EXCL);
-    const epoch = prepareCopy(restored, manifest);
+    const prepared = prepareCopy(restored, manifest);
     await flushFile(restored);
     const replaced = holdsTasks ? await keepCopy(file) : null;
     mergeLog(file);
     await rename(restored, file);
     await flushFile(path.dirname(file));
-    return { manifest, epoch, replaced };
+    return { createdAt: manifest?.createdAt ?? null, ...prepared, replaced };
   } finally {
     rmSync(restored, { force: true });
     releaseLock();
   }
-}
-
-function checkVersion({ schemaVersion, bridgeVersion }: BackupManifest): void {
-  const known = countMigrations();
-  if (schemaVersion <= known) return;
-  throw new StartError(
-    `The backup has schema version ${schemaVersion} (Bridge ${bridgeVersion}), but this Bridge knows only versions up to ${known}. Install that Bridge, or a newer one.`,
-  );
 }
 
 /** Whether the file is a database without tasks and events, as Bridge creates it at its first start. */
@@ -78,20 +61,47 @@ function isEmpty(file: string): boolean {
   }
 }
 
-/** Verifies the copy and starts a new epoch in it. Returns the epoch. */
-function prepareCopy(copy: string, { counts }: BackupManifest): string {
-  const database = new SqliteDatabase(copy);
+/** Verifies the copy and starts a new epoch in it. */
+function prepareCopy(copy: string, manifest: BackupManifest | null): Pick<Restored, "schemaVersion" | "counts" | "epoch"> {
+  const database = openCopy(copy);
   try {
     const [fault] = findFaults(database);
     if (fault !== undefined) throw new StartError(`The backup is damaged: ${fault}. Use another one.`);
-    if (!isDeepStrictEqual(readCounts(database), counts)) throw new StartError("The backup contains other numbers of rows than its manifest.");
+    const schemaVersion = Number(database.pragma("user_version", { simple: true }));
+    checkVersion(schemaVersion);
+    const counts = readCounts(database);
+    if (manifest !== null && !isDeepStrictEqual(counts, manifest.counts))
+      throw new StartError("The backup contains other numbers of rows than its manifest.");
     const epoch = randomBytes(5).toString("hex");
-    database.prepare("INSERT INTO meta (name, value) VALUES ('epoch', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value").run(epoch);
-    return epoch;
+    database
+      .prepare("INSERT INTO meta (name, value) VALUES ('epoch', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value")
+      .run(epoch);
+    return { schemaVersion, counts, epoch };
   } finally {
     database.close();
     adoptOwner(copy);
   }
+}
+
+function openCopy(copy: string): Database {
+  const database = new SqliteDatabase(copy);
+  try {
+    // A copy with a write-ahead log would not be complete in one file.
+    database.pragma("journal_mode = DELETE");
+    return database;
+  } catch (error) {
+    database.close();
+    throw new StartError(`The backup is not a SQLite database: ${(error as Error).message}.`, { cause: error });
+  }
+}
+
+function checkVersion(version: number): void {
+  const known = countMigrations();
+  if (version === 0) throw new StartError("The backup contains no tables of Bridge.");
+  if (version <= known) return;
+  throw new StartError(
+    `The backup has schema version ${version}, but this Bridge knows only versions up to ${known}. Install the Bridge that wrote it, or a newer one.`,
+  );
 }
 
 /** Copies the database and its write-ahead log. A link to it would count as a second name of the database after a crash. */
