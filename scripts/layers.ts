@@ -79,7 +79,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   app: ["(?!(main\\.ts|start\\.js)$)", catalog],
   "main.ts": ["app", "config"],
   "start.js": ["main.ts"],
-  cli: ["config", "store", "access", "app"],
+  cli: ["config", "store", "access", "app", "^packages/bridge-cli/"],
 };
 
 const repository = "^(src|adapters|packages|web|scripts|bench|examples|test)/";

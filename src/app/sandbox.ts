@@ -13,7 +13,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  */
 export type OpenedSandbox = { sandbox: Sandbox; missing: null } | { sandbox: null; missing: string | null };
 
-/** Opens the sandbox that the configuration asks for, with its own files in `directory`. Throws StartError if it is required and does not work. */
+/** Opens the sandbox that the configuration asks for; its own files are in `directory`. Throws StartError if it is required and fails. */
 export async function openSandbox(
   config: Config,
   env: Environment,

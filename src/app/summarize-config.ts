@@ -3,7 +3,7 @@ import { listSettingValues } from "../config/list-setting-values.ts";
 import { listAllSettings } from "./load-config.ts";
 import type { Environment } from "./sandbox.ts";
 
-/** Summarizes the configuration of a start for the log, with all settings that are set to something else than their default. Contains no secret. */
+/** Summarizes the configuration of a start for the log, with every setting that differs from its default. Contains no secret. */
 export function summarizeConfig(config: Config, environment: Environment) {
   const { host, port, adapters, databaseUrl, sandbox, dataDir, tokenHashes, tokensFile } = config;
   const changed = listSettingValues(environment, listAllSettings()).filter(({ value, fallback }) => value !== null && value !== fallback);

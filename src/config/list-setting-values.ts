@@ -31,7 +31,7 @@ export function listSettingValues(
 
 const MASK = "***";
 
-/** Only the URL of a database says something without its secret part. */
+/** Only the URL of a database is useful without its secret part. */
 const maskSecret = (value: string): string => (/^(sqlite|postgres(ql)?):/.test(value) ? maskPassword(value) : MASK);
 
 /** Masks the passwords of URLs. */

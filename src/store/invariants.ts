@@ -17,20 +17,20 @@ export const invariants: readonly Invariant[] = [
       LEFT JOIN (SELECT task, count(*) AS ends FROM event WHERE type IN ${TERMINAL} GROUP BY task) e ON e.task = t.seq
       WHERE t.finished_at IS NOT NULL AND t.tenant <> '' AND coalesce(e.ends, 0) <> 1
         AND (e.ends > 1 OR (SELECT value FROM counter WHERE name = 'pruned') = 0
-          OR EXISTS (SELECT 1 FROM event x WHERE x.task = t.seq AND x.type NOT LIKE 'callback.%'))`,
+          OR EXISTS (SELECT 1 FROM event x WHERE x.task = t.seq AND x.type NOT LIKE 'callback.%')) ORDER BY t.seq`,
   },
   {
     fault: "a task that has not ended has a terminal event",
     sql: `SELECT t.tenant, t.id FROM task t WHERE t.finished_at IS NULL
-      AND EXISTS (SELECT 1 FROM event e WHERE e.task = t.seq AND e.type IN ${TERMINAL})`,
+      AND EXISTS (SELECT 1 FROM event e WHERE e.task = t.seq AND e.type IN ${TERMINAL}) ORDER BY t.seq`,
   },
   {
     fault: "a task that has not ended has a callback",
-    sql: "SELECT t.tenant, t.id FROM callback c JOIN task t ON t.seq = c.task WHERE t.finished_at IS NULL",
+    sql: "SELECT t.tenant, t.id FROM callback c JOIN task t ON t.seq = c.task WHERE t.finished_at IS NULL ORDER BY t.seq",
   },
   {
     fault: "an approval is pending although its task is not running",
-    sql: "SELECT t.tenant, t.id FROM approval a JOIN task t ON t.seq = a.task WHERE a.state = 'pending' AND t.state <> 'running'",
+    sql: "SELECT t.tenant, t.id FROM approval a JOIN task t ON t.seq = a.task WHERE a.state = 'pending' AND t.state <> 'running' ORDER BY t.seq",
   },
 ];
 

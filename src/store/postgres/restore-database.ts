@@ -12,8 +12,8 @@ import { explainStartError } from "./prepare-database.ts";
 import { endNodes, selectLiving, upsertEpoch } from "./renew-epoch.ts";
 
 /**
- * Replaces Bridge's tables by those of a backup, with a new epoch of event ids, in one transaction: a crash leaves the old tables or the new
- * ones. Refuses while a node is alive, and a database with tasks unless `isForced`. Throws StartError.
+ * Replaces Bridge's tables by those of a backup, with a new epoch of event ids, in one transaction: a crash leaves the old or the new
+ * tables. Refuses while a node is alive, and a database with tasks unless `isForced`. Throws StartError.
  */
 export async function restoreDatabase(url: string, backup: string, { isForced, hasManifest }: RestoreOptions): Promise<Restored> {
   if (!hasManifest)
@@ -108,8 +108,8 @@ function beginSql({ schema }: BackupManifest, tables: readonly string[]): string
 }
 
 /**
- * Verifies what was restored, and starts the new epoch. The timeline is that of the server that made the backup, and another one would start
- * an epoch once more.
+ * Verifies what was restored, and starts the new epoch. The timeline is that of the server that made the backup, so another server would
+ * start an epoch once more.
  */
 function endSql({ schema, counts }: BackupManifest, epoch: string): string {
   const differs = Object.entries({ task: counts.tasks, event: counts.events, callback: counts.callbacks, approval: counts.approvals })

@@ -29,6 +29,7 @@ export default defineConfig({
       : [
           "test/store/postgres/**/*.test.ts",
           "test/support/postgres/**/*.test.ts",
+          "test/cli/backup.test.ts",
           "test/{http,websocket,callbacks,webhooks,approvals,events,dispatch,access,queries,crash}/**/*.test.ts",
         ],
     exclude: [
