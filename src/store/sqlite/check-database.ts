@@ -13,8 +13,10 @@ const MAX_FAULTS = 20;
 export function checkDatabase(file: string): DatabaseReport {
   const database = openReadOnly(file);
   try {
-    // One transaction sees the state of one moment, while Bridge goes on writing.
-    return database.transaction(() => inspect(database, file))();
+    // One transaction sees the state of one moment, while Bridge goes on writing. It is not committed, because SQLite cannot commit a
+    // transaction that has read a damaged page.
+    database.exec("BEGIN");
+    return inspect(database, file);
   } finally {
     database.close();
   }
