@@ -168,7 +168,10 @@ test("backup does not replace a file, and leaves none if it fails", async () => 
   const other = path.join(directory, "other");
   expect(await place.db("backup", other)).toMatchObject({ exitCode: 5 });
   await expect(stat(`${other}.partial`)).rejects.toThrow("ENOENT");
-  expect(await place.db("backup", path.join(directory, "no", "directory"))).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("ENOENT") });
+  expect(await place.db("backup", path.join(directory, "no", "directory"))).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("ENOENT"),
+  });
 });
 
 test("check finds tasks that break a rule, beside a running Bridge, and changes nothing", async () => {

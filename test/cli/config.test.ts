@@ -8,7 +8,11 @@ const check = (cwd: string, env: Record<string, string> = {}) => runCli(["config
 
 test("check accepts a valid configuration, and creates nothing", async () => {
   const cwd = await temporaryDirectory();
-  expect(await check(cwd, { BRIDGE_URL: "http://127.0.0.1:1", BRIDGE_TOKEN: "x" })).toEqual({ exitCode: 0, stdout: "result\tok", stderr: "" });
+  expect(await check(cwd, { BRIDGE_URL: "http://127.0.0.1:1", BRIDGE_TOKEN: "x" })).toEqual({
+    exitCode: 0,
+    stdout: "result\tok",
+    stderr: "",
+  });
   expect((await readdir(cwd)).filter((name) => name !== ".cache")).toEqual([]);
 });
 

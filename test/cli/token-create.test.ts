@@ -62,7 +62,10 @@ test("an invalid file or a name that exists leaves the file as it was", async ()
   await writeFile(path.join(cwd, ".env"), `BRIDGE_TOKENS_FILE=${file}\n`);
   expect((await create(cwd, "ci", "--add")).exitCode).toBe(0);
   const before = await readFile(file, "utf8");
-  expect(await create(cwd, "ci", "--add")).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("ci is the name of another token") });
+  expect(await create(cwd, "ci", "--add")).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("ci is the name of another token"),
+  });
   expect(await readFile(file, "utf8")).toBe(before);
   await writeFile(file, "[{");
   expect(await create(cwd, "two", "--add")).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("is not valid JSON") });

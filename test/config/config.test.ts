@@ -62,6 +62,7 @@ test("an empty environment results in the documented defaults", () => {
     mcpCommands: [],
     metricsPublic: false,
     logLevel: "info",
+    logsRequests: false,
     adapterSettings: {
       "acp:": { agents: {} },
       "bridge-claude": { maxRuns: 200 },
@@ -388,6 +389,13 @@ const table: Record<string, Row> = {
       ["silent", ({ logLevel }) => logLevel, "silent"],
     ],
     bad: ["verbose"],
+  },
+  BRIDGE_LOG_REQUESTS: {
+    good: [
+      ["true", ({ logsRequests }) => logsRequests, true],
+      ["0", ({ logsRequests }) => logsRequests, false],
+    ],
+    bad: ["yes"],
   },
 };
 

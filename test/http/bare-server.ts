@@ -6,7 +6,7 @@ import { createClientMemory } from "../../src/http/wire/client-memory.ts";
 /** Creates the server without Bridge's routes. By default it logs nothing and rejects every token. */
 export const createBareServer = (options: Partial<ServerOptions> = {}): Promise<FastifyInstance> =>
   createServer({
-    config: { bodyLimitBytes: 1024, rateLimitPerMinute: null, corsOrigins: [], logsRequests: false },
+    config: { bodyLimitBytes: 1024, rateLimitPerMinute: null, corsOrigins: [] },
     logger: pino({ level: "silent" }),
     version: "test",
     tokens: { find: () => null },

@@ -11,7 +11,9 @@ const repository = path.resolve(import.meta.dirname, "../..");
 async function readCommands(): Promise<[backup: string, restore: string]> {
   const page = await readFile(path.join(repository, "docs/operations.md"), "utf8");
   const section = page.slice(page.indexOf("\n## Backup\n"), page.indexOf("\n### Back up PostgreSQL\n"));
-  const [backup = "", files = "", restore = "", ...others] = [...section.matchAll(/```sh\n(.+?)```/gs)].map(([, commands = ""]) => commands);
+  const [backup = "", files = "", restore = "", ...others] = [...section.matchAll(/```sh\n(.+?)```/gs)].map(
+    ([, commands = ""]) => commands,
+  );
   expect(others).toEqual([]);
   return [backup + files, restore];
 }

@@ -40,8 +40,10 @@ export const serverTimeouts = {
 
 /** Options of the server; `timeouts` and `connectionLimits` are for tests. */
 export interface ServerOptions extends Credentials {
-  config: Pick<Config, "bodyLimitBytes" | "rateLimitPerMinute" | "corsOrigins" | "logsRequests">;
+  config: Pick<Config, "bodyLimitBytes" | "rateLimitPerMinute" | "corsOrigins">;
   logger: Logger;
+  /** Where each request is logged; null if none is. `logger` can have a higher level. */
+  requestLog?: Logger | null;
   version: string;
   overload: Pick<OverloadMonitor, "isOverloaded">;
   clientMemory: ClientMemory;
@@ -93,7 +95,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   acceptOnlyJson(app);
 
   // Before all others, so that rejected requests are logged, too.
-  if (config.logsRequests) logRequests(app, logger);
+  if (options.requestLog) logRequests(app, options.requestLog);
   // First, so that pages can read error responses, and preflight requests need no token.
   if (config.corsOrigins.length > 0) await allowOrigins(app, config.corsOrigins);
   validateRequestLine(app);

@@ -418,7 +418,7 @@ describe("slow clients", () => {
 
 describe("the rate limit", () => {
   test("the rate limit counts the POST requests of a token over all routes and nothing else", async () => {
-    const { url } = await startServer({ config: { bodyLimitBytes: 1024, rateLimitPerMinute: 3, corsOrigins: [], logsRequests: false } });
+    const { url } = await startServer({ config: { bodyLimitBytes: 1024, rateLimitPerMinute: 3, corsOrigins: [] } });
     const post = (route: string, token: string) => send(url + route, { method: "POST", headers: { authorization: `Bearer ${token}` } });
     for (const route of ["/api/echo", "/api/other", "/api/echo"]) expect((await post(route, "good")).status).toBe(200);
     for (const route of ["/api/echo", "/api/other"]) {
@@ -432,7 +432,7 @@ describe("the rate limit", () => {
   });
 
   test("the rate limit resets after a minute even if the system clock is set back", async () => {
-    const { url } = await startServer({ config: { bodyLimitBytes: 1024, rateLimitPerMinute: 1, corsOrigins: [], logsRequests: false } });
+    const { url } = await startServer({ config: { bodyLimitBytes: 1024, rateLimitPerMinute: 1, corsOrigins: [] } });
     const post = () => send(`${url}/api/echo`, { method: "POST" });
     expect((await post()).status).toBe(200);
     const clock = vi.spyOn(Date, "now").mockReturnValue(Date.now() - 36_000_000);

@@ -72,7 +72,7 @@ export async function startStreamServer(options: StreamServerOptions = {}): Prom
     };
     const clientMemory = createClientMemory();
     const eventStreams = createEventStreams({ store, eventLog, clientMemory, metrics, logger, ...times });
-    const config = { bodyLimitBytes: 1024 * 1024, rateLimitPerMinute: null, corsOrigins: [], logsRequests: false };
+    const config = { bodyLimitBytes: 1024 * 1024, rateLimitPerMinute: null, corsOrigins: [] };
     const app = await createServer({
       config,
       logger,

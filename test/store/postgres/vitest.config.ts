@@ -36,7 +36,7 @@ export default defineConfig({
       "**/node_modules/**",
       // The server in front of the routes, the forms of requests and responses, and the frames of sockets: none of it depends on the database.
       "test/http/{openapi,server,wire}/**",
-      "test/http/{hostile-bodies,response-check}.test.ts",
+      "test/http/{hostile-bodies,request-log,response-check}.test.ts",
       "test/websocket/{bridge-server,parse-envelope,unread-frames}.test.ts",
     ],
     passWithNoTests: isOff,
