@@ -27,6 +27,7 @@ USER 10001:10001
 VOLUME /data
 
 ENV NODE_ENV=production \
+    PATH=/app/node_modules/.bin:$PATH \
     HOME=/data \
     BRIDGE_HOST=0.0.0.0 \
     BRIDGE_PORT=8787 \

@@ -11,8 +11,9 @@ const config = "^src/config/";
  */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   "metrics.ts": [],
+  "nearest-name.ts": [],
   timers: [],
-  config: [],
+  config: ["nearest-name.ts"],
   store: [],
   network: [],
   requests: [],
@@ -29,6 +30,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   dispatch: [
     "store",
     "metrics.ts",
+    "nearest-name.ts",
     "timers",
     "network",
     "requests",
@@ -77,6 +79,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   app: ["(?!(main\\.ts|start\\.js)$)", catalog],
   "main.ts": ["app", "config"],
   "start.js": ["main.ts"],
+  cli: ["config", "store", "access", "app", "^packages/bridge-cli/"],
 };
 
 const repository = "^(src|adapters|packages|web|scripts|bench|examples|test)/";

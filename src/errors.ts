@@ -81,6 +81,16 @@ export class StartError extends Error {
   override readonly name: string = "StartError";
 }
 
+/** A running Bridge or existing data is in the way. */
+export class ConflictError extends StartError {
+  override readonly name = "ConflictError";
+}
+
+/** There is no database yet. */
+export class NoDatabaseError extends StartError {
+  override readonly name = "NoDatabaseError";
+}
+
 /** Bridge must stop. The message contains what the operator can do. */
 export class StopError extends Error {
   override readonly name = "StopError";

@@ -6,6 +6,7 @@ import { pino } from "pino";
 import { type App, createApp } from "./app/create-app.ts";
 import { findDatabaseCommand } from "./app/database-commands.ts";
 import { loadConfig } from "./app/load-config.ts";
+import { summarizeConfig } from "./app/summarize-config.ts";
 import { BridgeError, StartError, StopError } from "./errors.ts";
 
 /**
@@ -92,6 +93,7 @@ async function serve(): Promise<void> {
     if (isClosing) return;
     throw error;
   }
+  logger.info(summarizeConfig(config, process.env), "configuration");
   for (const warning of warnings) logger.warn(warning);
   if (process.stderr.isTTY) await printSignInUrl(app);
   void app.suggestAdapters();

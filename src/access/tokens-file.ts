@@ -34,7 +34,7 @@ interface TokensFileContent {
  */
 export function openTokensFile({ file, configured, logger, pollMs, onRevoked, onQuotasChanged }: TokensFileOptions) {
   const reloaded = openReloadedFile<TokenEntry, TokensFileContent>({
-    ...{ file, schema, pollMs, setting: SETTING, example: EXAMPLE },
+    ...{ file, schema: tokensSchema, pollMs, setting: SETTING, example: EXAMPLE },
     toContent(entries, before) {
       const { tokens, quotas } = toContent(entries, configured);
       return { tokens: reuseUnchanged(before?.tokens ?? [], tokens), quotas };
@@ -64,7 +64,8 @@ function reuseUnchanged(before: readonly KnownToken[], now: readonly KnownToken[
   });
 }
 
-const schema = z.array(
+/** The schema of the tokens file. */
+export const tokensSchema = z.array(
   z.strictObject({
     name: z
       .string()
@@ -79,7 +80,8 @@ const schema = z.array(
   }),
 );
 
-type TokenEntry = z.infer<typeof schema>[number];
+/** One token in the file. */
+export type TokenEntry = z.infer<typeof tokensSchema>[number];
 
 function toContent(entries: readonly TokenEntry[], configured: readonly KnownToken[]): TokensFileContent {
   const faults: string[] = [];

@@ -1,4 +1,4 @@
-import { readDatabaseUrl } from "../config/config.ts";
+import { readDatabase } from "../config/config.ts";
 import { StartError } from "../errors.ts";
 
 /** A command of `node src/main.ts` that works on the database of the settings and exits. Resolves with what it prints. */
@@ -24,7 +24,7 @@ export function findDatabaseCommand(programArguments: readonly string[]): Databa
     throw new StartError(`Unknown command: ${name}. Commands: ${Object.keys(commands).join(", ")}. Without a command, Bridge starts.`);
   }
   return async (environment) => {
-    const databaseUrl = readDatabaseUrl(environment);
+    const { databaseUrl } = readDatabase(environment);
     if (databaseUrl !== null) return run(databaseUrl);
     throw new StartError(
       `The command "${name}" needs PostgreSQL: set BRIDGE_DATABASE_URL. Bridge upgrades a SQLite database when it starts.`,

@@ -86,6 +86,7 @@ export async function createEndpoints(
   const serverLogger = logger.child({}, { level: logger.isLevelEnabled("info") ? "warn" : logger.level });
   const server = await createServer({
     ...{ config, logger: serverLogger, version, tokens, tickets, sessions, overload, clientMemory },
+    requestLog: config.logsRequests ? logger : null,
     addRateCounts: rates?.addRateCounts ?? null,
   });
   const opened = Promise.withResolvers<void>();

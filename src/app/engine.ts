@@ -1,7 +1,7 @@
 import path from "node:path";
 import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import type { Logger } from "pino";
-import type { Catalog } from "#contract";
+import { type Catalog, settingsKey } from "#contract";
 import type { Tokens } from "../access/tokens.ts";
 import { type AdapterRegistry, createAdapterRegistry, type LoadedAdapter } from "../adapters/adapter-registry.ts";
 import { createAvailableAdapters } from "../adapters/available-adapters.ts";
@@ -123,7 +123,7 @@ export async function createEngine(
     idleSeconds: config.idleSeconds,
     drainSeconds: config.drainSeconds,
     mcpCommands: config.mcpCommands,
-    catalogProviders: catalog.flatMap((entry) => ("provider" in entry ? [entry.provider] : [])),
+    catalogProviders: catalog.map(settingsKey),
   });
 
   view.onRead(dispatcher.onNodesRead);

@@ -13,8 +13,12 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  */
 export type OpenedSandbox = { sandbox: Sandbox; missing: null } | { sandbox: null; missing: string | null };
 
-/** Opens the sandbox that the configuration asks for. Throws StartError if it is required and does not work. */
-export async function openSandbox(config: Config, env: Environment): Promise<OpenedSandbox> {
+/** Opens the sandbox that the configuration asks for; its own files are in `directory`. Throws StartError if it is required and fails. */
+export async function openSandbox(
+  config: Config,
+  env: Environment,
+  directory = path.join(config.dataDir, "sandbox"),
+): Promise<OpenedSandbox> {
   if (config.sandbox === "off") return { sandbox: null, missing: null };
   const { dataDir, filesDir, workspacesDir, databaseFile, tokensFile, webhooksFile, secretFiles, adapterSettings } = config;
   const files = [databaseFile, tokensFile, webhooksFile, ...secretFiles, path.resolve(".env")];
@@ -23,7 +27,7 @@ export async function openSandbox(config: Config, env: Environment): Promise<Ope
     hidden: [...new Set([dataDir, filesDir, workspacesDir])],
     secrets: files.filter((file) => file !== null),
     programs: [path.join(import.meta.dirname, "../.."), ...listAbsolutePaths(adapterSettings)],
-    directory: path.join(dataDir, "sandbox"),
+    directory,
   });
   if (!("missing" in created)) return { sandbox: created, missing: null };
   if (config.sandbox === "required") throw new StartError(`Bridge cannot start, because BRIDGE_SANDBOX=required: ${created.missing}`);

@@ -5,11 +5,12 @@ import path from "node:path";
 import { z } from "zod";
 import { type Catalog, findEntry, findFamily, settingsKey } from "#contract";
 import { ConfigError } from "../errors.ts";
+import { findNearestName } from "../nearest-name.ts";
 import type { TenantQuota } from "../task.ts";
 import { listSecrets, listSettings, serverSettings } from "./settings.ts";
 
-/** Maximum edit distance at which an unknown name is likely to be a misspelled setting. */
-const MAX_TYPOS = 3;
+/** The SQLite file in the data directory. */
+const DEFAULT_DATABASE = "bridge.db";
 
 /** The complete and valid configuration of Bridge. All paths are absolute. */
 export interface Config {
@@ -63,6 +64,8 @@ export interface Config {
   mcpCommands: readonly string[];
   metricsPublic: boolean;
   logLevel: string;
+  /** Whether each request is logged. */
+  logsRequests: boolean;
   /** Values of the adapters' settings: by provider, or by `<prefix>:` for a family of adapters. */
   adapterSettings: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
@@ -126,7 +129,7 @@ export function readConfig(
     host: values.BRIDGE_HOST,
     port: values.BRIDGE_PORT,
     dataDir,
-    ...toDatabase(values.BRIDGE_DATABASE_URL, path.join(dataDir, "bridge.db")),
+    ...toDatabase(values.BRIDGE_DATABASE_URL, path.join(dataDir, DEFAULT_DATABASE)),
     databaseListenUrl: values.BRIDGE_DATABASE_LISTEN_URL ?? null,
     migrates: values.BRIDGE_MIGRATE === "auto",
     node: {
@@ -173,17 +176,17 @@ export function readConfig(
     mcpCommands: values.BRIDGE_MCP_COMMANDS,
     metricsPublic: values.BRIDGE_METRICS_PUBLIC,
     logLevel: values.BRIDGE_LOG_LEVEL,
+    logsRequests: values.BRIDGE_LOG_REQUESTS,
     adapterSettings,
   };
-  const known = [...Object.keys(settings), ...secrets.map((name) => `${name}_FILE`)];
   return {
     config,
-    warnings: [...listUnknownNames(present, known), ...listUnusedLimits(values.BRIDGE_MAX_CONCURRENT.limits, adapters, catalog)],
+    warnings: [...listUnknownSettings(environment, catalog), ...listUnusedLimits(values.BRIDGE_MAX_CONCURRENT.limits, adapters, catalog)],
   };
 }
 
-/** Reads the URL of the PostgreSQL database, which is all that commands on the database need; null for SQLite. Throws a ConfigError. */
-export function readDatabaseUrl(environment: Environment): string | null {
+/** Reads where the database is, which is all that commands on the database need. Throws a ConfigError. */
+export function readDatabase(environment: Environment): Pick<Config, "databaseFile" | "databaseUrl"> {
   const name = "BRIDGE_DATABASE_URL";
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""));
   const faults: string[] = [];
@@ -191,7 +194,8 @@ export function readDatabaseUrl(environment: Environment): string | null {
   const parsed = serverSettings[name].safeParse(url);
   if (!parsed.success) faults.push(...parsed.error.issues.map(({ message }) => `${name}: ${message}`));
   if (faults.length > 0) throw new ConfigError(faults);
-  return toDatabase(parsed.data, "").databaseUrl;
+  const dataDir = path.resolve(serverSettings.BRIDGE_DATA_DIR.parse(present["BRIDGE_DATA_DIR"]));
+  return toDatabase(parsed.data, path.join(dataDir, DEFAULT_DATABASE));
 }
 
 /** Groups the values of the settings by adapter, under the names that the adapter declares. */
@@ -294,26 +298,14 @@ function toDatabase(url: string | undefined, defaultFile: string): Pick<Config, 
   return { databaseFile: path.resolve(file), databaseUrl: usesPostgres(url) ? url : null };
 }
 
-function listUnknownNames(env: Record<string, string | undefined>, known: readonly string[]): string[] {
-  return Object.keys(env)
-    .filter((name) => name.startsWith("BRIDGE_") && !known.includes(name))
-    .map((name) => {
-      const nearest = known.toSorted((left, right) => distance(name, left) - distance(name, right))[0] ?? "";
-      const suggestion = distance(name, nearest) <= MAX_TYPOS ? `; did you mean ${nearest}?` : "";
-      return `${name} is not a setting of Bridge and is ignored${suggestion}`;
+/** Returns a warning for each `BRIDGE_…` variable that is no setting, with the setting that was probably meant. */
+export function listUnknownSettings(environment: Environment, catalog: Catalog): string[] {
+  const settings = listSettings(catalog);
+  const known = [...Object.keys(settings), ...listSecrets(settings).map((name) => `${name}_FILE`)];
+  return Object.entries(environment)
+    .filter(([name, value]) => name.startsWith("BRIDGE_") && value !== undefined && value !== "" && !known.includes(name))
+    .map(([name]) => {
+      const nearest = findNearestName(name, known);
+      return `${name} is not a setting of Bridge and is ignored${nearest === null ? "" : `; did you mean ${nearest}?`}`;
     });
-}
-
-/** The Levenshtein distance of two names. */
-function distance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (const [position, character] of [...left].entries()) {
-    const previousRow = row;
-    row = [position + 1];
-    for (let index = 1; index <= right.length; index += 1) {
-      const substitution = (previousRow[index - 1] ?? 0) + (right[index - 1] === character ? 0 : 1);
-      row.push(Math.min(substitution, (previousRow[index] ?? 0) + 1, (row[index - 1] ?? 0) + 1));
-    }
-  }
-  return row.at(-1) ?? 0;
 }

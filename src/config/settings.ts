@@ -104,7 +104,7 @@ export const serverSettings = {
   BRIDGE_MIGRATE: choice(["auto", "off"])
     .default("auto")
     .describe(
-      "Whether Bridge upgrades the schema of a PostgreSQL database when it starts: auto, or off (Bridge refuses an older schema; run node src/main.ts migrate).",
+      "Whether Bridge upgrades the schema of a PostgreSQL database when it starts: auto, or off (Bridge refuses an older schema; run npx bridge db migrate).",
     ),
   BRIDGE_NODE_NAME: z
     .string()
@@ -270,6 +270,11 @@ export const serverSettings = {
   BRIDGE_LOG_LEVEL: choice(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
     .default("info")
     .describe("Minimum log level: fatal, error, warn, info, debug, trace or silent."),
+  BRIDGE_LOG_REQUESTS: flag
+    .default(false)
+    .describe(
+      "Whether Bridge logs one line for each request when its response has ended, at the level info: method, route, status, duration, token name and tenant, without paths, queries and bodies.",
+    ),
 } as const;
 
 /** The setting that the adapters' settings follow in `.env.example`. */

@@ -1,7 +1,7 @@
 import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import path from "node:path";
 import SqliteDatabase from "better-sqlite3";
-import { StartError } from "../errors.ts";
+import { ConflictError, StartError } from "../errors.ts";
 
 /** Time for which a start waits for a Bridge that is still shutting down. */
 const WAIT_MS = 2000;
@@ -43,8 +43,8 @@ export function lockFile(file: string, resource: LockedResource): () => void {
   return () => held.close();
 }
 
-const refusal = (reason: string, { name, setting }: LockedResource, cause?: unknown): StartError =>
-  new StartError(`Another process owns the ${name}: ${reason}. Stop the other Bridge, or set a different ${setting} for this one.`, {
+const refusal = (reason: string, { name, setting }: LockedResource, cause?: unknown): ConflictError =>
+  new ConflictError(`Another process owns the ${name}: ${reason}. Stop the other Bridge, or set a different ${setting} for this one.`, {
     cause,
   });
 

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { listAllSettings, loadConfig } from "../../src/app/load-config.ts";
-import { type Config, readDatabaseUrl } from "../../src/config/config.ts";
+import { type Config, readDatabase } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -62,6 +62,7 @@ test("an empty environment results in the documented defaults", () => {
     mcpCommands: [],
     metricsPublic: false,
     logLevel: "info",
+    logsRequests: false,
     adapterSettings: {
       "acp:": { agents: {} },
       "bridge-claude": { maxRuns: 200 },
@@ -389,6 +390,13 @@ const table: Record<string, Row> = {
     ],
     bad: ["verbose"],
   },
+  BRIDGE_LOG_REQUESTS: {
+    good: [
+      ["true", ({ logsRequests }) => logsRequests, true],
+      ["0", ({ logsRequests }) => logsRequests, false],
+    ],
+    bad: ["yes"],
+  },
 };
 
 function ofAdapter(provider: string, name: string) {
@@ -551,9 +559,9 @@ test("a schema that no command would upgrade is rejected with SQLite", () => {
 test("commands on the database read its URL only, also from a file", async () => {
   const file = path.join(await temporaryDirectory(), "url");
   await writeFile(file, "postgres://u:p@db.test/b\n");
-  expect(readDatabaseUrl({ BRIDGE_DATABASE_URL_FILE: file, BRIDGE_PORT: "none" })).toBe("postgres://u:p@db.test/b");
-  expect(readDatabaseUrl({})).toBe(null);
-  expect(() => readDatabaseUrl({ BRIDGE_DATABASE_URL: "mysql://db" })).toThrow("BRIDGE_DATABASE_URL: must begin with sqlite:");
+  expect(readDatabase({ BRIDGE_DATABASE_URL_FILE: file, BRIDGE_PORT: "none" }).databaseUrl).toBe("postgres://u:p@db.test/b");
+  expect(readDatabase({ BRIDGE_DATA_DIR: "/srv/b" })).toEqual({ databaseUrl: null, databaseFile: "/srv/b/bridge.db" });
+  expect(() => readDatabase({ BRIDGE_DATABASE_URL: "mysql://db" })).toThrow("BRIDGE_DATABASE_URL: must begin with sqlite:");
 });
 
 describe("GATEWAY_PROVIDER", () => {

@@ -12,6 +12,11 @@ const ownData = "in the data directory, where no task may write";
  */
 const allowed: Readonly<Record<string, { calls: readonly string[]; because: string }>> = {
   "src/cluster/node-identity.ts": { calls: ["openSync", "renameSync", "writeSync"], because: ownData },
+  "src/access/add-token.ts": { calls: ["chownSync", "open", "rename", "rmSync"], because: "the operator's own file" },
+  "src/app/check-config.ts": { calls: ["mkdtempDisposableSync"], because: "a new directory of the operator's command" },
+  "src/store/backup-manifest.ts": { calls: ["open", "rename"], because: "a backup, where the operator wants it" },
+  "src/store/new-backup.ts": { calls: ["openSync", "rmSync"], because: "a backup, where the operator wants it" },
+  "src/store/sqlite/restore-database.ts": { calls: ["chownSync", "copyFile", "rename", "rmSync"], because: ownData },
   "src/app/shared-files.ts": { calls: ["writeFileSync"], because: "the file is in the directory above those of the tasks" },
   "src/access/generated-token.ts": { calls: ["writeFileSync"], because: ownData },
   "adapters/shared/model-api/conversations.ts": { calls: ["mkdir", "rename", "rm", "writeFile"], because: ownData },

@@ -2,8 +2,8 @@ import { type Argument, Command, Option } from "commander";
 import { exitCodeMeanings, exitCodes } from "./exit-codes.ts";
 import type { ConnectionFlags } from "./find-connection.ts";
 import type { OutputFlags } from "./output.ts";
-import type { OptionEntry, VerbEntry } from "./verb.ts";
-import { groups, sharedOptions, verbs } from "./verb-table.ts";
+import type { OptionEntry, VerbEntry, VerbTable } from "./verb.ts";
+import * as ownTable from "./verb-table.ts";
 
 /** The values of the options that every command has. */
 export type SharedFlags = ConnectionFlags & OutputFlags;
@@ -12,7 +12,7 @@ export type SharedFlags = ConnectionFlags & OutputFlags;
 export type RunVerb = (verb: VerbEntry, args: readonly string[], options: object, shared: SharedFlags) => Promise<void>;
 
 /** Creates the parser of the command line. Shared options can be before or after the verb; the later one takes precedence. */
-export function createProgram(runVerb: RunVerb): Command {
+export function createProgram(runVerb: RunVerb, table: VerbTable = { ...ownTable, local: null }): Command {
   const program = new Command("bridge")
     .description("Dispatch, follow and manage the tasks of a running Bridge.")
     .usage("[options] <command>")
@@ -27,14 +27,17 @@ export function createProgram(runVerb: RunVerb): Command {
     .helpOption("-h, --help", "print this help")
     .helpCommand(false)
     .addHelpText("after", `\n${renderExitCodes()}\n\nbridge <command> --help explains a command.`);
-  for (const entry of sharedOptions) program.addOption(createOption(entry));
-  for (const verb of verbs) addVerb(program, verb, runVerb);
+  for (const entry of table.sharedOptions) program.addOption(createOption(entry));
+  for (const verb of table.verbs) addVerb(program, verb, table, runVerb);
+  if (table.local === null) return program;
+  program.commandsGroup("Commands for the server in this directory:");
+  for (const verb of table.local.verbs) addVerb(program, verb, { ...table, ...table.local }, runVerb);
   return program;
 }
 
-function addVerb(program: Command, verb: VerbEntry, runVerb: RunVerb): void {
+function addVerb(program: Command, verb: VerbEntry, { groups, sharedOptions }: VerbTable, runVerb: RunVerb): void {
   const [first = "", second] = verb.name.split(" ");
-  const parent = second === undefined ? program : findGroup(program, first);
+  const parent = second === undefined ? program : findGroup(program, first, groups);
   const command = parent.command(`${second ?? first}${verb.arguments === undefined ? "" : ` ${verb.arguments}`}`).summary(verb.summary);
   command.description(verb.summary).allowExcessArguments(false);
   for (const entry of verb.options ?? []) command.addOption(createOption(entry));
@@ -58,7 +61,7 @@ function addVerb(program: Command, verb: VerbEntry, runVerb: RunVerb): void {
   });
 }
 
-function findGroup(program: Command, name: string): Command {
+function findGroup(program: Command, name: string, groups: VerbTable["groups"]): Command {
   const existing = program.commands.find((command) => command.name() === name);
   return (
     existing ??

@@ -21,9 +21,14 @@ export interface DescribedCommand {
 }
 
 /** Returns all commands and groups with their options, from the table of commands. */
-export function describeCommands({ verbs, groups, sharedOptions }: VerbTable): DescribedCommand[] {
-  const ofGroups = Object.entries(groups).map(([name, summary]) => ({ words: [name], summary, options: [], values: [] }));
-  const ofVerbs = verbs.map(({ name, summary, options = [], arguments: args }) => {
+export function describeCommands({ verbs, groups, sharedOptions, local }: VerbTable): DescribedCommand[] {
+  const ofGroups = Object.entries({ ...groups, ...local?.groups }).map(([name, summary]) => ({
+    words: [name],
+    summary,
+    options: [],
+    values: [],
+  }));
+  const ofVerbs = [...verbs, ...(local?.verbs ?? [])].map(({ name, summary, options = [], arguments: args }) => {
     const own = options.map(describeOption);
     const isOwn = ({ names }: DescribedOption): boolean => own.some((option) => option.names.some((one) => names.includes(one)));
     const shared = sharedOptions.map(describeOption).filter((option) => !isOwn(option));

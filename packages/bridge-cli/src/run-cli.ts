@@ -3,9 +3,10 @@ import { CommandError } from "./command-error.ts";
 import type { Connection } from "./connection.ts";
 import { createProgram, type SharedFlags } from "./create-program.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
+import { findLocalVerbs } from "./find-local-verbs.ts";
 import { createOutput, type Output } from "./output.ts";
-import type { Invocation, VerbEntry } from "./verb.ts";
-import * as table from "./verb-table.ts";
+import type { Invocation, VerbEntry, VerbTable } from "./verb.ts";
+import * as ownTable from "./verb-table.ts";
 
 /** The parts of the process that a command uses. */
 type Host = Pick<NodeJS.Process, "stdin" | "stdout" | "stderr" | "env" | "on" | "off" | "exit">;
@@ -13,9 +14,10 @@ type Host = Pick<NodeJS.Process, "stdin" | "stdout" | "stderr" | "env" | "on" | 
 /** Runs `bridge` with arguments and returns its exit code. */
 export async function runCli(args: readonly string[], host: Host): Promise<ExitCode> {
   let exitCode: ExitCode | undefined;
+  const table: VerbTable = { ...ownTable, local: await findLocalVerbs() };
   const program = createProgram(async (verb, verbArgs, options, shared) => {
-    exitCode = await runVerb(verb, verbArgs, options, shared, host);
-  });
+    exitCode = await runVerb(verb, verbArgs, options, shared, host, table);
+  }, table);
   // The reader of a pipe, such as `head`, can end first.
   host.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") host.exit(exitCodes.done);
@@ -63,6 +65,7 @@ async function runVerb(
   options: object,
   shared: SharedFlags,
   host: Host,
+  table: VerbTable,
 ): Promise<ExitCode | undefined> {
   const output = createOutput(host, shared);
   const [{ run }, { findConnection }, { createConnection }] = await Promise.all([

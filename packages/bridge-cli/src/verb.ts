@@ -48,9 +48,18 @@ export interface VerbEntry {
   load(): Promise<{ run: Run<never> }>;
 }
 
+/** Commands that an installed server adds, because they work on its files. */
+export interface LocalVerbs {
+  verbs: readonly VerbEntry[];
+  /** What the groups of these commands do. */
+  groups: Readonly<Record<string, string>>;
+}
+
 /** All commands, for the help and for completion. */
 export interface VerbTable {
   verbs: readonly VerbEntry[];
+  /** Commands of a server that is installed next to this program. */
+  local: LocalVerbs | null;
   /** What the groups of commands do. */
   groups: Readonly<Record<string, string>>;
   /** The options that every command has. */

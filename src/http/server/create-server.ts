@@ -19,6 +19,7 @@ import { handleError } from "./error-handler.ts";
 import { type ConnectionLimits, limitConnections } from "./limit-connections.ts";
 import { limitMemory, STALLED_READER_MS } from "./limit-memory.ts";
 import { limitPipelining } from "./limit-pipelining.ts";
+import { logRequests } from "./log-requests.ts";
 import type { OverloadMonitor } from "./overload-monitor.ts";
 import { createRateLimitStore } from "./rate-limit-store.ts";
 import { createSecurityHeaders } from "./security-headers.ts";
@@ -41,6 +42,8 @@ export const serverTimeouts = {
 export interface ServerOptions extends Credentials {
   config: Pick<Config, "bodyLimitBytes" | "rateLimitPerMinute" | "corsOrigins">;
   logger: Logger;
+  /** Where each request is logged; null if none is. `logger` can have a higher level. */
+  requestLog?: Logger | null;
   version: string;
   overload: Pick<OverloadMonitor, "isOverloaded">;
   clientMemory: ClientMemory;
@@ -91,6 +94,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   acceptOnlyJson(app);
 
+  // Before all others, so that rejected requests are logged, too.
+  if (options.requestLog) logRequests(app, options.requestLog);
   // First, so that pages can read error responses, and preflight requests need no token.
   if (config.corsOrigins.length > 0) await allowOrigins(app, config.corsOrigins);
   validateRequestLine(app);

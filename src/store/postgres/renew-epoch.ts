@@ -27,7 +27,7 @@ async function storeEpoch(url: string): Promise<string> {
     if (rows.length > 0) throw refusal(rows.map((row) => `${row["name"]} (${row["seconds"]} s)`));
     const epoch = randomBytes(5).toString("hex");
     await connection.query(upsertEpoch, [epoch]);
-    await connection.query(endOthers);
+    await connection.query(endNodes);
     await connection.query("COMMIT");
     return epoch;
   } finally {
@@ -36,11 +36,13 @@ async function storeEpoch(url: string): Promise<string> {
   }
 }
 
-const selectLiving = `SELECT name, ceil((lease_until - ${serverClock}) / 1000.0)::int AS seconds FROM node
+/** Selects the nodes that may be alive, with the remaining seconds of their leases. */
+export const selectLiving = `SELECT name, ceil((lease_until - ${serverClock}) / 1000.0)::int AS seconds FROM node
   WHERE state <> 'gone' AND lease_until > ${serverClock} ORDER BY name`;
-const upsertEpoch = "INSERT INTO meta (name, value) VALUES ('epoch', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+/** Stores an epoch. */
+export const upsertEpoch = "INSERT INTO meta (name, value) VALUES ('epoch', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 /** A process whose lease is over can be frozen. When it continues, it exits, because its node was declared dead. */
-const endOthers = "UPDATE node SET state = 'gone' WHERE state <> 'gone'";
+export const endNodes = "UPDATE node SET state = 'gone' WHERE state <> 'gone'";
 
 const refusal = (nodes: readonly string[]): StartError =>
   new StartError(

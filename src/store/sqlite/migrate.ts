@@ -15,6 +15,9 @@ function readMigrations(): { name: string; sql: string }[] {
   });
 }
 
+/** Returns the newest version of the schema that this code knows. */
+export const countMigrations = (): number => readMigrations().length;
+
 /** Brings the schema up to date in one transaction; refuses a schema newer than this code knows. Returns its version. */
 export function migrate(database: Database): number {
   const migrations = readMigrations();

@@ -128,7 +128,15 @@ test("the error for a shipped adapter that is not loaded names the setting that 
   const refused = await bridge.dispatch({ provider: "claude" });
   expectProblem(refused, "unknown_provider");
   expect(refused.body.detail).toContain("add claude to BRIDGE_ADAPTERS");
+  expect((await bridge.dispatch({ provider: "acp:goose" })).body.detail).toContain("add acp:goose to BRIDGE_ADAPTERS");
   expect((await bridge.dispatch({ provider: "nobody" })).body.detail).not.toContain("BRIDGE_ADAPTERS");
+});
+
+test("the error for a misspelled adapter names the one that was probably meant", async () => {
+  const detailOf = async (provider: string): Promise<string> => (await bridge.dispatch({ provider })).body.detail;
+  expect(await detailOf("claud")).toContain("Did you mean claude? To enable it, add claude to BRIDGE_ADAPTERS.");
+  expect(await detailOf("memroy")).toMatch(/Did you mean memory\?$/);
+  expect(await detailOf("nobody")).not.toContain("Did you mean");
 });
 
 test.each([

@@ -28,7 +28,7 @@ describe("node src/main.ts migrate", () => {
     const database = await createDatabase({ isEmpty: true });
     const settings = { BRIDGE_DATABASE_URL: database.urlAt(database.port), BRIDGE_MIGRATE: "off" };
     const dataDir = await temporaryDirectory();
-    await expect(startBridgeProgram(dataDir, settings)).rejects.toThrow("BRIDGE_MIGRATE is off. Run: node src/main.ts migrate");
+    await expect(startBridgeProgram(dataDir, settings)).rejects.toThrow("BRIDGE_MIGRATE is off. Run: npx bridge db migrate");
     expect(await runCommand(["migrate"], database, { BRIDGE_MIGRATE: "off" })).toEqual({
       code: 0,
       text: expect.stringMatching(/^The database has schema version \d+\.\n$/),

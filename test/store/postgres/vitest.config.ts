@@ -29,13 +29,14 @@ export default defineConfig({
       : [
           "test/store/postgres/**/*.test.ts",
           "test/support/postgres/**/*.test.ts",
+          "test/cli/backup.test.ts",
           "test/{http,websocket,callbacks,webhooks,approvals,events,dispatch,access,queries,crash}/**/*.test.ts",
         ],
     exclude: [
       "**/node_modules/**",
       // The server in front of the routes, the forms of requests and responses, and the frames of sockets: none of it depends on the database.
       "test/http/{openapi,server,wire}/**",
-      "test/http/{hostile-bodies,response-check}.test.ts",
+      "test/http/{hostile-bodies,request-log,response-check}.test.ts",
       "test/websocket/{bridge-server,parse-envelope,unread-frames}.test.ts",
     ],
     passWithNoTests: isOff,
