@@ -11,6 +11,7 @@ const config = "^src/config/";
  */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
   "metrics.ts": [],
+  "trace-context.ts": [],
   timers: [],
   config: [],
   store: [],
@@ -23,12 +24,14 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   access: ["store", "requests", "config", "reloaded-file.ts"],
   events: ["store", "metrics.ts"],
   approvals: ["store", "metrics.ts", "events"],
-  callbacks: ["store", "metrics.ts", "timers", "network"],
+  callbacks: ["store", "metrics.ts", "trace-context.ts", "timers", "network"],
   webhooks: ["store", "metrics.ts", "config", "network", "reloaded-file.ts", "events", "callbacks"],
+  traces: ["store", "metrics.ts", "trace-context.ts", "config", "events"],
   results: ["store", "requests", "events", "callbacks"],
   dispatch: [
     "store",
     "metrics.ts",
+    "trace-context.ts",
     "timers",
     "network",
     "requests",

@@ -7,6 +7,7 @@ import { type Catalog, findEntry, findFamily, settingsKey } from "#contract";
 import { ConfigError } from "../errors.ts";
 import type { TenantQuota } from "../task.ts";
 import { listSecrets, listSettings, serverSettings } from "./settings.ts";
+import { findTraceFaults, readTraceSettings, type TraceSettings } from "./trace-settings.ts";
 
 /** Maximum edit distance at which an unknown name is likely to be a misspelled setting. */
 const MAX_TYPOS = 3;
@@ -62,6 +63,8 @@ export interface Config {
   sandbox: "off" | "auto" | "required";
   mcpCommands: readonly string[];
   metricsPublic: boolean;
+  /** Null without traces. */
+  traces: TraceSettings | null;
   logLevel: string;
   /** Values of the adapters' settings: by provider, or by `<prefix>:` for a family of adapters. */
   adapterSettings: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -108,7 +111,7 @@ export function readConfig(
     faults.push(`BRIDGE_ADAPTERS: names ${name} twice`);
   }
   if (parsed.success) faults.push(...adapters.flatMap((name) => findMissingDescription(name, catalog, adapterSettings)));
-  if (parsed.success) faults.push(...findUselessLimits(parsed.data as ServerValues));
+  if (parsed.success) faults.push(...findUselessLimits(parsed.data as ServerValues), ...findTraceFaults(parsed.data as ServerValues, env));
   if (env["BRIDGE_WEBHOOKS_FILE"] !== undefined && env["BRIDGE_PUBLIC_URL"] === undefined)
     faults.push("BRIDGE_PUBLIC_URL: must be set with BRIDGE_WEBHOOKS_FILE, because webhooks contain links to the console");
   const hasTokens = /[^,\s]/.test(env["BRIDGE_GATEWAY_TOKEN_HASH"] ?? "") || env["BRIDGE_TOKENS_FILE"] !== undefined;
@@ -172,6 +175,7 @@ export function readConfig(
     sandbox: values.BRIDGE_SANDBOX,
     mcpCommands: values.BRIDGE_MCP_COMMANDS,
     metricsPublic: values.BRIDGE_METRICS_PUBLIC,
+    traces: readTraceSettings(values),
     logLevel: values.BRIDGE_LOG_LEVEL,
     adapterSettings,
   };
