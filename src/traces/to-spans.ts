@@ -5,7 +5,7 @@ import { formatMessage } from "./cut-content.ts";
 import type { ProviderTraits } from "./describe-providers.ts";
 import { names } from "./names.ts";
 import { parseObject, readLast, readText } from "./read-event-data.ts";
-import type { AttributeValue, Span } from "./span.ts";
+import type { AttributeValue, Span, SpanBase } from "./span.ts";
 import { createToolSpans } from "./tool-spans.ts";
 
 /** What the spans contain besides the events. */
@@ -13,12 +13,6 @@ export interface SpanOptions {
   /** The content that is recorded. */
   content: { messages: boolean; tools: boolean };
   traitsOf(provider: string): ProviderTraits;
-}
-
-/** The parts that all spans of a task share. */
-export interface SpanBase {
-  traceId: string;
-  id(key: Parameters<typeof spanIdOf>[1]): string;
 }
 
 /** Connections on which another service runs the task. */

@@ -2,8 +2,7 @@ import type { TraceEvent } from "../store/trace-records.ts";
 import { cutContent } from "./cut-content.ts";
 import { names } from "./names.ts";
 import { readJson, readLast, readText } from "./read-event-data.ts";
-import type { Span } from "./span.ts";
-import type { SpanBase } from "./to-spans.ts";
+import type { Span, SpanBase } from "./span.ts";
 
 interface ToolSpanOptions {
   base: SpanBase;
