@@ -3,7 +3,7 @@ import { toTaskSummary } from "./task-summary.ts";
 import type { TraceEnd, TraceEndType, TraceEvent, TracePage } from "./trace-records.ts";
 
 /** Maximum events that one read examines. */
-export const MAX_EXAMINED_EVENTS = 1000;
+const MAX_EXAMINED_EVENTS = 1000;
 /** Characters of the end of the data of an event, which contains its short last fields. */
 export const TAIL_CHARACTERS = 160;
 
