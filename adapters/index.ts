@@ -24,10 +24,37 @@ export { sweepLeftovers } from "./shared/process/sweep-processes.ts";
 /** The adapters that ship with Bridge. Importing the catalog loads their settings but no runtime. */
 export const catalog: Catalog = [
   { provider: "command", runsPrograms: true, settings: commandSettings, load: () => import("./command/index.ts") },
-  { provider: "claude", settings: claudeSettings, hasProgram: true, runsPrograms: true, load: () => import("./claude/index.ts") },
-  { provider: "claude-agent-sdk", runsPrograms: true, settings: claudeAgentSdkSettings, load: () => import("./claude-agent-sdk/index.ts") },
-  { provider: "codex", settings: codexSettings, hasProgram: true, runsPrograms: true, load: () => import("./codex/index.ts") },
-  { provider: "gemini", settings: geminiSettings, hasProgram: true, runsPrograms: true, load: () => import("./gemini/index.ts") },
+  {
+    provider: "claude",
+    vendor: "anthropic",
+    settings: claudeSettings,
+    hasProgram: true,
+    runsPrograms: true,
+    load: () => import("./claude/index.ts"),
+  },
+  {
+    provider: "claude-agent-sdk",
+    vendor: "anthropic",
+    runsPrograms: true,
+    settings: claudeAgentSdkSettings,
+    load: () => import("./claude-agent-sdk/index.ts"),
+  },
+  {
+    provider: "codex",
+    vendor: "openai",
+    settings: codexSettings,
+    hasProgram: true,
+    runsPrograms: true,
+    load: () => import("./codex/index.ts"),
+  },
+  {
+    provider: "gemini",
+    vendor: "gcp.gemini",
+    settings: geminiSettings,
+    hasProgram: true,
+    runsPrograms: true,
+    load: () => import("./gemini/index.ts"),
+  },
   { provider: "openclaw", runsPrograms: true, settings: openClawSettings, load: () => import("./openclaw/index.ts") },
   { provider: "opencode", settings: openCodeSettings, hasProgram: true, runsPrograms: true, load: () => import("./opencode/index.ts") },
   { provider: "gloo-ai", settings: glooAiSettings, load: () => import("./gloo-ai/index.ts") },
@@ -41,9 +68,16 @@ export const catalog: Catalog = [
     provider: "deep-council",
     settings: councilSettings,
     input: councilInput,
+    isWorkflow: true,
     load: async () => ({ createAdapter: (await import("./council/index.ts")).createDeepCouncilAdapter }),
   },
-  { provider: "responder", settings: responderSettings, input: responderInput, load: () => import("./responder/index.ts") },
+  {
+    provider: "responder",
+    settings: responderSettings,
+    input: responderInput,
+    isWorkflow: true,
+    load: () => import("./responder/index.ts"),
+  },
 ];
 
 /** Creates the family of the agents that the operator configures in BRIDGE_ACP_AGENTS. */
@@ -74,6 +108,7 @@ function createPanelEntry(runtime: string): CatalogEntry {
     provider: `bridge-${runtime}`,
     settings: councilSettings,
     input: councilInput,
+    isWorkflow: true,
     async load() {
       const { createPanelAdapter } = await import("./council/index.ts");
       return { createAdapter: () => createPanelAdapter(runtime) };

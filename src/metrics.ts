@@ -216,6 +216,22 @@ function createNodeMetrics(registers: Registry[]) {
       help: "By how many events this node was behind the log when it last read it. 0 without PostgreSQL.",
       registers,
     }),
+    traceSpans: new Counter({
+      name: "bridge_trace_spans_total",
+      help: "Spans by outcome: exported, rejected by the collector, or failed because a stored row could not be converted.",
+      labelNames: ["outcome"],
+      registers,
+    }),
+    traceEventsSkipped: new Counter({
+      name: "bridge_trace_events_skipped_total",
+      help: "Events that retention deleted before their spans were exported.",
+      registers,
+    }),
+    traceDelay: new Gauge({
+      name: "bridge_trace_delay_seconds",
+      help: "Age of the oldest span that this node could not send to the collector. 0 if none waits.",
+      registers,
+    }),
     buildInfo: new Gauge({
       name: "bridge_build_info",
       help: "Always 1. The label contains the version.",

@@ -43,6 +43,7 @@ export function createChildProcess(
         home,
         tmp,
         taskId: request.taskId,
+        traceparent: request.traceparent,
         sandbox: context.sandbox,
         input: (pipe) => void stdin.pipe(pipe),
         onLine: (line) => void stdout.write(`${line}\n`),

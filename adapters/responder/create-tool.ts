@@ -43,6 +43,7 @@ export async function createTool(
     HOME: home,
     TMPDIR: tmp,
     [TASK_MARKER]: request.taskId,
+    ...(request.traceparent !== undefined && { TRACEPARENT: request.traceparent }),
   });
   const labeled = await labelCommand({ argv: command, cwd: workspace, env, sandbox: config.sandbox });
   const options = { command: labeled.argv, name, cwd: workspace, env };

@@ -13,13 +13,18 @@ import { createLoneDirectory, createNodeDirectory } from "../cluster/node-direct
 import { loadNodeIdentity } from "../cluster/node-identity.ts";
 import type { Config } from "../config/config.ts";
 import { createDispatcher, type Dispatcher } from "../dispatch/dispatcher.ts";
-import { createEventLog } from "../events/event-log.ts";
+import { createEventLog, type EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Lookup } from "../network/dns-resolver.ts";
 import { createSchemaChecker } from "../requests/schema-checker.ts";
 import type { ClusterStore, NodeIdentity } from "../store/cluster-store.ts";
 import { openStore } from "../store/open-store.ts";
 import { createFaultLog } from "../store/sqlite/fault-log.ts";
+import type { Store } from "../store/store.ts";
+import { formatTraceparent, type TracedTask } from "../trace-context.ts";
+import { createProviderTraits } from "../traces/describe-providers.ts";
+import { type OpenedTraces, openTraces } from "../traces/open-traces.ts";
+import { createTraceExporter, type TraceExporter } from "../traces/trace-exporter.ts";
 import { createWebhooks } from "../webhooks/webhooks.ts";
 import { createWorkspaces } from "../workspaces/workspace-directories.ts";
 import { describeAdapters, describeNode } from "./describe-node.ts";
@@ -82,7 +87,7 @@ export async function createEngine(
 
   const { dnsCache, operatorDnsCache, guard, guardedFetch } = createNetwork({ allow: config.callbacks.allow, resolve });
   const callbackWorker = createCallbackWorker({
-    ...{ store, metrics, logger, dnsCache, config: config.callbacks },
+    ...{ store, metrics, logger, dnsCache, config: config.callbacks, hasSpans: config.traces !== null },
     // With SQLite, no other process stores callbacks.
     ...(config.databaseUrl !== null && { maxSleepMs: MAX_SLEEP_AMONG_NODES_MS }),
   });
@@ -94,6 +99,9 @@ export async function createEngine(
     checkUrl: guard.checkUrl,
     ...(config.databaseUrl !== null && { maxSleepMs: MAX_SLEEP_AMONG_NODES_MS }),
   });
+
+  const opened = config.traces === null ? null : await openTraces(config.traces, { version, node: config.node.name, logger });
+  const traces = createTraces(config, opened, { store, eventLog, catalog, node, metrics, logger });
 
   const schemas = createSchemaChecker();
   const registry = createAdapterRegistry({ loaded, metrics, logger });
@@ -123,6 +131,7 @@ export async function createEngine(
     idleSeconds: config.idleSeconds,
     drainSeconds: config.drainSeconds,
     mcpCommands: config.mcpCommands,
+    runTraceparent: createRunTraceparent(opened),
     catalogProviders: catalog.map(settingsKey),
   });
 
@@ -133,8 +142,10 @@ export async function createEngine(
   onHint((hint) => {
     metrics.hints.inc({ kind: hint.split(":", 1)[0] as string });
     if (hint === "nodes") void view.refresh();
-    else if (hint === "events") webhooks.onForeignEvents();
-    else if (hint === "deliveries") webhooks.onDeliveriesReleased();
+    else if (hint === "events") {
+      webhooks.onForeignEvents();
+      traces?.onForeignEvents();
+    } else if (hint === "deliveries") webhooks.onDeliveriesReleased();
     else if (hint.startsWith("callbacks:")) callbackWorker.searchSoon();
     else if (hint.startsWith("queue:")) dispatcher.onQueueHint(hint.slice("queue:".length));
   });
@@ -174,10 +185,32 @@ export async function createEngine(
 
   return {
     ...{ store, cluster, membership, view, nodes, adapters, onHint, rates, eventLog, approvals, workspaces },
-    ...{ guardedFetch, callbackWorker, webhooks, schemas, registry, dispatcher, startAdapters },
+    ...{ guardedFetch, callbackWorker, webhooks, traces, schemas, registry, dispatcher, startAdapters },
     runGit: createRunGit({ environment, sandbox: sandbox.sandbox }),
   };
 }
+
+/** Creates the exporter of traces; null without traces. */
+function createTraces(config: Config, opened: OpenedTraces | null, { catalog, node, ...parts }: TraceParts): TraceExporter | null {
+  if (config.traces === null || opened === null) return null;
+  return createTraceExporter({
+    ...{ ...parts, ...opened, content: config.traces.content, traitsOf: createProviderTraits(catalog) },
+    // A process that starts again does not wait for the claim of its predecessor.
+    holder: node.id,
+  });
+}
+
+interface TraceParts extends Pick<EngineOptions, "catalog" | "metrics" | "logger"> {
+  store: Store;
+  eventLog: EventLog;
+  node: NodeIdentity;
+}
+
+/** Without traces, what a task starts belongs to the trace of the caller, if there is one. */
+const createRunTraceparent =
+  (opened: OpenedTraces | null) =>
+  (task: TracedTask): string | null =>
+    opened === null ? task.traceparent : formatTraceparent(task, opened.isSampled(task));
 
 function makeAdapterDirectory(dataDir: string, provider: string): string {
   const directory = path.join(dataDir, "adapters", provider);

@@ -67,6 +67,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
     warnOfDifferingSettings();
     // A webhook gets the events after its first start, which include the ends of the interrupted tasks.
     await engine.webhooks.start();
+    await engine.traces?.start();
     await dispatcher.recover();
     await endpoints.open();
     store.checkPages().catch((error: unknown) => logger.warn({ err: error }, "the database could not be checked for damage"));
@@ -140,7 +141,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       await engine.registry.close();
       await engine.guardedFetch.close();
       await engine.schemas.close();
-      await Promise.all([engine.callbackWorker.close(), engine.webhooks.close()]);
+      await Promise.all([engine.callbackWorker.close(), engine.webhooks.close(), engine.traces?.close()]);
       stopLimiting();
       await engine.eventLog.close();
       await engine.membership?.leave();

@@ -1,4 +1,5 @@
 import type { DueCallback } from "../store/records.ts";
+import { spanIdOf, traceIdOf } from "../trace-context.ts";
 import { createCallbackEnvelope } from "./callback-envelope.ts";
 import type { CallbackOutbox } from "./callback-outbox.ts";
 import { createPostWorker, type PostMessages, type PostWorkerSettings, type PostWorkerTools } from "./post-worker.ts";
@@ -14,6 +15,8 @@ export interface CallbackSettings extends PostWorkerSettings {
 export interface CallbackWorkerOptions extends PostWorkerTools {
   store: CallbackOutbox;
   config: CallbackSettings;
+  /** Whether each attempt has a span, whose ids its log lines contain. */
+  hasSpans?: boolean;
 }
 
 export type CallbackWorker = ReturnType<typeof createCallbackWorker>;
@@ -27,7 +30,8 @@ const messages: PostMessages = {
 
 /** Creates the worker that posts callbacks. */
 export function createCallbackWorker(options: CallbackWorkerOptions) {
-  const { config, logger } = options;
+  const { config, logger, hasSpans = false } = options;
+  const identify = (callback: DueCallback): object => ({ ...toLogFields(callback), ...(hasSpans && toTraceFields(callback)) });
   const toEnvelope = createCallbackEnvelope(readSigningKeys(config.secrets));
   const worker = createPostWorker<DueCallback>({ ...options, toEnvelope, identify, messages, keepsHistory: true });
   return {
@@ -42,6 +46,12 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
 }
 
 /** Returns the log fields of a callback, with only the origin of its URL, because the rest may contain secrets. */
-function identify({ task, origin }: DueCallback): object {
+function toLogFields({ task, origin }: DueCallback): object {
   return { taskId: task.taskId, tenant: task.tenant, agentId: task.agentId, provider: task.provider, origin };
+}
+
+/** Returns the ids of the span of the attempt that follows. */
+function toTraceFields({ task: { seq, tenant, taskId }, traceparent, attempts }: DueCallback): object {
+  const task = { seq, tenant, taskId, traceparent };
+  return { trace_id: traceIdOf(task), span_id: spanIdOf(task, `attempt:${attempts + 1}`) };
 }

@@ -8,6 +8,7 @@ import { ConfigError } from "../errors.ts";
 import { findNearestName } from "../nearest-name.ts";
 import type { TenantQuota } from "../task.ts";
 import { listSecrets, listSettings, serverSettings } from "./settings.ts";
+import { findTraceFaults, readTraceSettings, type TraceSettings } from "./trace-settings.ts";
 
 /** The SQLite file in the data directory. */
 const DEFAULT_DATABASE = "bridge.db";
@@ -63,6 +64,8 @@ export interface Config {
   sandbox: "off" | "auto" | "required";
   mcpCommands: readonly string[];
   metricsPublic: boolean;
+  /** Null without traces. */
+  traces: TraceSettings | null;
   logLevel: string;
   /** Whether each request is logged. */
   logsRequests: boolean;
@@ -111,7 +114,7 @@ export function readConfig(
     faults.push(`BRIDGE_ADAPTERS: names ${name} twice`);
   }
   if (parsed.success) faults.push(...adapters.flatMap((name) => findMissingDescription(name, catalog, adapterSettings)));
-  if (parsed.success) faults.push(...findUselessLimits(parsed.data as ServerValues));
+  if (parsed.success) faults.push(...findUselessLimits(parsed.data as ServerValues), ...findTraceFaults(parsed.data as ServerValues, env));
   if (env["BRIDGE_WEBHOOKS_FILE"] !== undefined && env["BRIDGE_PUBLIC_URL"] === undefined)
     faults.push("BRIDGE_PUBLIC_URL: must be set with BRIDGE_WEBHOOKS_FILE, because webhooks contain links to the console");
   const hasTokens = /[^,\s]/.test(env["BRIDGE_GATEWAY_TOKEN_HASH"] ?? "") || env["BRIDGE_TOKENS_FILE"] !== undefined;
@@ -175,6 +178,7 @@ export function readConfig(
     sandbox: values.BRIDGE_SANDBOX,
     mcpCommands: values.BRIDGE_MCP_COMMANDS,
     metricsPublic: values.BRIDGE_METRICS_PUBLIC,
+    traces: readTraceSettings(values),
     logLevel: values.BRIDGE_LOG_LEVEL,
     logsRequests: values.BRIDGE_LOG_REQUESTS,
     adapterSettings,

@@ -267,6 +267,33 @@ export const serverSettings = {
     .default([])
     .describe("Commands that a dispatch may set for a stdio MCP server, comma-separated, for example npx,/opt/mcp-files. Default: none"),
   BRIDGE_METRICS_PUBLIC: flag.default(false).describe("Whether /metrics is served without a token."),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: "must be an http or https URL, for example http://127.0.0.1:4318" })
+    .optional()
+    .describe(
+      "URL of an OpenTelemetry collector that accepts OTLP over HTTP, for example http://127.0.0.1:4318. Bridge exports traces to <url>/v1/traces. Default: no traces",
+    ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: "must be an http or https URL, for example http://127.0.0.1:4318/v1/traces" })
+    .optional()
+    .describe("URL to which Bridge exports traces, with its path, instead of OTEL_EXPORTER_OTLP_ENDPOINT."),
+  OTEL_TRACES_SAMPLER: z
+    .string()
+    .default("parentbased_always_on")
+    .describe(
+      "Which traces Bridge exports: always_on, always_off, traceidratio, or one of them after parentbased_, which follows the caller's traceparent if there is one.",
+    ),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .optional()
+    .describe("Ratio of the traces that traceidratio and parentbased_traceidratio export, from 0 to 1. Default: 1"),
+  OTEL_SDK_DISABLED: z.string().optional().describe("Set it to true to turn off traces."),
+  BRIDGE_OTEL_CONTENT: list
+    .pipe(z.array(choice(["messages", "tools"])))
+    .default([])
+    .describe(
+      "Content that traces contain, comma-separated: messages (prompts and answers), tools (arguments and results of tools), each up to 8 KiB. Default: none",
+    ),
   BRIDGE_LOG_LEVEL: choice(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
     .default("info")
     .describe("Minimum log level: fatal, error, warn, info, debug, trace or silent."),

@@ -13,6 +13,10 @@ export interface CatalogEntry {
   hasProgram?: true;
   /** Its tasks run programs on Bridge's host, as Bridge's user. */
   runsPrograms?: true;
+  /** The company whose models the runtime uses by default, as `gen_ai.provider.name` of traces. Default: the provider. */
+  vendor?: string;
+  /** Its tasks consist of other tasks or calls, so traces show them as workflows. */
+  isWorkflow?: true;
   load(): Promise<AdapterModule>;
 }
 

@@ -65,6 +65,8 @@ export interface ExecutionRequest extends AdapterInputs {
   taskId: string;
   parentTaskId?: string;
   agentId: string;
+  /** The W3C trace context of the run, which the adapter passes to its runtime. Absent if the task belongs to no trace. */
+  traceparent?: string;
   /** The work: message, labeled stdin and output instructions. Data, never a command line. */
   message: string;
   systemPrompt?: string;

@@ -11,16 +11,22 @@ export interface TaskWorkspace {
   promptFiles: readonly string[];
   agent: AgentFile;
   directories: ExecutionRequest["directories"];
+  /** Null or absent: the task belongs to no trace. */
+  traceparent?: string | null;
 }
 
 /** Builds the request that the adapter executes. The settings of the dispatch take precedence over those of agent.json. */
-export function buildExecutionRequest(task: Task, { promptFiles, agent, directories }: TaskWorkspace): ExecutionRequest {
+export function buildExecutionRequest(
+  task: Task,
+  { promptFiles, agent, directories, traceparent = null }: TaskWorkspace,
+): ExecutionRequest {
   const { request } = task;
   const tools = request.tools ?? agent.tools;
   return {
     taskId: taskHandle(task),
     ...(task.parentTaskId !== null && { parentTaskId: taskHandle({ tenant: task.tenant, taskId: task.parentTaskId }) }),
     agentId: task.agentId,
+    ...(traceparent !== null && { traceparent }),
     message: buildMessage(request),
     ...optional("systemPrompt", joinSystemPrompt([...promptFiles, agent.systemPrompt, request.systemPrompt])),
     ...optional("model", resolveModel(request, agent)),

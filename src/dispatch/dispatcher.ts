@@ -23,7 +23,7 @@ import { createQueueCounts } from "./queue-counts.ts";
 import { createQueuedReasons } from "./queued-reason.ts";
 import { createRunChildTask } from "./run-child-task.ts";
 import { createRunInSlot } from "./run-in-slot.ts";
-import type { Run } from "./run-task.ts";
+import type { Run, RunOptions } from "./run-task.ts";
 import { createRunningTasks } from "./running-tasks.ts";
 import { createScheduler } from "./scheduler.ts";
 import { createTaskQueue } from "./task-queue.ts";
@@ -54,6 +54,8 @@ export interface DispatcherOptions {
   idleSeconds: number;
   drainSeconds: number;
   mcpCommands: readonly string[];
+  /** The trace context for what a task starts. Default: that of its caller. */
+  runTraceparent?: RunOptions["runTraceparent"];
   /** Adapters that are part of Bridge, loaded or not. Error messages name them. */
   catalogProviders?: readonly string[];
   /** Maximum time that a stopped runtime may take to end. Longer than SIGTERM, 5 s, SIGKILL and the sweep take together. */
@@ -81,7 +83,8 @@ const LOST_TASK_SEARCH_MS = 15_000;
  * Creates the dispatcher, which admits tasks, queues them, runs them within the limits of their adapter, and settles each of them exactly
  * once.
  */
-export function createDispatcher(options: DispatcherOptions) {
+export function createDispatcher({ runTraceparent = ({ traceparent }) => traceparent, ...given }: DispatcherOptions) {
+  const options = { ...given, runTraceparent };
   const { store, adapters, view, cluster, logger } = options;
   const { stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS, lostTaskSearchMs = LOST_TASK_SEARCH_MS } = options;
   let draining = false;

@@ -7,7 +7,7 @@ import type { Store } from "../store/store.ts";
 import type { TaskRequest } from "../task.ts";
 import type { Admission } from "./admission.ts";
 import { toRejectedResult } from "./describe-rejection.ts";
-import type { Run } from "./run-task.ts";
+import type { Run, RunOptions } from "./run-task.ts";
 import type { RunningTasks } from "./running-tasks.ts";
 import type { TaskQueue } from "./task-queue.ts";
 import { waitForEnd } from "./wait-for-end.ts";
@@ -20,19 +20,21 @@ interface RunChildTaskOptions {
   enqueue: TaskQueue["enqueue"];
   /** The id of this node, which runs the children of its tasks. */
   ownNode: string;
+  /** The trace context of a child. */
+  runTraceparent: RunOptions["runTraceparent"];
 }
 
 const CHILD_TIMEOUT_SECONDS = 600;
 
 /** Creates the function that runs a child task of a running task. A child is an ordinary task, under the limits of its adapter. */
-export function createRunChildTask({ store, eventLog, running, admission, enqueue, ownNode }: RunChildTaskOptions) {
+export function createRunChildTask({ store, eventLog, running, admission, enqueue, ownNode, runTraceparent }: RunChildTaskOptions) {
   /** Returns the child's result; a rejected request is a failed result. Rejects only if the parent is not running. */
   return async (child: ChildRequest): Promise<ExecutionResult> => {
     const parentRun = running.find(child.parentTaskId);
     if (parentRun === undefined) throw new Error(`Task ${child.parentTaskId} is not running, so it cannot start a child task.`);
     if (parentRun.isOver) return parentHasEnded();
     const { task: parent } = parentRun;
-    const { tenant, traceparent } = parent;
+    const { tenant } = parent;
     const { provider, agentId = parent.agentId } = child;
     for (let run: Run | undefined = parentRun; run !== undefined; run = running.findParent(run.task))
       if (run.task.provider === provider) return failedResult("adapter_error", sameAdapterText(provider));
@@ -47,7 +49,7 @@ export function createRunChildTask({ store, eventLog, running, admission, enqueu
     if (parentRun.isOver) return parentHasEnded();
     parentRun.hasChildren = true;
     const { task } = await enqueue({
-      ...{ tenant, taskId: uuidv7(), parent, agentId, provider, request, traceparent },
+      ...{ tenant, taskId: uuidv7(), parent, agentId, provider, request, traceparent: runTraceparent(parent) },
       ...{ needs: [], fingerprint: "" },
     });
     await waitForEnd({ store, eventLog }, task);

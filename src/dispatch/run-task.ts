@@ -11,6 +11,7 @@ import { applyOutputStrategy, awaitsTools } from "../results/output-strategy.ts"
 import { storeLongTexts } from "../results/store-long-texts.ts";
 import type { Store } from "../store/store.ts";
 import type { DispatchedFile, StopCode, Task } from "../task.ts";
+import { type TracedTask, traceFields } from "../trace-context.ts";
 import { readAgentFile, readPromptFiles } from "../workspaces/prompt-files.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { writeWorkspaceFile } from "../workspaces/write-workspace-file.ts";
@@ -28,6 +29,8 @@ export interface RunOptions {
   schemas: SchemaChecker;
   /** Seconds without an event after which a streaming runtime counts as hung; 0 disables the check. */
   idleSeconds: number;
+  /** The trace context for what a task starts; null if it belongs to no trace. */
+  runTraceparent(task: TracedTask): string | null;
   /** Time that a stopped runtime may take to end before the task ends without it. */
   stopGraceMs: number;
 }
@@ -45,6 +48,7 @@ export type Run = ReturnType<typeof runTask>;
 export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptions) {
   const { store, eventLog, workspaces, metrics, logger } = options;
   const { provider } = task;
+  const traceparent = options.runTraceparent(task);
   const startedAt = performance.now();
   let outcome: Outcome | undefined;
   let request: ExecutionRequest | undefined;
@@ -84,7 +88,12 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
       if (task.request.files !== undefined) await writeFiles(task.request.files);
       const directories = workspaces.prepare(task, task.request.metadata?.["cwd"] as string | undefined);
       const { workspace } = directories;
-      request = buildExecutionRequest(task, { promptFiles: readPromptFiles(workspace), agent: readAgentFile(workspace), directories });
+      request = buildExecutionRequest(task, {
+        promptFiles: readPromptFiles(workspace),
+        agent: readAgentFile(workspace),
+        directories,
+        traceparent,
+      });
     } catch (error) {
       runtimeEnded.resolve();
       return failure("adapter_error", describeFault(error));
@@ -195,7 +204,10 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
   }
 
   function logUnexpected(err: unknown): void {
-    logger.error({ err, taskId: task.taskId, tenant: task.tenant, provider }, "unexpected error in a task run");
+    logger.error(
+      { err, taskId: task.taskId, tenant: task.tenant, provider, ...traceFields(traceparent) },
+      "unexpected error in a task run",
+    );
   }
 
   const run = {

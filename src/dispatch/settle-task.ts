@@ -2,12 +2,15 @@ import type { Logger } from "pino";
 import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
 import { type Metrics, toExemplar } from "../metrics.ts";
 import type { Task } from "../task.ts";
+import { traceFields } from "../trace-context.ts";
 
 /** The parts that `settleTask` informs about the end of a task. */
 export interface SettlementOptions {
   registry: AdapterRegistry;
   metrics: Metrics;
   logger: Logger;
+  /** The trace context of the run of a task. */
+  runTraceparent(task: Task): string | null;
 }
 
 /** Failures that may be caused by the runtime itself. They trigger a health check of the adapter. */
@@ -20,13 +23,13 @@ const SUSPICIOUS_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /** Records the stored end of a task: log line, metrics, adapter health. Waiting clients and parents learn of the end from the event log. */
-export function settleTask(task: Task, { registry, metrics, logger }: SettlementOptions): void {
-  logTaskEnd(task, { logger, metrics });
+export function settleTask(task: Task, { registry, ...log }: SettlementOptions): void {
+  logTaskEnd(task, log);
   if (SUSPICIOUS_CODES.has(task.result?.errorCode ?? "")) registry.suspect(task.provider);
 }
 
 /** Writes the one log line and the metrics of an ended task: always its ids, never its content. */
-export function logTaskEnd(task: Task, { logger, metrics }: { logger: Logger; metrics: Metrics }): void {
+export function logTaskEnd(task: Task, { logger, metrics, runTraceparent }: Omit<SettlementOptions, "registry">): void {
   const { provider, result, createdAt, startedAt, finishedAt } = task;
   // The system clock may have been set back while the task ran.
   const runMs = Math.max(0, (finishedAt ?? 0) - (startedAt ?? finishedAt ?? 0));
@@ -47,6 +50,7 @@ export function logTaskEnd(task: Task, { logger, metrics }: { logger: Logger; me
       runMs,
       restarts: task.restarts,
       traceparent: task.traceparent ?? undefined,
+      ...traceFields(runTraceparent(task)),
     },
     "task ended",
   );

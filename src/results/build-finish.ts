@@ -11,17 +11,17 @@ import type { MarkedResult } from "./store-long-texts.ts";
  * already stored.
  */
 export function buildFinish(task: Task, result: ExecutionResult, marked: MarkedResult | null = null): Finish {
-  const { status, output, outputs, usage, costUsd, model, durationMs, errorCode, error } = result;
+  const { status, output, outputs, usage, costUsd, model, durationMs, errorCode, error, connection } = result;
   const state: FinalState = status === "ok" ? "completed" : errorCode === "cancelled" ? "cancelled" : "failed";
   const event =
     status === "ok"
       ? ({
           type: "execution.completed",
-          data: encodeEventData({ output: output ?? null, outputs, usage, costUsd, model, durationMs }),
+          data: encodeEventData({ output: output ?? null, outputs, usage, costUsd, model, durationMs, connection }),
         } as const)
       : ({
           type: "execution.failed",
-          data: encodeEventData({ error: error ?? "The task failed.", errorCode, usage, costUsd, durationMs }),
+          data: encodeEventData({ error: error ?? "The task failed.", errorCode, usage, costUsd, durationMs, connection }),
         } as const);
   const resultJson = encodeResult(marked?.result ?? result);
   const callback = (finishedAt: number): NewCallback => {

@@ -29,6 +29,7 @@ import type {
 } from "./records.ts";
 import type { ListedAgent, TaskFilter, TaskPage, TaskSearch } from "./task-list-records.ts";
 import type { NewTicket, RedeemedTicket, StoredSession } from "./ticket-records.ts";
+import type { TraceLimits, TracePage } from "./trace-records.ts";
 import type { UsageDimension, UsageSum } from "./usage-records.ts";
 import type { ClaimedDelivery, NewDeliveries, WebhookCounts, WebhookDelivery, WebhookKey, WebhookPage } from "./webhook-records.ts";
 
@@ -195,6 +196,19 @@ export interface WebhookStore {
   redeliverWebhookIfDead(key: WebhookKey, id: string): Promise<WebhookDelivery | null>;
 }
 
+/** The export of traces, which one process at a time does. */
+export interface TraceStore {
+  /**
+   * Claims the position of the export for a process, or renews its claim, and returns the position: at first the end of the log. Null while
+   * another process holds it.
+   */
+  claimTracePosition(holder: string, forMs: number): Promise<number | null>;
+  /** Moves the position, if the process still holds it. Returns false otherwise. */
+  moveTracePosition(holder: string, to: number): Promise<boolean>;
+  /** Reads the ends of runs and callbacks after an event, with what their spans need, oldest first. */
+  readTraceEnds(after: number, limits: TraceLimits): Promise<TracePage>;
+}
+
 /** Tool calls that wait for a decision. */
 export interface ApprovalStore {
   /** Stores the approval together with its event; null when the task is not running, or has too many pending approvals. */
@@ -279,6 +293,7 @@ export interface Store
     EventStore,
     CallbackStore,
     WebhookStore,
+    TraceStore,
     ApprovalStore,
     DeletionStore,
     UsageStore,

@@ -1,3 +1,4 @@
+import { createRepeatedPass } from "../events/repeated-pass.ts";
 import type { WebhookStore } from "../store/store.ts";
 import type { NewDelivery } from "../store/webhook-records.ts";
 import { type CatchUpOptions, createCatchUp } from "./catch-up.ts";
@@ -26,11 +27,6 @@ export function createLogFollower({ onFault, ...options }: LogFollowerOptions) {
   const { store, subscriptions, onDeliveries } = options;
   /** Deliveries of events that the log does not contain. They are stored with the next pass. */
   let extra: { subscription: Subscription; delivery: NewDelivery }[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  let timerAt = Number.POSITIVE_INFINITY;
-  let startedAt = Number.NEGATIVE_INFINITY;
-  let passing: Promise<void> | null = null;
-  let isWoken = false;
   /** Webhooks that may have new events. */
   let woken = new Set<Subscription>();
   /** When the last pass over all webhooks began, by the monotonic clock. */
@@ -41,35 +37,17 @@ export function createLogFollower({ onFault, ...options }: LogFollowerOptions) {
   const isWanted = (subscription: Subscription): boolean => isOpen && subscriptions().includes(subscription);
   const catchUp = createCatchUp({ ...options, isWanted, onThrough: positions.note });
 
-  /** Starts a pass after this time, or earlier if one is due before. */
-  function passIn(ms: number): void {
-    const now = performance.now();
-    const at = Math.max(now + ms, startedAt + LEAST_PASS_MS);
-    if (!isOpen || at >= timerAt) return;
-    clearTimeout(timer);
-    timerAt = at;
-    timer = setTimeout(() => {
-      timerAt = Number.POSITIVE_INFINITY;
-      if (passing === null) passing = pass();
-      else isWoken = true;
-    }, at - now);
-  }
+  const passes = createRepeatedPass({ pass, pollMs: POLL_MS, leastMs: LEAST_PASS_MS, faultPauseMs: FAULT_PAUSE_MS, onFault: failPass });
 
   async function pass(): Promise<void> {
-    startedAt = performance.now();
-    isWoken = false;
-    let pauseMs = POLL_MS;
-    try {
-      await storeExtra();
-      await positions.keep();
-      for (const subscription of takeDue()) if (!(await catchUp(subscription))) keepSoon();
-    } catch (error) {
-      if (isOpen) onFault(error);
-      pauseMs = FAULT_PAUSE_MS;
-      wakeAll();
-    }
-    passing = null;
-    passIn(isWoken ? 0 : pauseMs);
+    await storeExtra();
+    await positions.keep();
+    for (const subscription of takeDue()) if (!(await catchUp(subscription))) keepSoon();
+  }
+
+  function failPass(error: unknown): void {
+    if (isOpen) onFault(error);
+    wakeAll();
   }
 
   /** Takes the webhooks that may have new events; at regular intervals all of them. */
@@ -88,7 +66,7 @@ export function createLogFollower({ onFault, ...options }: LogFollowerOptions) {
   /** Another node, which has another version of the file, has removed a position. The next pass adds it again. */
   function keepSoon(): void {
     positions.check();
-    isWoken = true;
+    passes.wakeIn(0);
     wakeAll();
   }
 
@@ -106,33 +84,32 @@ export function createLogFollower({ onFault, ...options }: LogFollowerOptions) {
     async start(): Promise<void> {
       await positions.keep();
       isOpen = true;
-      passIn(0);
+      passes.start();
     },
     /** Call it when this node has stored an event that these webhooks may get. */
     wake(these: readonly Subscription[]): void {
       for (const subscription of these) woken.add(subscription);
-      if (these.length > 0) passIn(0);
+      if (these.length > 0) passes.wakeIn(0);
     },
     /** Call it when another node has stored events. */
     wakeSoon(): void {
       wakeAll();
-      passIn(HINT_PASS_MS);
+      passes.wakeIn(HINT_PASS_MS);
     },
     /** Call it when the webhooks have changed. */
     onChanged(): void {
       positions.check();
       wakeAll();
-      passIn(0);
+      passes.wakeIn(0);
     },
     /** Stores deliveries of an event that the log does not contain. Repeats it until it succeeds. */
     add(subscription: Subscription, delivery: NewDelivery): void {
       extra.push({ subscription, delivery });
-      passIn(0);
+      passes.wakeIn(0);
     },
     async close(): Promise<void> {
       isOpen = false;
-      clearTimeout(timer);
-      await passing;
+      await passes.close();
     },
   };
 }

@@ -15,7 +15,7 @@ test("durations are not negative when the system clock is set back while a task 
     finishedAt: 10_000,
     result: { status: "ok", durationMs: 5, connection: "cli" },
   });
-  logTaskEnd(task, { logger, metrics });
+  logTaskEnd(task, { logger, metrics, runTraceparent: ({ traceparent }) => traceparent });
   expect(JSON.parse(lines[0] ?? "")).toMatchObject({ queuedMs: 0, runMs: 0 });
   const { values } = await metrics.executionDuration.get();
   expect(values.find(({ metricName }) => metricName?.endsWith("_sum"))?.value).toBe(0);

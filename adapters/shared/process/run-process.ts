@@ -41,6 +41,8 @@ export interface ProcessOptions {
   /** The whole environment, except the task marker, TMPDIR and HOME. Nothing else is inherited. */
   env: Readonly<Record<string, string>>;
   taskId: string;
+  /** The trace context of the task, which the process gets as TRACEPARENT. */
+  traceparent?: string | undefined;
   tmp: string;
   home: string;
   workspace: string;
@@ -171,7 +173,8 @@ const starts = createTurns();
 async function spawn({ sandbox, ...options }: ProcessOptions, stdout: number | "pipe") {
   // Loaded with the first process, because it takes 4 MB of memory.
   const { execa } = await import("execa");
-  const { cwd, env, taskId, tmp, home } = options;
+  const { cwd, taskId, traceparent, tmp, home } = options;
+  const env = traceparent === undefined ? options.env : { ...options.env, TRACEPARENT: traceparent };
   const [program = "", ...programArguments] = sandbox === null ? options.argv : createSandboxCommand(sandbox, options);
   await starts.take("start", () => nextTurn());
   const subprocess = execa(program, programArguments, {

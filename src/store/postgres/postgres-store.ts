@@ -37,6 +37,7 @@ import { createTaskStatusReads } from "./task-status-reads.ts";
 import { createTaskWrites } from "./task-writes.ts";
 import { createTicketReads } from "./ticket-reads.ts";
 import { createTicketWrites } from "./ticket-writes.ts";
+import { createTraceOperations } from "./trace-operations.ts";
 import { createUsageReads } from "./usage-reads.ts";
 import { createWebhookOutbox } from "./webhook-outbox.ts";
 import { writeKinds } from "./write-kinds.ts";
@@ -160,6 +161,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...createEventReads(reader, tail.lastEventNumber),
     ...createCallbackReads(reader, { readGapped, correctSchedule: schedule.correct, writer, ...outbox }),
     ...createWebhookOutbox(reader, { correctSchedule: schedule.correct, onReleased: () => hints.send("deliveries"), clock }),
+    ...createTraceOperations(reader, clock),
     ...createApprovalReads(reader),
     ...createApprovalWrites(writer),
     ...createResumeTokenReads(reader),

@@ -15,6 +15,7 @@ import { createTaskListOperations } from "./task-list-operations.ts";
 import { createTaskOperations } from "./task-operations.ts";
 import { createTaskStatusOperations } from "./task-status-operations.ts";
 import { createTicketOperations } from "./ticket-operations.ts";
+import { createTraceOperations } from "./trace-operations.ts";
 import { createUsageOperations } from "./usage-operations.ts";
 import { createWebhookOperations } from "./webhook-operations.ts";
 
@@ -57,6 +58,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     ...agents.operations,
     ...callbacks.operations,
     ...webhooks.operations,
+    ...createTraceOperations(driver, clock),
     ...createResumeTokenOperations(driver),
     ...deletions.operations,
     ...tickets.operations,

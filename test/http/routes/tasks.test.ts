@@ -131,7 +131,11 @@ test("everything that a task reports is in its events, its result and its callba
     { ...envelope, type: "tool.invoked", data: { toolCallId: "call-1", toolName: "list", input: { path: "." } } },
     { ...envelope, type: "tool.completed", data: { toolCallId: "call-1", toolName: "list", output: ["a.md"], isError: false } },
     { ...envelope, type: "assistant.text", data: { content: "One file." } },
-    { ...envelope, type: "execution.completed", data: { output, outputs, usage, costUsd, model, durationMs } },
+    {
+      ...envelope,
+      type: "execution.completed",
+      data: { output, outputs, usage, costUsd, model, durationMs, connection: others.connection },
+    },
   ]);
 
   await askUntil(

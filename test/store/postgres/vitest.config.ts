@@ -30,7 +30,7 @@ export default defineConfig({
           "test/store/postgres/**/*.test.ts",
           "test/support/postgres/**/*.test.ts",
           "test/cli/backup.test.ts",
-          "test/{http,websocket,callbacks,webhooks,approvals,events,dispatch,access,queries,crash}/**/*.test.ts",
+          "test/{http,websocket,callbacks,webhooks,traces,approvals,events,dispatch,access,queries,crash}/**/*.test.ts",
         ],
     exclude: [
       "**/node_modules/**",

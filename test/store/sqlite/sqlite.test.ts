@@ -9,12 +9,14 @@ import { openStore } from "../../../src/store/sqlite/open-store.ts";
 import type { TaskFilter } from "../../../src/store/task-list-records.ts";
 import { taskStates } from "../../../src/task.ts";
 import { newFinish, newTask, started, storeConformance } from "../../conformance/store.ts";
+import { traceConformance } from "../../conformance/trace-store.ts";
 import { webhookConformance } from "../../conformance/webhook-store.ts";
 import { sqliteSubject } from "../../support/sqlite-subject.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 storeConformance(sqliteSubject);
 webhookConformance(sqliteSubject);
+traceConformance(sqliteSubject);
 
 const fileIn = async () => path.join(await temporaryDirectory(), "bridge.db");
 

@@ -1,0 +1,107 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { type BridgeProgram, dispatchTask, startBridgeProgram } from "../test/support/bridge-program.ts";
+import { until } from "../test/support/until.ts";
+import { startCollector } from "../test/traces/start-collector.ts";
+import { median } from "./statistics.ts";
+
+const usage = `Usage: node bench/traces.ts [--rounds n] [--tasks n] [--at-once n]
+
+Measures the CPU time of Bridge for each task with and without traces. The rounds alternate between the two.
+`;
+/** Maximum ratio of the CPU time with traces to the CPU time without them. */
+const GOAL = 1.03;
+/** Ticks of the CPU times in /proc per second. */
+const TICKS_PER_SECOND = 100;
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "7" },
+    tasks: { type: "string", default: "4000" },
+    "at-once": { type: "string", default: "16" },
+    help: { type: "boolean", short: "h" },
+  },
+});
+if (values.help === true) process.stdout.write(usage);
+else process.exitCode = await main(Number(values.rounds), Number(values.tasks), Number(values["at-once"]));
+
+async function main(rounds: number, tasks: number, atOnce: number): Promise<number> {
+  const load = loadavg()[0]?.toFixed(2);
+  const collector = await startCollector();
+  const ratios: number[] = [];
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      const sides = [{}, collector.settings];
+      const times: number[] = [];
+      // The first one of each round changes, so that a slow change of the machine affects both.
+      for (const side of round % 2 === 0 ? [0, 1] : [1, 0])
+        times[side] = await measure(sides[side] as Record<string, string>, tasks, atOnce);
+      const [off = 0, on = 0] = times;
+      ratios.push(on / off);
+      console.log(
+        `round ${round + 1}: ${off.toFixed(0)} µs per task without traces, ${on.toFixed(0)} µs with traces, ratio ${(on / off).toFixed(3)}`,
+      );
+    }
+  } finally {
+    await collector.close();
+  }
+  const ratio = median(ratios);
+  console.log(`median ratio ${ratio.toFixed(3)}, goal at most ${GOAL}, ${collector.unique().length} spans received, load ${load}`);
+  return ratio <= GOAL ? 0 : 1;
+}
+
+/** Returns the CPU time of a Bridge for each task, in µs, until the collector has the spans. */
+async function measure(settings: Readonly<Record<string, string>>, tasks: number, atOnce: number): Promise<number> {
+  const directory = mkdtempSync(path.join(tmpdir(), "bridge-bench-"));
+  let kill = (): void => {};
+  const bridge = await startBridgeProgram(
+    directory,
+    {
+      ...settings,
+      BRIDGE_DATABASE_URL: `sqlite:${path.join(directory, "bridge.db")}`,
+      BRIDGE_ADAPTERS: path.join(import.meta.dirname, "noop-adapter.ts"),
+      BRIDGE_MAX_CONCURRENT: "10000",
+      BRIDGE_LOG_LEVEL: "info",
+    },
+    (act) => {
+      kill = act as () => void;
+    },
+  );
+  try {
+    await run(bridge, "warm", Math.ceil(tasks / 4), atOnce);
+    const before = readCpuTicks(bridge.pid);
+    await run(bridge, "task", tasks, atOnce);
+    if (settings["OTEL_EXPORTER_OTLP_ENDPOINT"] !== undefined) await until(() => hasExported(bridge, Math.ceil(tasks * 1.25)), 60_000);
+    return ((readCpuTicks(bridge.pid) - before) / TICKS_PER_SECOND / tasks) * 1e6;
+  } finally {
+    kill();
+    await bridge.exited;
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** Runs tasks, each of which is dispatched when an earlier one was accepted. */
+async function run(bridge: BridgeProgram, prefix: string, tasks: number, atOnce: number): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < tasks; index = next++) {
+      const response = await dispatchTask(bridge, { taskId: `${prefix}-${index}`, agentId: `a-${index % atOnce}`, message: "go" });
+      await response.body?.cancel();
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+/** Whether the spans of all tasks are exported: a dispatch, a wait in the queue and a run for each. */
+async function hasExported(bridge: BridgeProgram, tasks: number): Promise<boolean> {
+  const metrics = await (await bridge.call("GET", "/metrics")).text();
+  return Number(/bridge_trace_spans_total\{outcome="exported"\} (\d+)/.exec(metrics)?.[1] ?? 0) >= 3 * tasks;
+}
+
+/** The user and system time of a process. */
+function readCpuTicks(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return Number(fields[11]) + Number(fields[12]);
+}

@@ -1,0 +1,25 @@
+import type { SpanKey } from "../trace-context.ts";
+
+/** The value of an attribute. */
+export type AttributeValue = string | number | boolean | readonly string[];
+
+/** A span that has ended. Times are ms since the epoch. */
+export interface Span {
+  name: string;
+  kind: "server" | "client" | "internal";
+  traceId: string;
+  spanId: string;
+  /** Null for the root of a trace. */
+  parent: { spanId: string; isRemote: boolean } | null;
+  startAt: number;
+  endAt: number;
+  attributes: Readonly<Record<string, AttributeValue>>;
+  /** Whether what it describes failed. The error is in the attribute `error.type`. */
+  isError: boolean;
+}
+
+/** What all spans of a task share. */
+export interface SpanBase {
+  traceId: string;
+  id(key: SpanKey): string;
+}

@@ -1,0 +1,37 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { newFinish, newTask, type StoreSubject, started } from "./store.ts";
+
+const limits = { ends: 10, events: 100, head: 20, request: 10_000 };
+
+/** Checks the export of traces of a storage engine. */
+export function traceConformance(subject: StoreSubject): void {
+  describe(`traces in the store: ${subject.name}`, () => {
+    test("begin at the end of the log, and one process at a time reads the ends with the events of their runs", async () => {
+      const { store, close } = await subject.open(() => 1_000);
+      onTestFinished(close);
+      await store.finishTaskIfRunning(await started(store, { taskId: "earlier" }), newFinish());
+      const position = (await store.claimTracePosition("a", 60_000)) as number;
+      expect(position).toBe(store.lastEventNumber());
+      const task = await started(store, { taskId: "next", request: { ...newTask().request, message: "Tidy up." } });
+      await store.appendEventsIfRunning(task, [
+        { type: "assistant.text", data: '{"content":"not a span"}' },
+        { type: "tool.invoked", data: '{"toolCallId":"c1","toolName":"look","input":{}}' },
+      ]);
+      await store.finishTaskIfRunning(task, newFinish());
+      const page = await store.readTraceEnds(position, limits);
+      expect(page).toMatchObject({ through: store.lastEventNumber(), hasMore: false, skipped: 0 });
+      expect(page.ends.map(({ type, at, callback }) => ({ type, at, callback }))).toEqual([
+        { type: "execution.completed", at: 1_000, callback: null },
+      ]);
+      expect(page.ends[0]?.events.map(({ type, head }) => [type, head.slice(0, 20)])).toEqual([
+        ["execution.started", expect.any(String)],
+        ["tool.invoked", '{"toolCallId":"c1","'],
+      ]);
+      expect(page.ends[0]?.task).toMatchObject({ taskId: "next", parentSeq: null, traceparent: null, createdAt: 1_000 });
+      expect(page.ends[0]?.request).toContain("Tidy up.");
+      expect(await store.moveTracePosition("b", page.through)).toBe(false);
+      expect(await store.moveTracePosition("a", page.through)).toBe(true);
+      expect(await store.claimTracePosition("a", 60_000)).toBe(page.through);
+    });
+  });
+}
