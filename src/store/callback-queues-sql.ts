@@ -14,14 +14,17 @@ export const pendingQueues = `WITH RECURSIVE waiting (origin) AS (
 
 /**
  * The earliest end among the first task of each tenant with a pending callback. Jumps from tenant to tenant along the index, so the cost
- * does not depend on the number of callbacks.
+ * does not depend on the number of callbacks. The comparison of rows makes PostgreSQL use
+ * this index. It would read the callbacks in the order of their tasks for `min(task)`.
  */
 export const oldestPending = `WITH RECURSIVE owner (tenant) AS (
     SELECT min(tenant) FROM callback
     UNION ALL
     SELECT (SELECT min(tenant) FROM callback WHERE tenant > owner.tenant) FROM owner WHERE owner.tenant IS NOT NULL)
-  SELECT min(t.finished_at) AS at FROM owner
-    JOIN task t ON t.seq = (SELECT min(task) FROM callback c WHERE c.tenant = owner.tenant AND c.state = 'pending')`;
+  SELECT min((SELECT finished_at FROM task WHERE seq = (
+    SELECT CASE WHEN c.tenant = owner.tenant AND c.state = 'pending' THEN c.task END FROM callback c
+    WHERE (c.tenant, c.state, c.task) > (owner.tenant, 'pending', 0) ORDER BY c.tenant, c.state, c.task LIMIT 1))) AS at
+  FROM owner WHERE owner.tenant IS NOT NULL`;
 
 /** The pending callbacks of one row of `queue`. */
 export const pendingOfQueue = "FROM callback c WHERE c.state = 'pending' AND c.origin = queue.origin AND c.tenant = queue.tenant";
