@@ -43,7 +43,11 @@ describe("Dockerfile", () => {
     expect(all("USER").at(-1)).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     expect(all("RUN").find((rest) => rest.includes("npm ci"))).toContain("--omit=dev");
     // The target `agents` is not part of the default target.
-    expect(all("RUN").filter((rest) => !rest.includes("bubblewrap")).join("\n")).not.toMatch(/build-essential|python|gcc|make\b/);
+    expect(
+      all("RUN")
+        .filter((rest) => !rest.includes("bubblewrap"))
+        .join("\n"),
+    ).not.toMatch(/build-essential|python|gcc|make\b/);
     expect(all("HEALTHCHECK")[0]).toContain("/healthz");
   });
 
