@@ -112,19 +112,8 @@ export async function createEngine(
   const hasSlots = (provider: string): boolean => cluster === null || config.maxConcurrent(provider) > 0;
   const adapters = createAvailableAdapters(registry, view, hasSlots);
   const dispatcher = createDispatcher({
-    store,
-    adapters,
-    view,
-    cluster,
+    ...{ store, adapters, view, cluster, eventLog, approvals, registry, workspaces, guard, schemas, metrics, logger },
     nodeGraceMs: graceMs,
-    eventLog,
-    approvals,
-    registry,
-    workspaces,
-    guard,
-    schemas,
-    metrics,
-    logger,
     maxConcurrent: config.maxConcurrent,
     queueLimit: config.queueLimit,
     quotaOf: (tenant) => ({ ...config.quota, ...tokens.quotaOf(tenant) }),
