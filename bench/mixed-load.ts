@@ -64,6 +64,7 @@ async function run(minutes: number, perSecond: number): Promise<number> {
   const counts = await applyLoad(bridge, { origins: receivers.origins, perSecond, isRunning });
   await sampling;
 
+  await bridge.disconnect();
   const settledBy = performance.now() + SETTLE_LIMIT_MS;
   let after = await bridge.sample();
   const isSettled = (): boolean => after.open.length === 0 && after.files <= before.files + SPARE_FILES;
@@ -129,7 +130,7 @@ async function startBridge() {
   const [line] = (await Promise.race([once(lines, "line"), exited.then(() => ["{}"])])) as [string];
   const { address } = JSON.parse(line) as { address?: string };
   if (address === undefined) throw new Error("Bridge did not start.");
-  const dispatcher = new Agent({ connections: 64 });
+  let dispatcher = new Agent({ connections: 64 });
   const headers = { authorization: `Bearer ${readFileSync(path.join(dataDir, "token"), "utf8").trim()}` };
   const call = (method: string, target: string, body?: object) =>
     fetch(address + target, {
@@ -149,6 +150,11 @@ async function startBridge() {
       const readValue = (name: string): number => Number(lines.find((one) => one.startsWith(`${name} `))?.split(" ")[1]);
       const open = lines.filter((one) => gauges.some((name) => one.startsWith(name)) && Number(one.split(" ")[1]) !== 0);
       return { rss: readValue("process_resident_memory_bytes") / 1e6, files: readValue("process_open_fds"), open };
+    },
+    /** Closes the idle connections of the load. */
+    async disconnect(): Promise<void> {
+      await dispatcher.close();
+      dispatcher = new Agent({ connections: 1 });
     },
     async close(): Promise<number | null> {
       await dispatcher.destroy();
@@ -203,7 +209,13 @@ async function applyLoad(bridge: Bridge, { origins, perSecond, isRunning }: Load
     const kind = number % 10;
     const taskId = `mixed-${number}`;
     const message = kind === 1 ? "ask" : kind === 2 ? "wait" : "answer";
-    const body = { taskId, provider: kind === 0 ? "command" : "mixed", agentId: `agent-${number % 50}`, message, approvals: "ask" };
+    const body = {
+      taskId,
+      provider: kind === 0 ? "command" : "mixed",
+      agentId: `agent-${number % 50}`,
+      message,
+      ...(kind !== 0 && { approvals: "ask" }),
+    };
     // A receiver that hangs gets few callbacks, because each of them occupies it for 15 s.
     const origin = number % 200 === 0 ? origins[5] : origins[number % origins.length === 5 ? 0 : number % origins.length];
     const { status, body: answer } = await bridge.call("POST", "/api/v2/dispatch", { ...body, callbackUrl: `${origin}/${taskId}` });
