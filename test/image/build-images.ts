@@ -77,7 +77,6 @@ async function writeBuildSettings(): Promise<string> {
 }
 
 async function build(tag: string, settings: string, args: string[]): Promise<void> {
-  const startedAt = performance.now();
   const network = ["--network", "host", "--volume", `${settings}:/usr/local/etc:ro`];
   const isolation = ["--isolation", "oci", "--runtime", "runc", "--ulimit", "nofile=4096:4096"];
   await run("buildah", [
@@ -93,7 +92,6 @@ async function build(tag: string, settings: string, args: string[]): Promise<voi
     tag,
     repository,
   ]);
-  console.log(`${tag}: built in ${Math.round((performance.now() - startedAt) / 1000)} s`);
 }
 
 function run(program: string, args: string[], stdout: "inherit" | "pipe" = "inherit") {
