@@ -6,8 +6,8 @@ import type { Tokens } from "../access/tokens.ts";
 import { type AdapterRegistry, createAdapterRegistry, type LoadedAdapter } from "../adapters/adapter-registry.ts";
 import { createAvailableAdapters } from "../adapters/available-adapters.ts";
 import { createApprovals } from "../approvals/approvals.ts";
-import { createCallbackWorker } from "../callbacks/callback-worker.ts";
-import { createClusterView, createLoneView } from "../cluster/cluster-view.ts";
+import { type CallbackWorker, createCallbackWorker } from "../callbacks/callback-worker.ts";
+import { type ClusterView, createClusterView, createLoneView } from "../cluster/cluster-view.ts";
 import { createMembership } from "../cluster/membership.ts";
 import { createLoneDirectory, createNodeDirectory } from "../cluster/node-directory.ts";
 import { loadNodeIdentity } from "../cluster/node-identity.ts";
@@ -17,7 +17,7 @@ import { createEventLog, type EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Lookup } from "../network/dns-resolver.ts";
 import { createSchemaChecker } from "../requests/schema-checker.ts";
-import type { ClusterStore, NodeIdentity } from "../store/cluster-store.ts";
+import type { ClusterStore, Hint, NodeIdentity } from "../store/cluster-store.ts";
 import { openStore } from "../store/open-store.ts";
 import { createFaultLog } from "../store/sqlite/fault-log.ts";
 import type { Store } from "../store/store.ts";
@@ -25,7 +25,7 @@ import { formatTraceparent, type TracedTask } from "../trace-context.ts";
 import { createProviderTraits } from "../traces/describe-providers.ts";
 import { type OpenedTraces, openTraces } from "../traces/open-traces.ts";
 import { createTraceExporter, type TraceExporter } from "../traces/trace-exporter.ts";
-import { createWebhooks } from "../webhooks/webhooks.ts";
+import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
 import { createWorkspaces } from "../workspaces/workspace-directories.ts";
 import { describeAdapters, describeNode } from "./describe-node.ts";
 import { createNetwork } from "./network.ts";
@@ -128,16 +128,7 @@ export async function createEngine(
   view.onRead(() => {
     if (view.nodes().some(({ id, state }) => id === node.id && state === "draining")) onDrainRequested();
   });
-  onHint((hint) => {
-    metrics.hints.inc({ kind: hint.split(":", 1)[0] as string });
-    if (hint === "nodes") void view.refresh();
-    else if (hint === "events") {
-      webhooks.onForeignEvents();
-      traces?.onForeignEvents();
-    } else if (hint === "deliveries") webhooks.onDeliveriesReleased();
-    else if (hint.startsWith("callbacks:")) callbackWorker.searchSoon();
-    else if (hint.startsWith("queue:")) dispatcher.onQueueHint(hint.slice("queue:".length));
-  });
+  onHint(createHintHandler({ metrics, view, webhooks, traces, callbackWorker, dispatcher }));
 
   const report = { describeAdapters: () => describeAdapters(registry, dispatcher), isDraining: () => dispatcher.draining };
   // A lone Bridge has no settings to compare.
@@ -177,6 +168,28 @@ export async function createEngine(
     ...{ guardedFetch, callbackWorker, webhooks, traces, schemas, registry, dispatcher, startAdapters },
     runGit: createRunGit({ environment, sandbox: sandbox.sandbox }),
   };
+}
+
+/** Creates the function that passes the hints of other nodes to the parts that they concern. */
+function createHintHandler({ metrics, view, webhooks, traces, callbackWorker, dispatcher }: HintedParts) {
+  return (hint: Hint): void => {
+    metrics.hints.inc({ kind: hint.split(":", 1)[0] as string });
+    if (hint === "nodes") void view.refresh();
+    else if (hint === "events") {
+      webhooks.onForeignEvents();
+      traces?.onForeignEvents();
+    } else if (hint === "deliveries") webhooks.onDeliveriesReleased();
+    else if (hint.startsWith("callbacks:")) callbackWorker.searchSoon();
+    else if (hint.startsWith("queue:")) dispatcher.onQueueHint(hint.slice("queue:".length));
+  };
+}
+
+interface HintedParts extends Pick<EngineOptions, "metrics"> {
+  view: ClusterView;
+  webhooks: Webhooks;
+  traces: TraceExporter | null;
+  callbackWorker: CallbackWorker;
+  dispatcher: Dispatcher;
 }
 
 /** Creates the exporter of traces; null without traces. */

@@ -1,4 +1,4 @@
-import type { NormalizedUsage, TaskErrorCode } from "./wire.ts";
+import type { ConnectionKind, NormalizedUsage, TaskErrorCode } from "./wire.ts";
 
 /** Data of each event type. Data above 256 KiB is cut and has `truncated: true`. */
 interface EventData {
@@ -25,8 +25,18 @@ interface EventData {
     costUsd?: number;
     model?: string;
     durationMs: number;
+    /** Absent in events of earlier versions. */
+    connection?: ConnectionKind;
   };
-  "execution.failed": { error: string; errorCode?: TaskErrorCode; usage?: NormalizedUsage; costUsd?: number; durationMs: number };
+  "execution.failed": {
+    error: string;
+    errorCode?: TaskErrorCode;
+    usage?: NormalizedUsage;
+    costUsd?: number;
+    durationMs: number;
+    /** Absent in events of earlier versions. */
+    connection?: ConnectionKind;
+  };
   "callback.delivered": { attempts: number; status: number | null };
   "callback.dead": { attempts: number; lastStatus: number | null; lastError: string | null };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { adapterEventData, type EventType, eventEnvelopeSchema, eventTypes, normalizedUsageSchema } from "#contract";
+import { adapterEventData, connections, type EventType, eventEnvelopeSchema, eventTypes, normalizedUsageSchema } from "#contract";
 import { errorCodeSchema } from "../wire/result-schema.ts";
 import { timestamp } from "../wire/timestamps.ts";
 
@@ -9,6 +9,7 @@ const spent = {
   usage: normalizedUsageSchema.optional(),
   costUsd: z.number().nonnegative().optional(),
   durationMs: z.number().nonnegative(),
+  connection: z.enum(connections).optional().describe("How Bridge reached the runtime. Absent in events of earlier versions."),
 };
 const count = z.number().int();
 const truncated = z

@@ -78,7 +78,7 @@ describe("one task", () => {
     }));
     expect(reported).toEqual([
       { type: "execution.started", data: { agentId: "writer" } },
-      { type: "execution.failed", data: { error: expect.any(String), errorCode: "cancelled", durationMs: 0 } },
+      { type: "execution.failed", data: { error: expect.any(String), errorCode: "cancelled", durationMs: 0, connection: "in-process" } },
     ]);
   });
 });

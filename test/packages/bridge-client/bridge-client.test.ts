@@ -105,6 +105,7 @@ test("events of a task have the data that their type declares", async () => {
     costUsd: 0.25,
     model: "small",
     durationMs: expect.any(Number),
+    connection: "in-process",
   } satisfies Required<Omit<DataOf<"execution.completed">, "truncated">>);
   expect(await collect(client.events(taskId, { after: events.at(-2)?.id }))).toEqual([events.at(-1)]);
   expect(await collect(client.events(taskId, { after: events.at(-1)?.id }))).toEqual([]);
