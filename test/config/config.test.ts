@@ -63,6 +63,7 @@ test("an empty environment results in the documented defaults", () => {
     metricsPublic: false,
     logLevel: "info",
     logsRequests: false,
+    traces: null,
     adapterSettings: {
       "acp:": { agents: {} },
       "bridge-claude": { maxRuns: 200 },
@@ -106,6 +107,7 @@ type Row = {
 
 /** What PostgreSQL requires in addition to its URL. */
 const shared = { BRIDGE_GATEWAY_TOKEN_HASH: hash, BRIDGE_SANDBOX: "off" };
+const withTraces = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
 const onPostgres = { BRIDGE_DATABASE_URL: "postgres://db.test/b", ...shared };
 
 const quotaRow = (field: keyof Config["quota"]): Row => ({
@@ -383,6 +385,36 @@ const table: Record<string, Row> = {
     ],
     bad: ["yes", "TRUE"],
   },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    good: [
+      ["http://127.0.0.1:4318", ({ traces }) => traces?.url, "http://127.0.0.1:4318/v1/traces"],
+      ["https://collector.example/otlp/", ({ traces }) => traces?.url, "https://collector.example/otlp/v1/traces"],
+    ],
+    bad: ["collector:4318", "grpc://collector:4317"],
+  },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
+    good: [["https://collector.example/spans", ({ traces }) => traces?.url, "https://collector.example/spans"]],
+    bad: ["collector.example/spans"],
+  },
+  OTEL_TRACES_SAMPLER: {
+    good: [["traceidratio", ({ traces }) => traces?.sampler, { name: "traceidratio", ratio: 1 }]],
+    bad: [],
+    needs: withTraces,
+  },
+  OTEL_TRACES_SAMPLER_ARG: { good: [["0.25", ({ traces }) => traces?.sampler.ratio, 0.25]], bad: [], needs: withTraces },
+  OTEL_SDK_DISABLED: {
+    good: [
+      ["true", ({ traces }) => traces, null],
+      ["false", ({ traces }) => traces !== null, true],
+    ],
+    bad: [],
+    needs: withTraces,
+  },
+  BRIDGE_OTEL_CONTENT: {
+    good: [["messages", ({ traces }) => traces?.content, { messages: true, tools: false }]],
+    bad: ["prompts"],
+    needs: withTraces,
+  },
   BRIDGE_LOG_LEVEL: {
     good: [
       ["debug", ({ logLevel }) => logLevel, "debug"],
@@ -438,6 +470,18 @@ describe.each(Object.entries(table))("%s", (name, { good, bad, needs }) => {
     const { maxConcurrent: __, ...defaults } = load({});
     expect(config).toEqual(defaults);
   });
+});
+
+test("a fault of a sampler is reported only with traces", () => {
+  const faulty = { OTEL_TRACES_SAMPLER: "jaeger_remote", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };
+  expect(loadConfig(faulty).warnings).toEqual([]);
+  expect(faultsOf({ ...withTraces, ...faulty })).toEqual([
+    expect.stringMatching(/^OTEL_TRACES_SAMPLER: must be one of always_on/),
+    expect.stringMatching(/^OTEL_EXPORTER_OTLP_PROTOCOL: Bridge exports traces over http\/protobuf only/),
+  ]);
+  expect(faultsOf({ ...withTraces, OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "2" })).toEqual([
+    "OTEL_TRACES_SAMPLER_ARG: must be a number from 0 to 1",
+  ]);
 });
 
 test("the error for an invalid number or choice contains the value", () => {
