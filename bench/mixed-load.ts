@@ -21,6 +21,7 @@ const GOAL = 1.1;
 const MIN_JUDGED_MINUTES = 10;
 /** Everything that the load has started ends in this time: timeouts, retries and idle connections. */
 const SETTLE_LIMIT_MS = 180_000;
+const WARM_UP_MS = 10_000;
 /** Descriptors that may be open at the end in addition to those at the beginning, such as the connection of the sampler. */
 const SPARE_FILES = 4;
 const gauges = [
@@ -48,8 +49,10 @@ async function run(minutes: number, perSecond: number): Promise<number> {
   const load = loadavg()[0]?.toFixed(2);
   const bridge = await startBridge();
   const receivers = await startReceivers();
-  await delay(2000);
-  const before = await bridge.sample();
+  // The first tasks start threads that remain.
+  const warmUpEnd = performance.now() + WARM_UP_MS;
+  await applyLoad(bridge, { ...receivers, perSecond, prefix: "warm", isRunning: () => performance.now() < warmUpEnd });
+  const before = await settle(bridge, Number.POSITIVE_INFINITY);
   const samples: { rss: number; files: number }[] = [];
   const endAt = performance.now() + minutes * 60_000;
   const isRunning = (): boolean => performance.now() < endAt;
@@ -61,17 +64,10 @@ async function run(minutes: number, perSecond: number): Promise<number> {
       await delay(Math.max(1000, (minutes * 60_000) / 240));
     }
   })();
-  const counts = await applyLoad(bridge, { origins: receivers.origins, perSecond, isRunning });
+  const counts = await applyLoad(bridge, { ...receivers, perSecond, prefix: "mixed", isRunning });
   await sampling;
 
-  await bridge.disconnect();
-  const settledBy = performance.now() + SETTLE_LIMIT_MS;
-  let after = await bridge.sample();
-  const isSettled = (): boolean => after.open.length === 0 && after.files <= before.files + SPARE_FILES;
-  while (!isSettled() && performance.now() < settledBy) {
-    await delay(1000);
-    after = await bridge.sample();
-  }
+  const after = await settle(bridge, before.files + SPARE_FILES);
   const exitCode = await bridge.close();
   receivers.close();
 
@@ -96,6 +92,18 @@ async function run(minutes: number, perSecond: number): Promise<number> {
   console.log(`| ${cells.join(" | ")} |`);
   for (const fault of faults) console.error(fault);
   return faults.length === 0 ? 0 : 1;
+}
+
+/** Waits until every gauge is 0 and at most so many files are open, within a limit. Returns the last sample. */
+async function settle(bridge: Bridge, maxFiles: number): ReturnType<Bridge["sample"]> {
+  await bridge.disconnect();
+  const settledBy = performance.now() + SETTLE_LIMIT_MS;
+  let last = await bridge.sample();
+  while ((last.open.length > 0 || last.files > maxFiles) && performance.now() < settledBy) {
+    await delay(1000);
+    last = await bridge.sample();
+  }
+  return last;
 }
 
 function describe({ rss, files, open }: Awaited<ReturnType<Bridge["sample"]>>): string {
@@ -196,18 +204,20 @@ async function startReceivers() {
 interface LoadOptions {
   origins: readonly string[];
   perSecond: number;
+  /** The beginning of the ids of the tasks. */
+  prefix: string;
   isRunning(): boolean;
 }
 
 /** Applies the load until the time is over, then ends what waits. Returns how much there was. */
-async function applyLoad(bridge: Bridge, { origins, perSecond, isRunning }: LoadOptions) {
+async function applyLoad(bridge: Bridge, { origins, perSecond, prefix, isRunning }: LoadOptions) {
   const counts = { dispatched: 0, rejected: 0, approvals: 0, readers: 0 };
   let number = 0;
 
   async function dispatch(): Promise<void> {
     number += 1;
     const kind = number % 10;
-    const taskId = `mixed-${number}`;
+    const taskId = `${prefix}-${number}`;
     const message = kind === 1 ? "ask" : kind === 2 ? "wait" : "answer";
     const body = {
       taskId,
