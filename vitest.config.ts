@@ -19,7 +19,8 @@ export default defineConfig({
     },
     // Suites with their own commands: `npm run test:runtimes` (installs agent programs), `npm run test:openapi` (installs linters and
     // generators), `npm run test:browser` (needs a browser), `npm run test:sandbox` (needs bubblewrap), `npm run test:postgres` and
-    // `npm run test:cluster:short` (need PostgreSQL).
+    // `npm run test:cluster:short` (need PostgreSQL), `npm run test:deploy` (needs servers), `npm run test:python` (needs httpx),
+    // `npm run test:image` (needs buildah).
     exclude: [
       "**/node_modules/**",
       "test/runtimes/!(model-server)/**",
@@ -31,6 +32,8 @@ export default defineConfig({
       "test/cluster/scenarios.test.ts",
       "test/deploy/**",
       "test/openapi/**",
+      "test/image/**",
+      "test/python/**",
     ],
   },
 });
