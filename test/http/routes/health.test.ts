@@ -62,7 +62,7 @@ describe("a running Bridge", () => {
       bridge_build_info: "gauge",
     });
     for (const name of types.keys()) {
-      expect(name).toMatch(/^bridge_/);
+      expect(name).toMatch(/^(bridge|process)_/);
       expect(text).toMatch(new RegExp(`^# HELP ${name} \\S`, "m"));
     }
   });
