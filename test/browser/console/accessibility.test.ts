@@ -18,7 +18,7 @@ afterAll(async () => {
 /** The pages, with a text that each shows after it has loaded: with data, and without; null if another page shows the same without data. */
 const pages: readonly (readonly [path: string, full: string, empty: string | null])[] = [
   ["", "needs approval", "No tasks yet."],
-  ["tasks", "nightly-build", "No tasks yet."],
+  ["tasks", "draft-talk", "No tasks yet."],
   ["tasks?state=failed&q=x", "No task matches.", null],
   ["tasks/nightly-build", "Turn 2", "There is no such task."],
   ["tasks/unused-files", "needs approval", null],

@@ -24,7 +24,7 @@ interface Shot {
 
 const shots: readonly Shot[] = [
   { name: "overview", path: "", text: "old-branches" },
-  { name: "tasks", path: "tasks?root=*", text: "nightly-build" },
+  { name: "tasks", path: "tasks?root=*", text: "draft-talk" },
   {
     ...{ name: "task", path: "tasks/nightly-build", text: "Turn 3" },
     prepare: (page) => page.locator("bridge-call").filter({ hasText: "npm test" }).locator("summary").click(),
