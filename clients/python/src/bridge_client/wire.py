@@ -253,6 +253,8 @@ class Approval(TypedDict):
     taskId: str
     agentId: str
     provider: str
+    #: The first line of the task's message; None if it has none.
+    title: Optional[str]
     #: Unique within the task.
     toolCallId: str
     toolName: str
@@ -271,6 +273,8 @@ class ApprovalFilter(TypedDict, total=False):
     """Selects approvals."""
 
     state: ApprovalState
+    #: Which approvals come first. The default is the newest.
+    order: Literal["newest", "oldest"]
 
 
 class Callback(TypedDict):
