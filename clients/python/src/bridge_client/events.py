@@ -129,6 +129,8 @@ class ExecutionCompletedData(_ExecutionCompletedData, total=False):
     #: A string if it was cut.
     outputs: Union[dict[str, Any], str]
     model: str
+    #: Absent in events of earlier versions.
+    connection: str
 
 
 class ExecutionCompletedEvent(_Envelope):
@@ -143,6 +145,8 @@ class _ExecutionFailedData(_UsageData):
 
 class ExecutionFailedData(_ExecutionFailedData, total=False):
     errorCode: str
+    #: Absent in events of earlier versions.
+    connection: str
 
 
 class ExecutionFailedEvent(_Envelope):
