@@ -1,12 +1,15 @@
 import type { OperationKind, Transaction } from "./operation-kind.ts";
 
-/** Whether the node `n` is alive at the time of this parameter. */
-const isAlive = (now: string): string => `n.state <> 'gone' AND n.lease_until > ${now}`;
+/**
+ * Whether the node `n` is alive. A node whose lease is over stays alive until it is declared dead: after a failure of the database, all leases
+ * are over, and another owner would post again what this node has posted and could not settle.
+ */
+const isAlive = "n.state <> 'gone'";
 
-/** Whether another live node has the origin of this column; `node` and `now` are parameters. */
-export const isForeign = ({ origin, node, now }: Readonly<Record<"origin" | "node" | "now", string>>): string =>
+/** Whether another live node has the origin of this column; `node` is a parameter. */
+export const isForeign = ({ origin, node }: Readonly<Record<"origin" | "node", string>>): string =>
   `EXISTS (SELECT 1 FROM callback_origin o JOIN node n ON n.id = o.node
-     WHERE o.origin = ${origin} AND o.node <> ${node} AND ${isAlive(now)})`;
+     WHERE o.origin = ${origin} AND o.node <> ${node} AND ${isAlive})`;
 
 /**
  * Takes the origins that no live node has, for the node `deliverer`; takes none if it is null. Returns the nodes that have the origins. An
@@ -18,7 +21,7 @@ export async function takeOrigins(
   transaction: Transaction,
 ): Promise<ReadonlyMap<string, string>> {
   const wanted = [...new Set(origins)];
-  const rows = await transaction.query(selectOwners, [wanted, deliverer, transaction.now]);
+  const rows = await transaction.query(selectOwners, [wanted, deliverer]);
   const owners = new Map(rows.map((row) => [String(row["origin"]), String(row["node"])]));
   const free = wanted.filter((origin) => !owners.has(origin));
   if (free.length === 0 || deliverer === null) return owners;
@@ -29,7 +32,7 @@ export async function takeOrigins(
 const selectOwners = {
   name: "select_origin_owners",
   text: `SELECT o.origin, o.node FROM unnest($1::text[]) AS given (origin) JOIN callback_origin o ON o.origin = given.origin
-    WHERE o.node = $2::text OR EXISTS (SELECT 1 FROM node n WHERE n.id = o.node AND ${isAlive("$3::bigint")})`,
+    WHERE o.node = $2::text OR EXISTS (SELECT 1 FROM node n WHERE n.id = o.node AND ${isAlive})`,
 };
 
 /**
@@ -41,7 +44,7 @@ const takeFree = {
   text: `WITH wanted AS MATERIALIZED (SELECT origin FROM unnest($1::text[]) AS given (origin) ORDER BY origin),
     left_over AS MATERIALIZED (
       SELECT o.origin, o.node FROM wanted JOIN callback_origin o ON o.origin = wanted.origin
-      WHERE NOT EXISTS (SELECT 1 FROM node n WHERE n.id = o.node AND n.id <> $2::text AND ${isAlive("$3::bigint")})),
+      WHERE NOT EXISTS (SELECT 1 FROM node n WHERE n.id = o.node AND n.id <> $2::text AND ${isAlive})),
     added AS (
       INSERT INTO callback_origin (origin, node, taken_at) SELECT origin, $2::text, $3::bigint FROM wanted
       ON CONFLICT (origin) DO NOTHING RETURNING origin),

@@ -103,7 +103,7 @@ const selectCallbacks = toStatement(
 
 const selectOldest = toStatement(oldestPending);
 
-const isAvailable = `NOT ${isForeign({ origin: "queue.origin", node: "$2", now: "$1" })}`;
+const isAvailable = `NOT ${isForeign({ origin: "queue.origin", node: "$2" })}`;
 const selectDueQueues = toStatement(
   `${pendingQueues} SELECT origin, tenant, EXISTS (SELECT 1 FROM callback_origin o WHERE o.origin = queue.origin AND o.node = $2) AS own
    FROM queue WHERE (SELECT min(next_at) ${pendingOfQueue}) <= $1 AND ${isAvailable}`,

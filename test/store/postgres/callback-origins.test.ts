@@ -75,7 +75,6 @@ describe("the origin of callbacks", () => {
 
   test.each([
     ["its owner is gone", "UPDATE node SET state = 'gone' WHERE id = 'n1'"],
-    ["the lease of its owner is over", "UPDATE node SET lease_until = 1 WHERE id = 'n1'"],
     ["its owner is forgotten", "DELETE FROM node WHERE id = 'n1'"],
     ["its owner was released", "DELETE FROM callback_origin"],
   ])("is taken by another node when %s, with the callbacks that wait", async (_, change) => {
@@ -90,6 +89,19 @@ describe("the origin of callbacks", () => {
     await end(second, "b");
     expect(idsOf(second.handedOver)).toEqual(["b"]);
     expect(await ownersIn(database)).toEqual([{ origin: "http://receiver.test", node: "n2" }]);
+  });
+
+  test("stays with an owner whose lease is over until that node is declared dead", async () => {
+    const database = await createDatabase();
+    const [first, second] = [await join(database, "n1"), await join(database, "n2")];
+    await end(first, "a");
+    await database.query("UPDATE node SET lease_until = 1 WHERE id = 'n1'");
+    expect(await second.store.listDueCallbackQueues()).toEqual([]);
+    await end(second, "b");
+    expect(second.handedOver).toEqual([]);
+    expect(idsOf(await first.store.listDueCallbacks(queue(), 10))).toEqual(["a", "b"]);
+    expect((await second.cluster.takeExpiredNode())?.id).toBe("n1");
+    expect(await second.store.listDueCallbackQueues()).toEqual([queue()]);
   });
 
   test("moves with the end of a task, when its owner is gone", async () => {
