@@ -117,6 +117,13 @@ export const mutations: readonly Mutation[] = [
     replace: "\n      RETURNING",
   },
   {
+    name: "a node takes the callbacks of a node whose lease is over before that is declared dead",
+    caughtBy: { test: "test/store/postgres/callback-origins.test.ts" },
+    file: "src/store/postgres/callback-origins.ts",
+    find: `const isAlive = "n.state <> 'gone'";`,
+    replace: `const isAlive = "n.state <> 'gone' AND n.lease_until > (SELECT extract(epoch FROM clock_timestamp()) * 1000)";`,
+  },
+  {
     name: "the rollback of a failed transaction counts as its commit",
     caughtBy: { test: "test/store/postgres/batch-writer.test.ts" },
     file: "src/store/postgres/batch-transaction.ts",
