@@ -124,6 +124,8 @@ export interface EventStore {
    * empty list is the last page.
    */
   readTaskEvents(taskSeq: number, after: number, limit: number, options: { callbacks: boolean }): Promise<StoredEvent[]>;
+  /** Number and time of the first kept event with this number or a later one; null when there is none. */
+  firstEventFrom(number: number): Promise<{ number: number; at: number } | null>;
   /** Number of the oldest event that is kept, null when there is none. */
   oldestEventNumber(): Promise<number | null>;
   /** Number of the last event that retention has deleted, 0 when there is none. Later events are missing only if their task was deleted. */

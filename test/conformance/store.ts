@@ -988,6 +988,9 @@ export function storeConformance(subject: StoreSubject): void {
         const numbers = async (from: Store) => (await from.readEvents(0, { tenant: "default" })).events.map(({ number }) => number);
         expect(await numbers(store)).toEqual([1, 2, 5, 6]);
         expect([await store.oldestEventNumber(), await store.prunedThrough(), store.lastEventNumber()]).toEqual([1, 0, 6]);
+        const at = expect.any(Number);
+        const first = [0, 2, 3, 6, 7].map((number) => store.firstEventFrom(number));
+        expect(await Promise.all(first)).toEqual([{ number: 1, at }, { number: 2, at }, { number: 5, at }, { number: 6, at }, null]);
         expect(await remove(store)).toBe("absent");
         expect(await remove(store, "after")).toBe("deleted");
         const again = await reopen();
@@ -1290,6 +1293,7 @@ export function storeConformance(subject: StoreSubject): void {
           "long",
         ]);
         expect([await store.oldestEventNumber(), await store.prunedThrough()]).toEqual([7, 6]);
+        expect((await store.firstEventFrom(1))?.number).toBe(7);
         now = 20 * DAY;
         for (const task of [long, young]) await store.finishTaskIfRunning(task, newFinish());
         now = 40 * DAY;

@@ -50,6 +50,7 @@ export function createScriptedStore() {
       return { events, through: events.at(-1)?.number ?? Math.max(after, last) };
     },
     readTaskEvents: (_taskSeq, after) => readPage(after),
+    firstEventFrom: async (from) => committed.find(({ number }) => number >= from) ?? null,
     oldestEventNumber: async () => committed[0]?.number ?? null,
     prunedThrough: async () => 0,
     isTaskKept: async () => true,

@@ -66,6 +66,8 @@ export interface EventFilter {
   agentId?: string | undefined;
   provider?: string | undefined;
   types?: readonly EventType[] | undefined;
+  /** ISO 8601. Start with the first event that was stored at this time or later, instead of with new events. */
+  since?: string | undefined;
 }
 
 /** Requested events have been deleted. The stream continues with the oldest stored event. */

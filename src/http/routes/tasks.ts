@@ -9,6 +9,7 @@ import { PREFER_DESCRIPTION } from "../wire/prefer-header.ts";
 import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
 import { emptyBody, noQuery, taskParams } from "../wire/request-schemas.ts";
 import { headersOf } from "../wire/response-headers.ts";
+import { timeInput, timeParameter } from "../wire/timestamps.ts";
 import { callbackStateSchema } from "./describe-callback.ts";
 import { describeListedTask, listedTaskSchema, sendTask, taskSchema, taskStateSchema } from "./describe-task.ts";
 import { waitIfPreferred } from "./wait-if-preferred.ts";
@@ -20,11 +21,6 @@ export interface TaskRouteOptions {
 }
 
 /** The form of a time in a query. */
-const timeInput = { override: { type: "string", format: "date-time" } } as const;
-const time = z.iso
-  .datetime({ offset: true, error: "must be an ISO 8601 time with a time zone, such as 2026-11-22T09:30:00Z" })
-  .transform((text) => Date.parse(text));
-
 /** Maximum labels of a filter, as many as a task can have. */
 const MAX_LABEL_FILTERS = 16;
 const labelFilter = z
@@ -36,8 +32,8 @@ const labelFilter = z
 const searchQuery = {
   errorCode: taskErrorCodeSchema.optional().describe("Only tasks that ended with this error code."),
   callback: callbackStateSchema.optional().describe("Only tasks with a callback in this state."),
-  createdAfter: time.optional().describe("Only tasks that were created at this time or later.").meta(timeInput),
-  createdBefore: time.optional().describe("Only tasks that were created before this time.").meta(timeInput),
+  createdAfter: timeParameter.optional().describe("Only tasks that were created at this time or later.").meta(timeInput),
+  createdBefore: timeParameter.optional().describe("Only tasks that were created before this time.").meta(timeInput),
   idPrefix: z
     .string()
     .regex(/^[A-Za-z0-9_:-]{1,128}$/, "must be the beginning of a taskId: 1 to 128 of A-Z a-z 0-9 _ : -")

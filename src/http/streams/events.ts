@@ -5,12 +5,14 @@ import { scopes } from "../../access/principal.ts";
 import type { Tickets } from "../../access/tickets.ts";
 import { BridgeError } from "../../errors.ts";
 import { createLogFeed, type EventStore } from "../../events/event-feed.ts";
-import { positionOf } from "../../events/follow-events.ts";
+import type { EventId } from "../../events/event-id.ts";
+import { findPositionSince } from "../../events/find-position-since.ts";
+import { type EventPosition, positionOf } from "../../events/follow-events.ts";
 import { listOf } from "../../requests/field-schemas.ts";
 import { lastEventIdHeaders, parseLastEventId } from "../wire/last-event-id.ts";
 import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
 import { noQuery } from "../wire/request-schemas.ts";
-import { timestamp } from "../wire/timestamps.ts";
+import { timeInput, timeParameter, timestamp } from "../wire/timestamps.ts";
 import { acceptsEventStream } from "./accepts-event-stream.ts";
 import { streamMessageSchema } from "./event-schema.ts";
 import type { EventStreams } from "./event-streams.ts";
@@ -31,6 +33,10 @@ const eventsQuery = z.strictObject({
     })
     .optional()
     .describe("Only events of these types, separated by commas."),
+  since: timeParameter
+    .optional()
+    .describe("Start with the first event that was stored at this time or later. The id of the last received event takes precedence.")
+    .meta(timeInput),
   lastEventId: z
     .string()
     .optional()
@@ -68,7 +74,7 @@ export const eventRoutes: FastifyPluginAsyncZodOpenApi<{ store: EventStore; even
         tags: ["events"],
         summary: "Stream the events of all tasks",
         description:
-          "Server-sent events of your tenant, starting with the next event or after the event in Last-Event-ID. `data` of each is a `StreamMessage`.",
+          "Server-sent events of your tenant, starting with the next event, at the time `since`, or after the event in Last-Event-ID. `data` of each is a `StreamMessage`.",
         querystring: eventsQuery,
         headers: lastEventIdHeaders,
         response: {
@@ -90,12 +96,11 @@ export const eventRoutes: FastifyPluginAsyncZodOpenApi<{ store: EventStore; even
       },
     },
     async (request, reply) => {
-      const { taskId, agentId, provider, types, lastEventId } = request.query;
+      const { taskId, agentId, provider, types, since, lastEventId } = request.query;
       const last = parseLastEventId(request, { name: "lastEventId", value: lastEventId });
-      const from = last === null ? { epoch: store.epoch, number: store.lastEventNumber() } : await positionOf(store, last);
       eventStreams.open(request, reply, {
         feed: createLogFeed(store, { tenant: request.principal.tenant, taskId, agentId, provider, types }),
-        from,
+        from: await findStart(store, last, since),
       });
     },
   );
@@ -132,3 +137,10 @@ export const eventRoutes: FastifyPluginAsyncZodOpenApi<{ store: EventStore; even
     },
   );
 };
+
+/** Where a stream starts: after the last received event, at a time, or with the next event. */
+async function findStart(store: EventStore, last: EventId | null, since: number | undefined): Promise<EventPosition> {
+  if (last !== null) return positionOf(store, last);
+  if (since !== undefined) return findPositionSince(store, since);
+  return { epoch: store.epoch, number: store.lastEventNumber() };
+}

@@ -25,6 +25,10 @@ export function createEventReads(reader: Reader, lastPublished: () => number) {
       const select = callbacks ? selectTaskEvents : selectExecutionEvents;
       return (await reader.all(select, taskSeq, after, lastPublished(), limit)).map(toStoredEvent);
     },
+    async firstEventFrom(number) {
+      const row = await reader.get(selectFirst, number, lastPublished());
+      return row === undefined ? null : { number: Number(row["number"]), at: Number(row["at"]) };
+    },
     oldestEventNumber: async () => ((await reader.get(selectOldest, lastPublished()))?.["number"] as number | undefined) ?? null,
     prunedThrough: async () => Number((await reader.get(selectPruned))?.["value"]),
     hasEventsAfter: async (taskSeq, number) => (await reader.get(selectLater, taskSeq, number)) !== undefined,
@@ -95,6 +99,11 @@ const selectEssential = selectRanges(
 /** Starts at the oldest number that retention has kept, because the index still contains the deleted ones before it. */
 const selectOldest = toStatement(
   `SELECT number FROM event WHERE number > (SELECT value FROM counter WHERE name = 'pruned') AND number <= $1 ORDER BY number LIMIT 1`,
+);
+/** Starts at a number that retention has kept, as `selectOldest`. */
+const selectFirst = toStatement(
+  `SELECT number, at FROM event WHERE number >= greatest($1::bigint, (SELECT value + 1 FROM counter WHERE name = 'pruned')) AND number <= $2
+   ORDER BY number LIMIT 1`,
 );
 const selectPruned = toStatement("SELECT value FROM counter WHERE name = 'pruned'");
 const selectLater = toStatement(`SELECT 1 AS more FROM event WHERE task = $1 AND number > $2 AND ${isExecution} LIMIT 1`);

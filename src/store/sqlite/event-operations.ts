@@ -114,6 +114,10 @@ export function createEventOperations(driver: SqliteDriver, clock: () => number)
           limit,
         )
         .map(toStoredEvent),
+    async firstEventFrom(number) {
+      const row = driver.get("SELECT number, at FROM event WHERE number >= ? AND number <= ? ORDER BY number LIMIT 1", number, published);
+      return row === undefined ? null : { number: Number(row["number"]), at: Number(row["at"]) };
+    },
     oldestEventNumber: async () => (driver.get("SELECT min(number) AS number FROM event")?.["number"] as number | null) ?? null,
     prunedThrough: async () => Number(driver.get("SELECT value FROM counter WHERE name = 'pruned'")?.["value"]),
     hasEventsAfter: async (taskSeq, number) =>

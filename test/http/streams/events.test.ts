@@ -66,6 +66,45 @@ test("the events of a child task contain the id of its parent", async () => {
   expect((await reader.received(2)).map(({ parentTaskId }) => parentTaskId)).toEqual([undefined, parent.taskId]);
 });
 
+test("a stream with `since` starts with the first event at this time, unless the request has an id", async () => {
+  let now = Date.parse("2026-11-24T10:00:00Z");
+  const server = await startStreamServer({ storeClock: () => now });
+  const task = await startTask(server.store, { agentId: "agent-1", provider: "memory" });
+  now += 60_000;
+  await server.progress(task, 1);
+  now += 60_000;
+  await server.progress(task, 1);
+  const numbersFrom = async (query: string, options = {}): Promise<number[]> => {
+    const reader = await openReader(`${server.url}/api/events?${query}`, options);
+    await reader.until(({ messages }) => messages.at(-1)?.id === `${server.store.epoch}-3`);
+    return numbersOf(reader.messages);
+  };
+  expect(await numbersFrom("since=2026-11-24T10:01:00Z")).toEqual([2, 3]);
+  expect(await numbersFrom("since=2026-11-24T11:01:30%2B01:00")).toEqual([3]);
+  expect(await numbersFrom("since=2026-11-24T00:00:00Z")).toEqual([1, 2, 3]);
+  expect(await numbersFrom("since=2026-11-24T00:00:00Z", { lastEventId: `${server.store.epoch}-2` })).toEqual([3]);
+});
+
+test("a stream with `since` before events that retention has deleted begins with a gap", async () => {
+  let now = Date.parse("2026-11-01T10:00:00Z");
+  const server = await startStreamServer({ storeClock: () => now });
+  const task = await startTask(server.store, { agentId: "agent-1", provider: "memory" });
+  await server.finish(task);
+  now = Date.parse("2026-11-24T10:00:00Z");
+  while ((await server.store.prune(86_400_000, 100)) > 0);
+  await startTask(server.store, { agentId: "agent-1", provider: "memory" });
+  const reader = await openReader(`${server.url}/api/events?since=2026-11-01T00:00:00Z`);
+  await reader.until(({ messages }) => messages.length === 2);
+  expect(reader.messages.map(({ event }) => event)).toEqual(["stream.gap", "execution.started"]);
+});
+
+test("a `since` that is no time is rejected, and the error names the parameter", async () => {
+  const { url } = await startStreamServer();
+  const answer = await fetch(`${url}/api/events?since=yesterday`, { headers: { authorization: "Bearer default", accept: "text/event-stream" } });
+  expect(answer.status).toBe(400);
+  expect(await answer.json()).toMatchObject({ errors: [{ path: "since", message: expect.stringContaining("ISO 8601") }] });
+});
+
 test("a stream resumes after the id in the header or the query, and the header takes precedence", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);

@@ -199,6 +199,8 @@ class EventFilter(TypedDict, total=False):
     agentId: str
     provider: str
     types: list[str]
+    #: ISO 8601. Start with the first event that was stored at this time or later, instead of with new events.
+    since: str
 
 
 class Gap(TypedDict):
