@@ -7,7 +7,15 @@ export type { EventFilter, StoredEvent } from "../store/records.ts";
 /** The part of the store that feeds and their followers read. */
 export type EventStore = Pick<
   Store,
-  "epoch" | "lastEventNumber" | "catchUp" | "readEvents" | "readTaskEvents" | "firstEventFrom" | "oldestEventNumber" | "prunedThrough" | "isTaskKept"
+  | "epoch"
+  | "lastEventNumber"
+  | "catchUp"
+  | "readEvents"
+  | "readTaskEvents"
+  | "firstEventFrom"
+  | "oldestEventNumber"
+  | "prunedThrough"
+  | "isTaskKept"
 >;
 
 /** A page of a feed. */

@@ -19,18 +19,16 @@ function createLog(events: readonly { number: number; at: number }[], last: numb
 }
 
 /** Events whose numbers and times grow, with gaps where events were deleted. */
-const logs = fc
-  .array(fc.record({ step: fc.integer({ min: 1, max: 50 }), elapsed: fc.nat(5) }), { maxLength: 40 })
-  .map((steps) => {
-    const events: { number: number; at: number }[] = [];
-    let [number, at] = [0, 1000];
-    for (const { step, elapsed } of steps) {
-      number += step;
-      at += elapsed;
-      events.push({ number, at });
-    }
-    return events;
-  });
+const logs = fc.array(fc.record({ step: fc.integer({ min: 1, max: 50 }), elapsed: fc.nat(5) }), { maxLength: 40 }).map((steps) => {
+  const events: { number: number; at: number }[] = [];
+  let [number, at] = [0, 1000];
+  for (const { step, elapsed } of steps) {
+    number += step;
+    at += elapsed;
+    events.push({ number, at });
+  }
+  return events;
+});
 
 test("the position is before the first event at the time or later, and after all earlier ones", async () => {
   await fc.assert(

@@ -240,7 +240,8 @@ export const verbs: readonly VerbEntry[] = [
   },
   {
     name: "ui",
-    summary: "Print a link that signs a browser in to the console. It is valid once, within 60 seconds.",
+    summary: "Open the console, signed in, and print the link. It is valid once, within 60 seconds.",
+    options: [{ flags: "--no-open", text: "only print the link" }],
     load: () => import("./verbs/ui.ts"),
   },
   {

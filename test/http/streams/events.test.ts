@@ -100,7 +100,9 @@ test("a stream with `since` before events that retention has deleted begins with
 
 test("a `since` that is no time is rejected, and the error names the parameter", async () => {
   const { url } = await startStreamServer();
-  const answer = await fetch(`${url}/api/events?since=yesterday`, { headers: { authorization: "Bearer default", accept: "text/event-stream" } });
+  const answer = await fetch(`${url}/api/events?since=yesterday`, {
+    headers: { authorization: "Bearer default", accept: "text/event-stream" },
+  });
   expect(answer.status).toBe(400);
   expect(await answer.json()).toMatchObject({ errors: [{ path: "since", message: expect.stringContaining("ISO 8601") }] });
 });

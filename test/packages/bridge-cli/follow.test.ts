@@ -1,3 +1,5 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { dispatchTask, shellCommand, startBridgeProgram } from "../../support/bridge-program.ts";
 import { findFreePort } from "../../support/find-free-port.ts";
@@ -33,6 +35,39 @@ test("bridge tail and bridge wait follow a task across a kill of Bridge", async 
   expect(types).toEqual(["execution.started", "execution.failed"]);
   expect(await wait.exited).toBe(1);
   expect(wait.stdout()).toContain("bridge_restarted");
+});
+
+test("bridge tail --since prints the stored events since a time, and those of a task without the earlier ones", async () => {
+  const env = accessTo(bridge);
+  await bridge.dispatch({ taskId: "earlier-1", message: "echo" });
+  await expect.poll(async () => (await bridge.call("GET", "/api/v2/tasks/earlier-1")).body.state).toBe("completed");
+  const stream = await startCli(["tail", "--since", "1h"], { env });
+  await expect.poll(stream.stdout).toContain("execution.completed");
+  expect(stream.stdout()).toContain('"taskId":"earlier-1"');
+  const late = await startCli(["tail", "earlier-1", "--since", "2100-01-01T00:00:00Z"], { env });
+  expect([await late.exited, late.stdout()]).toEqual([0, ""]);
+  const wrong = await startCli(["tail", "--since", "soon"], { env });
+  expect([await wrong.exited, wrong.stderr()]).toEqual([2, expect.stringContaining("--since must be a time")]);
+});
+
+test("bridge ui opens the link in the browser of a desktop, and only prints it over SSH or with --no-open", async () => {
+  const directory = await temporaryDirectory();
+  const opened = path.join(directory, "opened");
+  const browser = path.join(directory, "browser");
+  await writeFile(browser, `#!/bin/sh\nprintf '%s\\n' "$1" >>${opened}\n`, { mode: 0o700 });
+  // Without desktop files, `xdg-open` starts $BROWSER.
+  const none = { XDG_DATA_HOME: directory, XDG_DATA_DIRS: directory };
+  const env = { ...accessTo(bridge), ...none, DISPLAY: ":0", BROWSER: browser };
+  for (const [args, more] of [
+    [["ui", "--no-open"], {}],
+    [["ui"], { SSH_CONNECTION: "192.0.2.1 1 192.0.2.2 22" }],
+    [["ui"], {}],
+  ] as const) {
+    const cli = await startOnTerminal(args, { env: { ...env, ...more } });
+    expect(await cli.exited).toBe(0);
+    expect(cli.shown()).toMatch(/\/ui\/#/);
+  }
+  await expect.poll(() => readFile(opened, "utf8").catch(() => "")).toMatch(/^http:\/\/\S+\/ui\/\S+\n$/);
 });
 
 test("bridge approvals watch asks for a decision on each approval, and prints them in a pipe", async () => {

@@ -41,7 +41,7 @@ test("the packed command line dispatches a task, and knows its version", async (
 test("the package has few dependencies, and its README links to no file", async () => {
   const installed = path.join(project, "node_modules/bridge-cli");
   const manifest = JSON.parse(await readFile(path.join(installed, "package.json"), "utf8")) as { dependencies: object };
-  expect(Object.keys(manifest.dependencies)).toEqual(["bridge-client", "commander"]);
+  expect(Object.keys(manifest.dependencies)).toEqual(["bridge-client", "commander", "open"]);
   expect(manifest).not.toHaveProperty("private");
   const names = await readdir(installed, { recursive: true, withFileTypes: true });
   const files = names.filter((entry) => entry.isFile() && !/\.(js|d\.ts)$/.test(entry.name)).map(({ name }) => name);
