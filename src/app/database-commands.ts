@@ -26,8 +26,6 @@ export function findDatabaseCommand(programArguments: readonly string[]): Databa
   return async (environment) => {
     const { databaseUrl } = readDatabase(environment);
     if (databaseUrl !== null) return run(databaseUrl);
-    throw new StartError(
-      `The command "${name}" needs PostgreSQL: set BRIDGE_DATABASE_URL. Bridge upgrades a SQLite database when it starts.`,
-    );
+    throw new StartError("This command needs PostgreSQL: set BRIDGE_DATABASE_URL. Bridge upgrades a SQLite database when it starts.");
   };
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -18,7 +19,7 @@ beforeAll(async () => {
   await execa(process.execPath, [path.join(repository, "scripts/build-workspace.ts"), "bridge-client", "bridge-cli", "--into", built]);
   await writeFile(path.join(project, "package.json"), JSON.stringify({ type: "module" }));
   // Packages and their dependencies as files, so that no registry is contacted.
-  const external = ["eventsource-parser", "commander"].map((name) => path.join(repository, "node_modules", name));
+  const external = findDependencies(["eventsource-parser", "commander", "open"]);
   const sources = [path.join(built, "bridge-client"), path.join(built, "bridge-cli"), ...external];
   const { stdout } = await execa("npm", ["pack", ...sources, "--ignore-scripts", "--json"], { cwd: project });
   const tarballs = (JSON.parse(stdout) as { filename: string }[]).map(({ filename }) => `./${filename}`);
@@ -30,12 +31,27 @@ afterAll(async () => {
   await rm(project, { recursive: true, force: true });
 });
 
+/** Returns the directories of packages and of all their dependencies. */
+function findDependencies(names: readonly string[], found = new Set<string>()): string[] {
+  for (const name of names) {
+    const directory = path.join(repository, "node_modules", name);
+    if (found.has(directory)) continue;
+    found.add(directory);
+    const { dependencies = {} } = JSON.parse(readFileSync(path.join(directory, "package.json"), "utf8")) as { dependencies?: object };
+    findDependencies(Object.keys(dependencies), found);
+  }
+  return [...found];
+}
+
 test("the packed command line dispatches a task, and knows its version", async () => {
   const env = { ...accessTo(bridge), HOME: project, PATH: `${path.dirname(process.execPath)}:/usr/bin:/bin` };
   const run = (...args: string[]) =>
     execa(path.join(project, "node_modules/.bin/bridge"), args, { cwd: project, env, extendEnv: false, stdin: "ignore" });
   expect((await run("dispatch", "-p", "memory", "-a", "writer", "Hello, stranger.")).stdout).toBe("Hello, stranger.");
   expect((await run("version")).stdout).toMatch(/^bridge\t0\.1\.0\n/);
+  // The commands of the server need its files.
+  expect((await run("--help")).stdout).not.toContain("Commands for the server");
+  await expect(run("serve")).rejects.toMatchObject({ exitCode: 2, stderr: expect.stringContaining("serve") });
 });
 
 test("the package has few dependencies, and its README links to no file", async () => {
