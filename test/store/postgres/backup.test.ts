@@ -4,6 +4,7 @@ import { execa } from "execa";
 import { expect, test } from "vitest";
 import { connect } from "../../../src/store/postgres/connection.ts";
 import { migrateDatabase } from "../../../src/store/postgres/prepare-database.ts";
+import { runCli, startCli } from "../../packages/bridge-cli/start-cli.ts";
 import { type BridgeProgram, shellCommand, startBridgeProgram } from "../../support/bridge-program.ts";
 import { findPrograms } from "../../support/postgres/cluster.ts";
 import { createDatabase, type TestDatabase } from "../../support/postgres/create-database.ts";
@@ -11,6 +12,8 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { askUntil } from "../../support/until.ts";
 
 const repository = path.resolve(import.meta.dirname, "../../..");
+/** More bytes than the pipes between the programs of a restore hold. */
+const MORE_THAN_A_PIPE = 2_000_000;
 const operationsPage = path.join(repository, "docs/operations.md");
 
 /** The command of the page about operations that starts a new epoch in a restored database. */
@@ -93,4 +96,43 @@ test("a backup from before an upgrade replaces the upgraded schema, and is not r
   const left =
     "SELECT to_regclass('of_the_next_release') AS relation, (SELECT count(*)::int FROM meta WHERE name = 'of_the_next_release') AS rows";
   expect(await database.query(left)).toEqual([{ relation: null, rows: 0 }]);
+});
+
+test("a restore that is killed before psql has received all of it changes nothing, and can be repeated", async () => {
+  const database = await createDatabase({ isEmpty: true });
+  const env = {
+    PATH: `${findPrograms()}:/usr/bin:/bin`,
+    BRIDGE_DATA_DIR: await temporaryDirectory(),
+    BRIDGE_DATABASE_URL: urlOf(database),
+  };
+  const backup = path.join(env.BRIDGE_DATA_DIR, "bridge.backup");
+  const addTask = (id: string) =>
+    database.query(
+      `INSERT INTO task (tenant, id, agent_id, provider, state, request, fingerprint, created_at)
+       VALUES ('default', $1, 'a', 'command', 'queued', $2, $1, 1)`,
+      [id, JSON.stringify({ message: "m".repeat(MORE_THAN_A_PIPE) })],
+    );
+  const readIds = async () => (await database.query<{ id: string }>("SELECT id FROM task ORDER BY seq")).map(({ id }) => id);
+  await migrateDatabase(urlOf(database));
+  await database.query("INSERT INTO meta (name, value) VALUES ('epoch', 'abcdef0123')");
+  await addTask("backed-up");
+  expect(await runCli(["db", "backup", backup], { env })).toMatchObject({ exitCode: 0 });
+  await addTask("later");
+
+  // The restore waits here until it may drop the table.
+  const reader = await connect({ url: urlOf(database) });
+  await reader.query("BEGIN");
+  await reader.query("SELECT 1 FROM task");
+  const killed = await startCli(["db", "restore", backup, "--force"], { env });
+  const waiting = "SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'task'::regclass";
+  await expect.poll(() => database.query(waiting)).toHaveLength(1);
+  killed.signal("SIGKILL");
+  expect(await killed.exited).toBe("SIGKILL");
+  reader.close();
+  await expect
+    .poll(() => database.query("SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'psql'"))
+    .toEqual([]);
+  expect(await readIds()).toEqual(["backed-up", "later"]);
+  expect(await runCli(["db", "restore", backup, "--force"], { env })).toMatchObject({ exitCode: 0 });
+  expect(await readIds()).toEqual(["backed-up"]);
 });

@@ -39,7 +39,7 @@ describe("node src/main.ts migrate", () => {
 
   test("fails without PostgreSQL", async () => {
     const { code, text } = await runCommand(["migrate"], null);
-    expect([code, text]).toEqual([1, expect.stringContaining('This command needs PostgreSQL: set BRIDGE_DATABASE_URL.')]);
+    expect([code, text]).toEqual([1, expect.stringContaining("This command needs PostgreSQL: set BRIDGE_DATABASE_URL.")]);
   });
 });
 
