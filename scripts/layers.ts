@@ -79,10 +79,12 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     "queries",
     "http/wire",
   ],
-  app: ["(?!(main\\.ts|start\\.js)$)", catalog],
+  app: ["(?!(main\\.ts|start\\.js|bridge-server\\.js)$)", catalog],
   "main.ts": ["app", "config"],
-  "start.js": ["main.ts"],
+  "check-node.js": [],
+  "start.js": ["check-node.js", "main.ts"],
   cli: ["config", "store", "access", "app", "^packages/bridge-cli/"],
+  "bridge-server.js": ["check-node.js", "start.js", "^packages/bridge-cli/"],
 };
 
 const repository = "^(src|adapters|packages|web|scripts|bench|examples|test)/";

@@ -9,13 +9,14 @@ const REFERENCE =
 
 /**
  * Replaces the links to files that a package does not contain. Links to the README of another package refer to its page on npm, other
- * links become plain text, and links that only refer to another page are removed. `source` is the absolute path of the page, `files` are
- * those of the package.
+ * links become plain text, and links that only refer to another page are removed. `source` is the absolute path of the page. `files` are
+ * the names that files have in the package, by their absolute paths; the page is in the directory of the package.
  */
-export function replaceLinks(markdown: string, source: string, files: readonly string[]): string {
+export function replaceLinks(markdown: string, source: string, files: ReadonlyMap<string, string>): string {
   const resolve = (target: string): string => path.resolve(path.dirname(source), target);
-  return markdown.replaceAll(REFERENCE, "").replaceAll(FILE_LINK, (link, text: string, target: string, anchor = "") => {
-    if (files.includes(resolve(target))) return link;
+  return markdown.replaceAll(REFERENCE, "").replaceAll(FILE_LINK, (_link, text: string, target: string, anchor = "") => {
+    const name = files.get(resolve(target));
+    if (name !== undefined) return `[${text}](${name}${anchor})`;
     const page = findNpmPage(resolve(target));
     return page === null ? text : `[${text}](${page}${anchor})`;
   });

@@ -1,12 +1,14 @@
 import module from "node:module";
 import path from "node:path";
 import v8 from "node:v8";
+import { checkNode } from "./check-node.js";
+
+checkNode();
 
 // Node keeps compiled code, and TypeScript without its types, for the next start. The cache is next to the code, so that only users who
 // can change the code can change the cache. If this user cannot write there, Bridge starts without a cache. This file is JavaScript,
-// because Node loads its TypeScript compiler for a file that is not in the cache. An older Node has no such function, and fails with a
-// documented error when it loads TypeScript.
-module.enableCompileCache?.(path.resolve(import.meta.dirname, "../node_modules/.cache/node-compile-cache"));
+// because Node loads its TypeScript compiler for a file that is not in the cache.
+module.enableCompileCache(path.resolve(import.meta.dirname, "../node_modules/.cache/node-compile-cache"));
 // Most objects of a start survive, so V8 would double its young generation several times, and an idle process would keep 20 MB that Bridge
 // needs only under load. After the start, the young generation can grow.
 v8.setFlagsFromString("--semi-space-growth-factor=1");

@@ -1,3 +1,4 @@
+import path from "node:path";
 import { Worker } from "node:worker_threads";
 import type { ExecutionResult } from "#contract";
 import { BridgeError } from "../errors.ts";
@@ -78,7 +79,7 @@ export function createSchemaChecker({ responseLimitMs = RESPONSE_LIMIT_MS }: { r
   }
 
   function startWorker(): Worker {
-    const started = new Worker(new URL("./schema-worker.ts", import.meta.url), {
+    const started = new Worker(new URL(`./schema-worker${path.extname(import.meta.url)}`, import.meta.url), {
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: HEAP_LIMIT_MB },

@@ -1,45 +1,135 @@
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import { execa } from "execa";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { compileCache } from "../harness/compile-cache.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 
-/** A project outside of this repository with the packed package and only the dependencies that it declares. */
+/** A project outside of this repository in which the packed package is installed. */
 let project: string;
-let manifest: { dependencies: Record<string, string>; peerDependencies: Record<string, string> };
+let installed: string;
+let manifest: { bin: Record<string, string>; bundleDependencies: string[]; engines: object };
 
 beforeAll(async () => {
   project = await mkdtemp(path.join(tmpdir(), "stranger-"));
+  installed = path.join(project, "node_modules/bridge-server");
   const built = path.join(project, "built");
   await execa(process.execPath, [path.join(repository, "scripts/build-package.ts"), built]);
   const { stdout } = await execa("npm", ["pack", built, "--pack-destination", project, "--json"], { cwd: project });
   const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+  await rm(built, { recursive: true });
 
-  const installed = path.join(project, "node_modules/bridge-server");
-  await mkdir(installed, { recursive: true });
-  await execa("tar", ["-xzf", path.join(project, filename), "--strip-components=1", "-C", installed]);
-  manifest = JSON.parse(await readFile(path.join(installed, "package.json"), "utf8"));
-  for (const name of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) {
-    await symlink(path.join(repository, "node_modules", name), path.join(project, "node_modules", name));
-  }
   await writeFile(path.join(project, "package.json"), JSON.stringify({ type: "module" }));
+  await writeFile(path.join(project, "package-lock.json"), await createLock());
+  // The versions of the lock file are in npm's cache since `npm ci`.
+  const options = ["--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund"];
+  await execa("npm", ["install", `./${filename}`, ...options], { cwd: project });
+  manifest = JSON.parse(await readFile(path.join(installed, "package.json"), "utf8"));
+  await symlink(path.join(repository, "node_modules/vitest"), path.join(project, "node_modules/vitest"));
   await cp(path.join(repository, "examples/adapter"), project, { recursive: true });
 });
 afterAll(() => rm(project, { recursive: true, force: true }));
 
-test("the package declares few dependencies", () => {
-  expect(Object.keys(manifest.dependencies)).toEqual(["zod"]);
-  expect(manifest).toMatchObject({ peerDependenciesMeta: { vitest: { optional: true } } });
-  expect(manifest).not.toHaveProperty("devDependencies");
+/** Creates a lock file that only chooses versions: npm removes what the installed package does not need. */
+async function createLock(): Promise<string> {
+  const { packages, ...lock } = JSON.parse(await readFile(path.join(repository, "package-lock.json"), "utf8")) as {
+    packages: Record<string, { link?: boolean; dev?: boolean; optional?: boolean }>;
+  };
+  const needed = Object.entries(packages).filter(
+    ([name, { link, dev, optional }]) => name.startsWith("node_modules/") && !link && !dev && !optional,
+  );
+  return JSON.stringify({ ...lock, packages: Object.fromEntries(needed) });
+}
+
+/** Runs a program of the installed package in a directory, as a user does who has never run Bridge. */
+const runInstalled = (name: string, args: readonly string[], cwd: string, env: Record<string, string> = {}) =>
+  execa(path.join(project, "node_modules/.bin", name), args, {
+    cwd,
+    env: { ...compileCache, PATH: `${path.dirname(process.execPath)}:/usr/bin:/bin`, HOME: cwd, ...env },
+    extendEnv: false,
+    reject: false,
+    stdin: "ignore",
+  });
+
+test("the installed program starts Bridge, serves the console, runs a task and stops on SIGTERM", async () => {
+  const cwd = await temporaryDirectory();
+  const server = runInstalled("bridge-server", [], cwd, { BRIDGE_PORT: "0", BRIDGE_SANDBOX: "off" });
+  onTestFinished(() => void server.kill("SIGKILL"));
+  const lines = createInterface(server.stdout);
+  const { value } = await lines[Symbol.asyncIterator]().next();
+  const { address: url, msg } = JSON.parse(String(value)) as { address: string; msg: string };
+  expect(msg).toBe("listening");
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+
+  const page = await fetch(`${url}/ui/`);
+  expect(page.status).toBe(200);
+  const [, script = ""] = /<script[^>]* src="([^"]+)"/.exec(await page.text()) ?? [];
+  const loaded = await fetch(new URL(script, page.url));
+  expect(loaded.headers.get("content-type")).toContain("text/javascript");
+  expect((await loaded.text()).length).toBeGreaterThan(10_000);
+
+  // The data is in the current directory of the program.
+  const token = (await readFile(path.join(cwd, "data/token"), "utf8")).trim();
+  // A worker thread checks the schema.
+  const outputStrategy = { type: "structured", schema: { type: "object" } };
+  const dispatch = { taskId: "packed-1", agentId: "auditor", message: "Count BRIDGE in *.md", outputStrategy };
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", prefer: "wait=60" };
+  const response = await fetch(`${url}/api/v2/dispatch`, { method: "POST", headers, body: JSON.stringify(dispatch) });
+  expect(await response.json()).toMatchObject({ state: "completed", provider: "command" });
+
+  server.kill("SIGTERM");
+  expect((await server).exitCode).toBe(0);
+  expect((await readdir(project)).toSorted()).not.toContain("data");
 });
 
-test("the pages of the package link to no file", async () => {
-  for (const page of ["README.md", "CHANGELOG.md"]) {
-    const text = await readFile(path.join(project, "node_modules/bridge-server", page), "utf8");
+test("the installed programs have the commands for the server", async () => {
+  const cwd = await temporaryDirectory();
+  const created = await runInstalled("bridge-server", ["token", "create", "ci", "--json"], cwd);
+  expect(JSON.parse(created.stdout)).toMatchObject({ entry: { name: "ci" } });
+  const listed = await runInstalled("bridge", ["config", "list", "--set"], cwd, { BRIDGE_PORT: "9" });
+  expect(listed.stdout).toMatch(/BRIDGE_PORT\s+9/);
+});
+
+test("the installed program reports an old Node", async () => {
+  const cwd = await temporaryDirectory();
+  const preload = "data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'22.23.1'}})";
+  for (const args of [[], ["token", "create", "ci"]]) {
+    const { exitCode, stderr } = await runInstalled("bridge-server", args, cwd, { NODE_OPTIONS: `--import=${preload}` });
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^Node 22\.23\.1 is too old: Bridge needs Node 24 or newer\.\nInstall it/);
+  }
+  expect(manifest).toMatchObject({ engines: { node: ">=24" } });
+});
+
+test("the package contains the workspaces, and no path of a TypeScript source", async () => {
+  expect(manifest.bundleDependencies.length).toBeGreaterThan(5);
+  expect(Object.keys(manifest.bin)).toEqual(["bridge-server", "bridge"]);
+  expect(manifest).toMatchObject({ peerDependenciesMeta: { vitest: { optional: true } } });
+  expect(manifest).not.toHaveProperty("devDependencies");
+  // With dependencies of a bundled package, `npm install --global` leaves their directories empty.
+  for (const name of manifest.bundleDependencies) {
+    const bundled = await readFile(path.join(installed, "node_modules", name, "package.json"), "utf8");
+    expect(JSON.parse(bundled)).not.toHaveProperty("dependencies");
+  }
+  const files = await readdir(installed, { recursive: true });
+  expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);
+  const programs = files.filter((file) => /^(src|adapters)\/.*\.js$/.test(file));
+  expect(programs.length).toBeGreaterThan(300);
+  const sources = await Promise.all(programs.map((file) => readFile(path.join(installed, file), "utf8")));
+  expect(sources.flatMap((text) => text.match(/["'][./]*[\w-]+\.ts["']|\.\/[\w-]+\.ts/g) ?? [])).toEqual([]);
+});
+
+test("the pages of the package link only to files of the package", async () => {
+  const files = new Set(await readdir(installed));
+  for (const page of ["README.md", "CHANGELOG.md", "adapters.md"]) {
+    const text = await readFile(path.join(installed, page), "utf8");
     expect(text.length).toBeGreaterThan(1000);
-    expect(text.match(/\]\((?!https?:|#)[^)]*\)/g)).toBeNull();
+    const targets = [...text.matchAll(/\]\((?!https?:|#)([^)#]*)[^)]*\)/g)].map(([, target = ""]) => target);
+    expect(targets.filter((target) => !files.has(target))).toEqual([]);
   }
 });
 

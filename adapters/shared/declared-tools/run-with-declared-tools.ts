@@ -37,7 +37,7 @@ export interface ToolHost {
 /** Maximum length of a tool name: programs prefix it with the server's name, and vendors accept 64 characters. */
 const MAX_NAME_LENGTH = 40;
 const SERVER_NAME = "bridge";
-const RELAY = path.join(import.meta.dirname, "stdio-relay.ts");
+const RELAY = path.join(import.meta.dirname, `stdio-relay${path.extname(import.meta.filename)}`);
 
 /**
  * Runs a task with declared tools on a program that supports MCP servers. Bridge serves the tools over MCP. A call ends

@@ -1,5 +1,5 @@
 import { type ExecFileException, execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import path from "node:path";
 import { promisify } from "node:util";
 
 /** A check of a database file in a child process. */
@@ -15,7 +15,7 @@ export interface PageCheck {
  * worker thread would delay the shutdown by minutes when the file is large.
  */
 export function startPageCheck(file: string): PageCheck {
-  const script = fileURLToPath(new URL("./check-pages-process.ts", import.meta.url));
+  const script = path.join(import.meta.dirname, `check-pages-process${path.extname(import.meta.filename)}`);
   // Not with execa, because loading it takes 4 MB of memory.
   const checking = promisify(execFile)(process.execPath, [script, file], { env: {} });
   const kill = () => checking.child.kill("SIGKILL");

@@ -1,3 +1,4 @@
+import path from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Database } from "better-sqlite3";
 
@@ -27,7 +28,11 @@ export function createCheckpoints(database: Database, file: string) {
   }
 
   function startWorker(): Worker {
-    const started = new Worker(new URL("./checkpoint-thread.ts", import.meta.url), { env: {}, execArgv: [], workerData: file });
+    const started = new Worker(new URL(`./checkpoint-thread${path.extname(import.meta.url)}`, import.meta.url), {
+      env: {},
+      execArgv: [],
+      workerData: file,
+    });
     started.on("message", finish);
     // Such as a file that cannot be opened. The next checkpoint starts a new thread.
     started.on("error", () => {});
