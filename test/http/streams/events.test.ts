@@ -77,7 +77,7 @@ test("a stream with `since` starts with the first event at this time, unless the
   const numbersFrom = async (query: string, options = {}): Promise<number[]> => {
     const reader = await openReader(`${server.url}/api/events?${query}`, options);
     await reader.until(({ messages }) => messages.at(-1)?.id === `${server.store.epoch}-3`);
-    return numbersOf(reader.messages);
+    return numbersOf(reader.messages.map(({ data }) => JSON.parse(data)));
   };
   expect(await numbersFrom("since=2026-11-24T10:01:00Z")).toEqual([2, 3]);
   expect(await numbersFrom("since=2026-11-24T11:01:30%2B01:00")).toEqual([3]);
