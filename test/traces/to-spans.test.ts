@@ -64,8 +64,7 @@ const returned = (number: number, id: string, isError = false) =>
   event(number, "tool.completed", { toolCallId: id, toolName: "look", output: "seen", isError });
 const asked = (number: number, approvalId: string, toolCallId: string) =>
   event(number, "tool.approval_requested", { approvalId, toolCallId, toolName: "look" });
-const decided = (number: number, approvalId: string, decision: string) =>
-  event(number, "tool.approval_resolved", { approvalId, decision });
+const decided = (number: number, approvalId: string, decision: string) => event(number, "tool.approval_resolved", { approvalId, decision });
 const STARTED = event(10, "execution.started");
 
 test.for<{ name: string; end: TraceEnd; tree: string }>([
@@ -136,12 +135,17 @@ POST /api/v2/dispatch server 1000-1000
   },
   {
     name: "a call of an unknown model that failed has a span without the name of a model",
-    end: endOf({ type: "execution.failed", task: { provider: "claude" }, data: { connection: "api" }, summary: { errorCode: "auth_failed" } }),
+    end: endOf({
+      type: "execution.failed",
+      task: { provider: "claude" },
+      data: { connection: "api" },
+      summary: { errorCode: "authentication_required" },
+    }),
     tree: `
 POST /api/v2/dispatch server 1000-1000
   bridge.queue internal 1000-1010
-  invoke_agent auditor client 1010-1050 error auth_failed
-    chat client 1010-1050 error auth_failed
+  invoke_agent auditor client 1010-1050 error authentication_required
+    chat client 1010-1050 error authentication_required
 `,
   },
   {
@@ -199,7 +203,8 @@ test.for([
   if (keys.length === 0) expect(JSON.stringify(spans)).not.toMatch(/Look\.|All done|seen|"path"/);
 });
 
-const attempt = (number: number, status: number | null) => JSON.stringify({ number, at: 2_000 + number, durationMs: 5, status, error: null });
+const attempt = (number: number, status: number | null) =>
+  JSON.stringify({ number, at: 2_000 + number, durationMs: 5, status, error: null });
 
 test("a dead callback has a span for each attempt, and after a redelivery only the later attempts have one, with ids of their own", () => {
   const history = [attempt(1, 500), attempt(2, null), attempt(3, 200)].join("\n");
@@ -235,7 +240,8 @@ POST client 2003-2008
 });
 
 test("the ids of a task are the same each time and differ from those of a later task with the same id", () => {
-  const ids = (seq: number) => toSpans(endOf({ task: { seq }, events: [STARTED, called(11, "c1")] }), options()).map(({ spanId }) => spanId);
+  const ids = (seq: number) =>
+    toSpans(endOf({ task: { seq }, events: [STARTED, called(11, "c1")] }), options()).map(({ spanId }) => spanId);
   expect(ids(7)).toEqual(ids(7));
   expect(ids(7).filter((id) => ids(8).includes(id))).toEqual([]);
   for (const id of ids(7)) expect(id).toMatch(/^[0-9a-f]{16}$/);
