@@ -7,8 +7,16 @@ export interface TracedTask extends Pick<TaskIdentity, "seq" | "tenant" | "taskI
   traceparent: string | null;
 }
 
-/** The kinds of spans, each of which has its own ids. */
-export type SpanKey = "dispatch" | "queue" | "agent" | "chat" | `tool:${string}` | `approval:${string}` | `attempt:${number}`;
+/** The kinds of spans, each of which has its own ids. Those of tools and approvals have the number of an event. */
+const spanKeys = ["dispatch", "queue", "agent", "chat", "event", "attempt"] as const;
+export type SpanKey = (typeof spanKeys)[number];
+
+/** The ids of the trace and of the spans of a task. */
+export interface TraceIds {
+  traceId: string;
+  /** Returns the id of a span. The number distinguishes spans of the same kind. */
+  spanId(key: SpanKey, number?: number): string;
+}
 
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})/;
 
@@ -19,16 +27,28 @@ export function readTraceparent(traceparent: string | null): { traceId: string; 
   return { traceId, spanId, isSampled: (Number.parseInt(flags ?? "0", 16) & 1) === 1 };
 }
 
-/** Returns the id of the trace of a task: that of its caller, or else a hash, which is the same on all nodes and after a restart. */
-export const traceIdOf = (task: TracedTask): string =>
-  readTraceparent(task.traceparent)?.traceId ?? hashTask(task, "trace").slice(0, TRACE_ID_LENGTH);
-
-/** Returns the id of a span of a task, which is the same whenever the span is exported. */
-export const spanIdOf = (task: TracedTask, key: SpanKey): string => hashTask(task, key).slice(0, SPAN_ID_LENGTH);
+/**
+ * Returns the ids of a task, which are the same on all nodes and after a restart. The id of the trace is that of the caller, if there is
+ * one. One hash contains all others, because a hash costs more than everything else about an id.
+ */
+export function traceIdsOf(task: TracedTask): TraceIds {
+  // The number of the row distinguishes tasks that reuse the id of a deleted task.
+  const digest = hash("sha512", JSON.stringify([task.tenant, task.taskId, task.seq]));
+  return {
+    traceId: readTraceparent(task.traceparent)?.traceId ?? digest.slice(0, TRACE_ID_LENGTH),
+    spanId(key, number = 0) {
+      const start = TRACE_ID_LENGTH + spanKeys.indexOf(key) * SPAN_ID_LENGTH;
+      const id = digest.slice(start, start + SPAN_ID_LENGTH);
+      return number === 0 ? id : (BigInt(`0x${id}`) ^ BigInt(number)).toString(16).padStart(SPAN_ID_LENGTH, "0");
+    },
+  };
+}
 
 /** Returns the `traceparent` for what a task starts: its runtime and its child tasks. Its span is the run of the task. */
-export const formatTraceparent = (task: TracedTask, isSampled: boolean): string =>
-  `00-${traceIdOf(task)}-${spanIdOf(task, "agent")}-${isSampled ? "01" : "00"}`;
+export function formatTraceparent(task: TracedTask, isSampled: boolean): string {
+  const { traceId, spanId } = traceIdsOf(task);
+  return `00-${traceId}-${spanId("agent")}-${isSampled ? "01" : "00"}`;
+}
 
 /** Returns the fields of log lines about a task; none if the task belongs to no trace. */
 export function traceFields(traceparent: string | null): { trace_id?: string; span_id?: string } {
@@ -38,6 +58,3 @@ export function traceFields(traceparent: string | null): { trace_id?: string; sp
 
 const TRACE_ID_LENGTH = 32;
 const SPAN_ID_LENGTH = 16;
-
-/** The number of the row distinguishes tasks that reuse the id of a deleted task. */
-const hashTask = ({ tenant, taskId, seq }: TracedTask, key: string): string => hash("sha256", JSON.stringify([tenant, taskId, seq, key]));

@@ -1,5 +1,5 @@
 import type { DueCallback } from "../store/records.ts";
-import { spanIdOf, traceIdOf } from "../trace-context.ts";
+import { traceIdsOf } from "../trace-context.ts";
 import { createCallbackEnvelope } from "./callback-envelope.ts";
 import type { CallbackOutbox } from "./callback-outbox.ts";
 import { createPostWorker, type PostMessages, type PostWorkerSettings, type PostWorkerTools } from "./post-worker.ts";
@@ -52,6 +52,6 @@ function toLogFields({ task, origin }: DueCallback): object {
 
 /** Returns the ids of the span of the attempt that follows. */
 function toTraceFields({ task: { seq, tenant, taskId }, traceparent, attempts }: DueCallback): object {
-  const task = { seq, tenant, taskId, traceparent };
-  return { trace_id: traceIdOf(task), span_id: spanIdOf(task, `attempt:${attempts + 1}`) };
+  const ids = traceIdsOf({ seq, tenant, taskId, traceparent });
+  return { trace_id: ids.traceId, span_id: ids.spanId("attempt", attempts + 1) };
 }

@@ -21,9 +21,14 @@ export function readJson({ head }: CutData, name: string): string | null {
 
 /** Returns a short field among the last fields of the data; null if it is not there. */
 export function readLast({ tail }: CutData, name: string): string | null {
-  const found = [...tail.matchAll(new RegExp(`"${name}":(?:"([a-z_-]*)"|(true|false|[0-9.]+))(?=[,}])`, "g"))].at(-1);
+  const key = `"${name}":`;
+  const at = tail.lastIndexOf(key);
+  if (at === -1) return null;
+  const found = SHORT_VALUE.exec(tail.slice(at + key.length));
   return found?.[1] ?? found?.[2] ?? null;
 }
+
+const SHORT_VALUE = /^(?:"([a-z_-]*)"|(true|false|[0-9.]+))(?=[,}])/;
 
 /** Returns a JSON object; null if the text is cut, or no object. */
 export function parseObject(json: string): Record<string, unknown> | null {

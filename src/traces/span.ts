@@ -1,5 +1,3 @@
-import type { SpanKey } from "../trace-context.ts";
-
 /** The value of an attribute. */
 export type AttributeValue = string | number | boolean | readonly string[];
 
@@ -16,10 +14,4 @@ export interface Span {
   attributes: Readonly<Record<string, AttributeValue>>;
   /** Whether what it describes failed. The error is in the attribute `error.type`. */
   isError: boolean;
-}
-
-/** What all spans of a task share. */
-export interface SpanBase {
-  traceId: string;
-  id(key: SpanKey): string;
 }

@@ -1,11 +1,11 @@
 import type { CallbackAttempt } from "../store/records.ts";
 import type { TraceEnd } from "../store/trace-records.ts";
-import { readTraceparent, spanIdOf, traceIdOf } from "../trace-context.ts";
+import { readTraceparent, type TraceIds, traceIdsOf } from "../trace-context.ts";
 import { formatMessage } from "./cut-content.ts";
 import type { ProviderTraits } from "./describe-providers.ts";
 import { names } from "./names.ts";
 import { parseObject, readLast, readText } from "./read-event-data.ts";
-import type { AttributeValue, Span, SpanBase } from "./span.ts";
+import type { AttributeValue, Span } from "./span.ts";
 import { createToolSpans } from "./tool-spans.ts";
 
 /** What the spans contain besides the events. */
@@ -20,47 +20,46 @@ const REMOTE_CONNECTIONS: ReadonlySet<string | null> = new Set(["api", "http-api
 
 /** Returns the spans of what has ended: of a run with its tools and approvals, or of the attempts of a callback. */
 export function toSpans(end: TraceEnd, options: SpanOptions): Span[] {
-  const { task } = end;
-  const base: SpanBase = { traceId: traceIdOf(task), id: (key) => spanIdOf(task, key) };
-  return end.callback === null ? toRunSpans(end, base, options) : toAttemptSpans(end, end.callback, base);
+  const ids = traceIdsOf(end.task);
+  return end.callback === null ? toRunSpans(end, ids, options) : toAttemptSpans(end, end.callback, ids);
 }
 
-function toRunSpans(end: TraceEnd, base: SpanBase, options: SpanOptions): Span[] {
+function toRunSpans(end: TraceEnd, ids: TraceIds, options: SpanOptions): Span[] {
   const { task, events, at } = end;
   const startedAt = events.find(({ type }) => type === "execution.started")?.at ?? task.createdAt;
   const caller = readTraceparent(task.traceparent);
   // A child task belongs to the run of its parent, which its traceparent contains.
   const isChild = task.parentSeq !== null && caller !== null;
-  const dispatchId = base.id("dispatch");
+  const dispatchId = ids.spanId("dispatch");
   const parent = isChild ? { spanId: caller.spanId, isRemote: false } : { spanId: dispatchId, isRemote: false };
   const dispatch: Span = {
-    ...{ traceId: base.traceId, name: `POST ${names.dispatchRoute}`, kind: "server", spanId: dispatchId, isError: false },
+    ...{ traceId: ids.traceId, name: `POST ${names.dispatchRoute}`, kind: "server", spanId: dispatchId, isError: false },
     parent: caller === null ? null : { spanId: caller.spanId, isRemote: true },
     ...{ startAt: task.createdAt, endAt: task.createdAt },
     attributes: { [names.method]: "POST", [names.route]: names.dispatchRoute, [names.status]: 202, ...identify(end) },
   };
   const queue: Span = {
-    ...{ traceId: base.traceId, name: names.queueSpan, kind: "internal", spanId: base.id("queue"), parent, isError: false },
+    ...{ traceId: ids.traceId, name: names.queueSpan, kind: "internal", spanId: ids.spanId("queue"), parent, isError: false },
     ...{ startAt: task.createdAt, endAt: Math.max(task.createdAt, startedAt) },
     attributes: identify(end),
   };
-  const agent = toAgentSpan(end, { ...options, base, parent, startedAt });
+  const agent = toAgentSpan(end, { ...options, ids, parent, startedAt });
   const { callsModel } = options.traitsOf(task.provider);
-  const tools = createToolSpans({ base, agent, events, end: { at, errorCode: end.summary.errorCode }, withContent: options.content.tools });
+  const tools = createToolSpans({ ids, agent, events, end: { at, errorCode: end.summary.errorCode }, withContent: options.content.tools });
   return [
     ...(isChild ? [] : [dispatch]),
     ...[queue, agent, ...tools],
-    ...(callsModel(readLast(end, "connection")) ? [toChatSpan(end, agent, base, options)] : []),
+    ...(callsModel(readLast(end, "connection")) ? [toChatSpan(end, agent, ids, options)] : []),
   ];
 }
 
 interface AgentOptions extends SpanOptions {
-  base: SpanBase;
+  ids: TraceIds;
   parent: Span["parent"];
   startedAt: number;
 }
 
-function toAgentSpan(end: TraceEnd, { base, parent, startedAt, content, traitsOf }: AgentOptions): Span {
+function toAgentSpan(end: TraceEnd, { ids, parent, startedAt, content, traitsOf }: AgentOptions): Span {
   const { task, summary, at } = end;
   const { vendor, isWorkflow } = traitsOf(task.provider);
   const connection = readLast(end, "connection");
@@ -70,7 +69,7 @@ function toAgentSpan(end: TraceEnd, { base, parent, startedAt, content, traitsOf
   return {
     name: `${operation} ${isWorkflow ? task.provider : task.agentId}`,
     kind: !isWorkflow && REMOTE_CONNECTIONS.has(connection) ? "client" : "internal",
-    ...{ traceId: base.traceId, spanId: base.id("agent"), parent, startAt: startedAt, endAt: Math.max(startedAt, at) },
+    ...{ traceId: ids.traceId, spanId: ids.spanId("agent"), parent, startAt: startedAt, endAt: Math.max(startedAt, at) },
     attributes: {
       [names.operation]: operation,
       [names.vendor]: vendor ?? task.provider,
@@ -91,12 +90,12 @@ function toAgentSpan(end: TraceEnd, { base, parent, startedAt, content, traitsOf
 }
 
 /** One span for all calls of the model in the run, because the log does not contain each of them. */
-function toChatSpan(end: TraceEnd, agent: Span, { traceId, id }: SpanBase, { content, traitsOf }: SpanOptions): Span {
+function toChatSpan(end: TraceEnd, agent: Span, { traceId, spanId }: TraceIds, { content, traitsOf }: SpanOptions): Span {
   const { summary, task } = end;
   return {
     name: summary.model === null ? "chat" : `chat ${summary.model}`,
     kind: "client",
-    ...{ traceId, spanId: id("chat"), parent: { spanId: agent.spanId, isRemote: false }, startAt: agent.startAt, endAt: agent.endAt },
+    ...{ traceId, spanId: spanId("chat"), parent: { spanId: agent.spanId, isRemote: false }, startAt: agent.startAt, endAt: agent.endAt },
     attributes: {
       [names.operation]: "chat",
       [names.vendor]: traitsOf(task.provider).vendor ?? task.provider,
@@ -131,7 +130,7 @@ function messageAttributes(end: TraceEnd): Span["attributes"] {
 }
 
 /** The attempts since the earlier end of the callback, whose spans were exported with that end. */
-function toAttemptSpans(end: TraceEnd, { url, history, previousEnd }: NonNullable<TraceEnd["callback"]>, base: SpanBase): Span[] {
+function toAttemptSpans(end: TraceEnd, { url, history, previousEnd }: NonNullable<TraceEnd["callback"]>, ids: TraceIds): Span[] {
   const total = countAttempts(end.head);
   const exported = previousEnd === null ? 0 : countAttempts(previousEnd);
   const { hostname, port, protocol } = new URL(url);
@@ -141,8 +140,8 @@ function toAttemptSpans(end: TraceEnd, { url, history, previousEnd }: NonNullabl
     .map(({ number, at, durationMs, status }) => {
       const isError = status === null || status < 200 || status > 299;
       return {
-        ...{ name: "POST", kind: "client", traceId: base.traceId, spanId: base.id(`attempt:${number}`), isError },
-        parent: { spanId: base.id("dispatch"), isRemote: false },
+        ...{ name: "POST", kind: "client", traceId: ids.traceId, spanId: ids.spanId("attempt", number), isError },
+        parent: { spanId: ids.spanId("dispatch"), isRemote: false },
         ...{ startAt: at, endAt: at + durationMs },
         attributes: {
           [names.method]: "POST",

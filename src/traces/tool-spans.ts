@@ -1,11 +1,12 @@
 import type { TraceEvent } from "../store/trace-records.ts";
+import type { TraceIds } from "../trace-context.ts";
 import { cutContent } from "./cut-content.ts";
 import { names } from "./names.ts";
 import { readJson, readLast, readText } from "./read-event-data.ts";
-import type { Span, SpanBase } from "./span.ts";
+import type { Span } from "./span.ts";
 
 interface ToolSpanOptions {
-  base: SpanBase;
+  ids: TraceIds;
   /** The run, which is the parent of all calls. */
   agent: Pick<Span, "spanId">;
   events: readonly TraceEvent[];
@@ -22,7 +23,7 @@ interface Begun {
 }
 
 /** Returns the spans of the tool calls of a run, and of the approvals for which they waited. */
-export function createToolSpans({ base, agent, events, end, withContent }: ToolSpanOptions): Span[] {
+export function createToolSpans({ ids, agent, events, end, withContent }: ToolSpanOptions): Span[] {
   const spans: Span[] = [];
   /** The open calls and the pending approvals, by id. */
   const calls = new Map<string, Begun>();
@@ -34,7 +35,7 @@ export function createToolSpans({ base, agent, events, end, withContent }: ToolS
     const input = withContent ? readJson(event, "input") : null;
     const output = withContent && completed !== null ? readJson(completed, "output") : null;
     spans.push({
-      ...{ name: `execute_tool ${tool}`, kind: "internal", traceId: base.traceId, spanId, parent: { spanId: parentId, isRemote: false } },
+      ...{ name: `execute_tool ${tool}`, kind: "internal", traceId: ids.traceId, spanId, parent: { spanId: parentId, isRemote: false } },
       ...timesOf(event, completed?.at ?? end.at),
       attributes: {
         [names.operation]: "execute_tool",
@@ -51,7 +52,7 @@ export function createToolSpans({ base, agent, events, end, withContent }: ToolS
   function endApproval(id: string, { event, spanId, parentId }: Begun, resolved: TraceEvent | null): void {
     const decision = resolved === null ? null : readText(resolved, "decision");
     spans.push({
-      ...{ name: names.approvalSpan, kind: "internal", traceId: base.traceId, spanId, parent: { spanId: parentId, isRemote: false } },
+      ...{ name: names.approvalSpan, kind: "internal", traceId: ids.traceId, spanId, parent: { spanId: parentId, isRemote: false } },
       ...timesOf(event, resolved?.at ?? end.at),
       attributes: {
         [names.approval]: id,
@@ -67,14 +68,14 @@ export function createToolSpans({ base, agent, events, end, withContent }: ToolS
     if (event.type === "tool.invoked") {
       const earlier = calls.get(call);
       if (earlier !== undefined) endCall(call, earlier, null);
-      calls.set(call, { event, spanId: base.id(`tool:${event.number}`), parentId: agent.spanId });
+      calls.set(call, { event, spanId: ids.spanId("event", event.number), parentId: agent.spanId });
     } else if (event.type === "tool.completed") {
       const begun = calls.get(call);
       calls.delete(call);
       if (begun !== undefined) endCall(call, begun, event);
     } else if (event.type === "tool.approval_requested") {
       const parentId = calls.get(call)?.spanId ?? agent.spanId;
-      approvals.set(readText(event, "approvalId") ?? "", { event, spanId: base.id(`approval:${event.number}`), parentId });
+      approvals.set(readText(event, "approvalId") ?? "", { event, spanId: ids.spanId("event", event.number), parentId });
     } else if (event.type === "tool.approval_resolved") {
       const id = readText(event, "approvalId") ?? "";
       const begun = approvals.get(id);

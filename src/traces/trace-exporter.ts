@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { sleep } from "@hak2i/async-kit";
 import type { Logger } from "pino";
 import type { EventLog } from "../events/event-log.ts";
 import { createRepeatedPass } from "../events/repeated-pass.ts";
@@ -39,6 +39,8 @@ export interface TraceExporterOptions extends SpanOptions {
   holder: string;
   metrics: Pick<Metrics, "traceSpans" | "traceEventsSkipped" | "traceDelay">;
   logger: Logger;
+  /** Waits before a batch is sent again. Replaced in tests. */
+  pause?: typeof sleep;
 }
 
 export type TraceExporter = ReturnType<typeof createTraceExporter>;
@@ -48,7 +50,7 @@ export type TraceExporter = ReturnType<typeof createTraceExporter>;
  * that a crash, or a collector that is away, loses none. A repeated span has the same id.
  */
 export function createTraceExporter(options: TraceExporterOptions) {
-  const { store, eventLog, otlp, isSampled, holder, metrics, logger } = options;
+  const { store, eventLog, otlp, isSampled, holder, metrics, logger, pause = sleep } = options;
   const pageLimits = options.content.messages || options.content.tools ? contentLimits : limits;
   const closing = new AbortController();
   let unsubscribe = (): void => {};
@@ -110,7 +112,7 @@ export function createTraceExporter(options: TraceExporterOptions) {
       }
       noteUnreachable(result.message);
       metrics.traceDelay.set(Math.max(0, Date.now() - (spans[0]?.endAt ?? 0)) / 1000);
-      await sleep(backoffMs, undefined, { signal: closing.signal }).catch(() => {});
+      await pause(backoffMs, closing.signal).catch(() => {});
       if (closing.signal.aborted || (await store.claimTracePosition(holder, CLAIM_MS)) === null) return false;
     }
   }
