@@ -215,3 +215,18 @@ test("the keys j, k and x move through the list and select", async () => {
   await page.getByRole("heading", { name: /keys-2/ }).waitFor();
   for (const number of [1, 2, 3]) await bridge.call("POST", `/api/v2/tasks/keys-${number}/cancel`);
 });
+
+test("a distant part of the list reuses the elements of the rows, and the focus does not pass to another task", async () => {
+  for (let number = 100; number < 200; number += 1)
+    await bridge.dispatch({ taskId: `scroll-${number}`, agentId: "scroll", message: "fine" });
+  const opened = await open("tasks?agentId=scroll");
+  const { page } = opened;
+  await page.getByRole("link", { name: "scroll-199" }).focus();
+  await page.evaluate(`document.activeElement.closest("[role=row]").isFirst = true`);
+  await page.evaluate("scrollTo(0, document.body.scrollHeight)");
+  await page.getByRole("link", { name: "scroll-100" }).waitFor();
+  expect(await page.getByRole("link", { name: "scroll-199" }).count()).toBe(0);
+  expect(await page.evaluate("document.activeElement.localName")).toBe("body");
+  expect(await page.evaluate(`[...document.querySelectorAll("[role=row]")].some(({ isFirst }) => isFirst)`)).toBe(true);
+  expectQuiet(opened);
+});
