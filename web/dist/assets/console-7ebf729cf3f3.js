@@ -128,18 +128,19 @@ const Zt={},Qt=Le(class extends Re{constructor(){super(...arguments),this.ot=Zt}
       </ol>
       ${t.hasMoreApprovals?w`<p class="hint">These are the oldest. Others appear when these are decided.</p>`:E}
       ${n.length===0?E:w`<h2>Decided</h2><ul class="rows">${n.map(t=>vn(t,e))}</ul>`}
-    `}#o(e,t){let{approvalId:n,toolName:r,agentId:i,provider:a,taskId:o,title:s,input:c,inputTruncated:l,createdAt:u,expiresAt:d}=e,f=this.context.attention.state.approvals.some(e=>e.approvalId===n),p=this.#i.value?.find(e=>e.approvalId===n&&e.state!==`pending`);return w`<li
+    `}#o(e,t){let{approvalId:n,toolName:r,agentId:i,provider:a,taskId:o,title:s,input:c,inputTruncated:l,cwd:u,createdAt:d,expiresAt:f}=e,p=this.context.attention.state.approvals.some(e=>e.approvalId===n),m=this.#i.value?.find(e=>e.approvalId===n&&e.state!==`pending`);return w`<li
       class="approval" tabindex="-1" aria-current=${this.#t===n?`true`:E} data-approval=${n}
       @focusin=${()=>this.#s(n)}
     >
       <h2><code>${I(r)}</code></h2>
       <p class="detail">
-        ${i} · ${a} · <a href=${J(o)}>${s===null?E:w`${I(s)} · `}${o}</a> · asked ${Et(u,t)}
-        ${f?w`· ${mn(d,t)}`:E}
+        ${i} · ${a} · <a href=${J(o)}>${s===null?E:w`${I(s)} · `}${o}</a> · asked ${Et(d,t)}
+        ${p?w`· ${mn(f,t)}`:E}
       </p>
+      ${u==null?E:w`<p class="detail">Directory: <code>${I(u)}</code></p>`}
       ${l?w`<p class="note warning">This is only the beginning of the input. It is longer than Bridge stores.</p>`:E}
       ${Gt(c)}
-      ${p===void 0||f?w`<bridge-decision .approvalId=${n} .isOver=${!f} .context=${this.context}></bridge-decision>`:w`<p role="status">${yn(p)}</p>`}
+      ${m===void 0||p?w`<bridge-decision .approvalId=${n} .isOver=${!p} .context=${this.context}></bridge-decision>`:w`<p role="status">${yn(m)}</p>`}
     </li>`}#s(e){this.#t=e,this.requestUpdate()}async#c(){await Notification.requestPermission(),this.requestUpdate()}};function vn(e,t){return w`<li>
     ${yn(e)} <code>${I(e.toolName)}</code>
     <span class="detail">${I(R(L(e.input),100))}</span>
