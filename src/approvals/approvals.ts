@@ -4,9 +4,9 @@ import { BridgeError } from "../errors.ts";
 import { encodeEventData } from "../events/encode-event-data.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
-import type { Approval, ApprovalDecision, ApprovalState, NewApproval, OrderedPage } from "../store/records.ts";
+import type { Approval, ApprovalDecision, ApprovalFilter, NewApproval, OrderedPage } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
-import type { TaskRun } from "../task.ts";
+import type { Task, TaskRun } from "../task.ts";
 import { BRIDGE, createDecisionLog } from "./decision-log.ts";
 
 export { type Approval, approvalStates } from "../store/records.ts";
@@ -22,6 +22,9 @@ interface ApprovalsOptions {
   seconds: number;
 }
 
+/** The run of a task, and its request. */
+type AskingTask = TaskRun & Pick<Task, "request">;
+
 /** Maximum length of the id and name of a tool call, in UTF-16 units. */
 const MAX_NAME_LENGTH = 1024;
 
@@ -32,7 +35,7 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
   const decisions = createDecisionLog({ store, eventLog, metrics, logger, onDecision: settle });
 
   /** Requests a decision and resolves with it; never rejects. The reason of an aborted signal becomes the reason of the rejection. */
-  async function ask(task: TaskRun, question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer> {
+  async function ask(task: AskingTask, question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer> {
     const approvalId = `apr_${uuidv7()}`;
     const decided = Promise.withResolvers<ApprovalAnswer>();
     // Before the approval is stored, so that no decision is missed.
@@ -64,13 +67,13 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
     }
   }
 
-  async function insert(task: TaskRun, approvalId: string, question: ApprovalQuestion): Promise<Approval | null> {
+  async function insert(task: AskingTask, approvalId: string, question: ApprovalQuestion): Promise<Approval | null> {
     const { toolCallId, toolName } = question;
     if (toolCallId.length > MAX_NAME_LENGTH || toolName.length > MAX_NAME_LENGTH) return null;
     // Passes earlier events to the store first, so that they are written before the approval. While the disk accepts no writes, the events
     // wait and the approval is rejected.
     void eventLog.settle(task);
-    return await store.insertApprovalIfRunning(task, toNewApproval(approvalId, question, seconds));
+    return await store.insertApprovalIfRunning(task, toNewApproval(approvalId, question, { cwd: task.request.metadata?.["cwd"], seconds }));
   }
 
   /** Rejects an approval without a decision. If a decision was stored first, that one applies. */
@@ -112,9 +115,8 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
       const [oldest] = waiting.values();
       return { count: waiting.size, oldestMs: oldest === undefined ? 0 : performance.now() - oldest.since };
     },
-    /** Lists the approvals of a tenant, newest first. */
-    list: (tenant: string, state: ApprovalState | undefined, page: OrderedPage): Promise<Approval[]> =>
-      store.listApprovals(tenant, state, page),
+    /** Lists the approvals of a tenant that match the filter. */
+    list: (tenant: string, filter: ApprovalFilter, page: OrderedPage): Promise<Approval[]> => store.listApprovals(tenant, filter, page),
     /** Lists the pending approvals of tool calls with this id. Several tasks may use the same id. */
     findPending: (tenant: string, toolCallId: string): Promise<Approval[]> => store.listPendingApprovals(tenant, toolCallId),
     /** Stores a decision. Throws BridgeError: not_found, already_decided. */
@@ -131,12 +133,16 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
 const NOT_REQUESTED =
   "The approval cannot be requested: the task has ended, waits for too many decisions, or its tool call cannot be stored.";
 
-function toNewApproval(approvalId: string, { toolCallId, toolName, input }: ApprovalQuestion, seconds: number): NewApproval {
+function toNewApproval(
+  approvalId: string,
+  { toolCallId, toolName, input }: ApprovalQuestion,
+  { cwd, seconds }: { cwd: unknown; seconds: number },
+): NewApproval {
   return {
     approvalId,
     toolCallId,
     toolName,
-    shownInput: encodeEventData({ input: input ?? null }),
+    shownInput: encodeEventData({ input: input ?? null, cwd }),
     expiresInMs: seconds === 0 ? null : seconds * 1000,
     event: (expiresAt) => ({
       type: "tool.approval_requested",

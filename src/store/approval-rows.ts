@@ -14,7 +14,8 @@ export const approvalColumns = `a.seq AS approval_seq, a.id AS approval_id, a.to
 
 /** An approval row with the identity of its task. */
 export function toApproval(row: StoredRow): Approval {
-  const { input = null, truncated = false } = JSON.parse(String(row["input"])) as { input?: unknown; truncated?: boolean };
+  const shown = JSON.parse(String(row["input"])) as { input?: unknown; cwd?: string; truncated?: boolean };
+  const { input = null, cwd = null, truncated = false } = shown;
   return {
     task: toTaskIdentity(row),
     title: (row["title"] ?? null) as string | null,
@@ -24,6 +25,7 @@ export function toApproval(row: StoredRow): Approval {
     toolName: String(row["tool_name"]),
     input,
     inputTruncated: truncated,
+    cwd,
     state: row["state"] as ApprovalState,
     createdAt: Number(row["created_at"]),
     expiresAt: Number(row["expires_at"]) === NO_EXPIRY ? null : Number(row["expires_at"]),

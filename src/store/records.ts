@@ -215,6 +215,8 @@ export interface Approval {
   input: unknown;
   /** Whether only the beginning of the input is kept. */
   inputTruncated: boolean;
+  /** The working directory of the task, relative to its workspace; null if it is the workspace. */
+  cwd: string | null;
   state: ApprovalState;
   createdAt: number;
   /** Null if the approval waits without a time limit. */
@@ -227,7 +229,7 @@ export interface Approval {
 
 /** An approval about to be stored. */
 export interface NewApproval extends Pick<Approval, "approvalId" | "toolCallId" | "toolName"> {
-  /** JSON text: `{input, truncated?}`. */
+  /** JSON text: `{input, cwd?, truncated?}`. */
   shownInput: string;
   /** Null: without a time limit. */
   expiresInMs: number | null;
@@ -249,6 +251,12 @@ export type DeletionOutcome = "deleted" | "absent" | "unfinished" | "child_unfin
 export interface Page {
   before: number | null;
   limit: number;
+}
+
+/** Selects approvals. */
+export interface ApprovalFilter {
+  state?: ApprovalState | undefined;
+  taskId?: string | undefined;
 }
 
 /** A page of a list that has two orders. */

@@ -4,7 +4,7 @@ import type { LongText } from "./gapped-json.ts";
 import type {
   Approval,
   ApprovalDecision,
-  ApprovalState,
+  ApprovalFilter,
   Callback,
   CallbackDetails,
   CallbackQueue,
@@ -227,7 +227,7 @@ export interface ApprovalStore {
   ): Promise<Approval | null>;
   findApproval(tenant: string, approvalId: string): Promise<Approval | null>;
   /** Returns fewer than `limit` if their inputs are long; only an empty list is the last page. */
-  listApprovals(tenant: string, state: ApprovalState | undefined, page: OrderedPage): Promise<Approval[]>;
+  listApprovals(tenant: string, filter: ApprovalFilter, page: OrderedPage): Promise<Approval[]>;
   /** Pending approvals of a tool call, oldest first: several tasks may use one id. */
   listPendingApprovals(tenant: string, toolCallId: string): Promise<Approval[]>;
   hasPendingApproval(taskSeq: number): Promise<boolean>;

@@ -34,7 +34,7 @@ async function open(options: Parameters<typeof startEngine>[1] = {}, run = askin
   const engine = await startEngine([createInMemoryAdapter({ run: run.run })], options);
   const accept = async (taskId: string, message = "call-1", fields = {}) =>
     (await engine.dispatcher.admitTask(newDispatch({ taskId, request: { message, approvals: "ask", ...fields } }), caller)).task;
-  const list = () => engine.approvals.list("default", "pending", { order: "newest", after: null, limit: 50 });
+  const list = () => engine.approvals.list("default", { state: "pending" }, { order: "newest", after: null, limit: 50 });
   const pending = async (count = 1): Promise<Approval[]> => {
     expect(await until(async () => (await list()).length === count, 5_000)).toBe(true);
     return await list();
@@ -95,7 +95,7 @@ describe("a pending approval", () => {
     const { accept, approvals, answers, dispatcher, eventsOf, metrics } = await open({ approvalSeconds: 0.05 });
     await dispatcher.waitForEnd(await accept("t1"), 60_000);
     expect(answers).toEqual([{ decision: "reject", reason: "No decision was made within 0.05 s." }]);
-    const [approval] = await approvals.list("default", "rejected", { order: "newest", after: null, limit: 1 });
+    const [approval] = await approvals.list("default", { state: "rejected" }, { order: "newest", after: null, limit: 1 });
     expect(approval).toMatchObject({ decidedBy: "bridge", reason: "No decision was made within 0.05 s." });
     await expect(approvals.decide("default", approval?.approvalId ?? "", yes)).rejects.toMatchObject({
       code: "already_decided",
@@ -152,7 +152,7 @@ describe("a pending approval", () => {
     await before.pending(2);
     await before.stop();
     const after = await open({ dataDir });
-    const found = await after.approvals.list("default", undefined, { order: "newest", after: null, limit: 10 });
+    const found = await after.approvals.list("default", {}, { order: "newest", after: null, limit: 10 });
     expect(
       found.filter(({ state }) => state === "rejected").map(({ task, decidedBy, reason }) => [task.taskId, decidedBy, reason]),
     ).toEqual([
@@ -176,7 +176,8 @@ describe("a pending approval", () => {
     await pending();
     asked.resolve();
     expect(await dispatcher.waitForEnd(task, 60_000)).toMatchObject({ state: "completed" });
-    const reason = async () => (await approvals.list("default", "rejected", { order: "newest", after: null, limit: 1 }))[0]?.reason;
+    const reason = async () =>
+      (await approvals.list("default", { state: "rejected" }, { order: "newest", after: null, limit: 1 }))[0]?.reason;
     expect(await until(async () => (await reason()) === "The task has ended.", 5_000)).toBe(true);
   });
 
@@ -230,9 +231,9 @@ describe("a pending approval", () => {
     expect((await approvals.findPending("default", "call-1")).map(({ task }) => task.taskId)).toEqual(["t1", "t2"]);
     expect(await approvals.findPending("default", "call-2")).toEqual([]);
     expect(await approvals.findPending("another", "call-1")).toEqual([]);
-    const [approval] = await approvals.list("default", undefined, { order: "newest", after: null, limit: 1 });
+    const [approval] = await approvals.list("default", {}, { order: "newest", after: null, limit: 1 });
     await expect(approvals.decide("another", approval?.approvalId ?? "", yes)).rejects.toMatchObject({ code: "not_found" });
-    expect(await approvals.list("another", undefined, { order: "newest", after: null, limit: 10 })).toEqual([]);
+    expect(await approvals.list("another", {}, { order: "newest", after: null, limit: 10 })).toEqual([]);
   });
 });
 
@@ -244,7 +245,7 @@ describe("an approval that another process decides", () => {
     const task = await startTask(here.store);
     const [asking, deciding] = [here, there].map((process) => createApprovals({ ...process, seconds: 60 })) as [Approvals, Approvals];
     deciding.adopt(await startTask(there.store));
-    const find = async () => (await deciding.list("default", undefined, { order: "newest", after: null, limit: 1 }))[0];
+    const find = async () => (await deciding.list("default", {}, { order: "newest", after: null, limit: 1 }))[0];
     /** The states of the approvals that a process has logged, and its metric. */
     const readAudit = async ({ lines, metrics }: typeof here) => [
       lines.flatMap(({ msg, state }) => (msg === "approval decided" ? [state] : [])),
@@ -327,7 +328,7 @@ describe("while the disk accepts no writes", () => {
     await resumeWrites();
     // The task still runs, so it must not be listed as waiting.
     await pending(0);
-    expect(await approvals.list("default", "rejected", { order: "newest", after: null, limit: 1 })).toMatchObject([
+    expect(await approvals.list("default", { state: "rejected" }, { order: "newest", after: null, limit: 1 })).toMatchObject([
       { decidedBy: "bridge", reason },
     ]);
     end.resolve();
@@ -352,5 +353,5 @@ test("approvals are pruned with their task", async () => {
   await dispatcher.waitForEnd(task, 60_000);
   for (let pruned = 1; pruned > 0; ) pruned = await store.prune(-1_000, 100);
   expect(await store.findTask("default", "t1")).toBeNull();
-  expect(await approvals.list("default", undefined, { order: "newest", after: null, limit: 10 })).toEqual([]);
+  expect(await approvals.list("default", {}, { order: "newest", after: null, limit: 10 })).toEqual([]);
 });

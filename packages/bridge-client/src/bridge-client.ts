@@ -132,7 +132,7 @@ export interface BridgeClient {
   readonly approvals: {
     /** Lists approvals, newest first unless `order` is `oldest`. */
     list(
-      filter?: { state?: ApprovalState | undefined; order?: "newest" | "oldest" | undefined },
+      filter?: { state?: ApprovalState | undefined; taskId?: string | undefined; order?: "newest" | "oldest" | undefined },
       options?: CallOptions,
     ): AsyncGenerator<Approval, void>;
     /** Approves or rejects a pending tool call. Rejects with `already_decided` if it was decided before. */

@@ -251,6 +251,8 @@ export interface Approval {
   input: unknown;
   /** The input is cut. */
   inputTruncated: boolean;
+  /** The working directory of the task, relative to its workspace; null if it is the workspace. */
+  cwd: string | null;
   state: ApprovalState;
   createdAt: string;
   /** Without a decision the call is rejected at this time. Null if it waits without a time limit. */

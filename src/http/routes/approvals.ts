@@ -27,6 +27,7 @@ export const approvalRoutes: FastifyPluginAsyncZodOpenApi<{ approvals: Approvals
         querystring: z.strictObject({
           ...pageQuery,
           state: approvalStateSchema.optional().describe("Only approvals in this state."),
+          taskId: z.string().min(1).optional().describe("Only approvals of this task."),
           order: z.enum(["newest", "oldest"]).default("newest").describe("Which approvals come first. A cursor belongs to one order."),
         }),
         response: {
@@ -36,8 +37,9 @@ export const approvalRoutes: FastifyPluginAsyncZodOpenApi<{ approvals: Approvals
       },
     },
     async (request) => {
-      const { limit, cursor, state, order } = request.query;
-      const page = (after: number | null, size: number) => approvals.list(request.principal.tenant, state, { order, after, limit: size });
+      const { limit, cursor, state, taskId, order } = request.query;
+      const page = (after: number | null, size: number) =>
+        approvals.list(request.principal.tenant, { state, taskId }, { order, after, limit: size });
       const found = await page(cursor ?? null, limit);
       const last = found.at(-1);
       // A page with long inputs is cut short, so a page shorter than `limit` need not be the last.

@@ -16,6 +16,10 @@ export const approvalSchema = z
     toolName: z.string(),
     input: z.unknown().describe("Input of the tool. If it is longer than 256 KiB, only its beginning."),
     inputTruncated: z.boolean().describe("Whether `input` is only the beginning."),
+    cwd: z
+      .string()
+      .nullable()
+      .describe("Working directory of the task, relative to the agent's workspace (`metadata.cwd`); null if it is the workspace itself."),
     state: approvalStateSchema,
     createdAt: timestamp,
     expiresAt: timestamp
@@ -28,7 +32,8 @@ export const approvalSchema = z
 
 /** Converts an approval to its form in the API. */
 export function describeApproval(approval: Approval): z.infer<typeof approvalSchema> {
-  const { approvalId, task, title, toolCallId, toolName, input, inputTruncated, state, createdAt, expiresAt, decidedBy, reason } = approval;
+  const { approvalId, task, title, toolCallId, toolName, input, inputTruncated, cwd, state, createdAt, expiresAt, decidedBy, reason } =
+    approval;
   return {
     approvalId,
     taskId: task.taskId,
@@ -39,6 +44,7 @@ export function describeApproval(approval: Approval): z.infer<typeof approvalSch
     toolName,
     input,
     inputTruncated,
+    cwd,
     state,
     createdAt: toIso(createdAt),
     expiresAt: expiresAt === null ? null : toIso(expiresAt),

@@ -12,8 +12,10 @@ export function createApprovalReads(reader: Reader) {
       const row = await reader.get(selectApproval, tenant, approvalId);
       return row === undefined ? null : toApproval(row);
     },
-    async listApprovals(tenant, state, { order, after, limit }) {
+    async listApprovals(tenant, { state, taskId }, { order, after, limit }) {
       const start = after ?? (order === "newest" ? Number.MAX_SAFE_INTEGER : 0);
+      if (taskId !== undefined)
+        return (await reader.all(selectApprovalsOfTask[order], tenant, start, limit, taskId, state ?? null)).map(toApproval);
       const rows =
         state === undefined
           ? await reader.all(selectApprovals[order], tenant, start, limit)
@@ -28,21 +30,26 @@ export function createApprovalReads(reader: Reader) {
 const fromApprovals = "FROM approval a JOIN task t ON t.seq = a.task";
 const selectApproval = toStatement(`SELECT ${approvalColumns}, t.title ${fromApprovals} WHERE a.tenant = $1 AND a.id = $2`);
 
-const approvalPage = (condition: string, comparison: "<" | ">", order: "" | "DESC") =>
+const approvalPage = (from: string, condition: string, comparison: "<" | ">", order: "" | "DESC") =>
   toStatement(
     cutPage(
       `SELECT ${approvalColumns}, t.title, a.seq AS position
-       FROM (SELECT * FROM approval WHERE tenant = $1 ${condition} AND seq ${comparison} $2 ORDER BY seq ${order} LIMIT $3) AS a
+       FROM (SELECT * FROM ${from} WHERE tenant = $1 ${condition} AND seq ${comparison} $2 ORDER BY seq ${order} LIMIT $3) AS a
        JOIN task t ON t.seq = a.task ORDER BY a.seq ${order}`,
       { column: "input", order },
     ),
   );
-const approvalPages = (condition: string) => ({
-  newest: approvalPage(condition, "<", "DESC"),
-  oldest: approvalPage(condition, ">", ""),
+const approvalPages = (from: string, condition = "") => ({
+  newest: approvalPage(from, condition, "<", "DESC"),
+  oldest: approvalPage(from, condition, ">", ""),
 });
-const selectApprovals = approvalPages("");
-const selectApprovalsInState = approvalPages("AND state = $4");
+const selectApprovals = approvalPages("approval");
+const selectApprovalsInState = approvalPages("approval", "AND state = $4");
+/** Sorts the approvals of the task. Without `OFFSET 0`, PostgreSQL could read all approvals in their order to avoid that. */
+const selectApprovalsOfTask = approvalPages(
+  "(SELECT * FROM approval WHERE task = (SELECT seq FROM task WHERE tenant = $1 AND id = $4) OFFSET 0) AS own",
+  "AND ($5::text IS NULL OR state = $5)",
+);
 
 const selectPending = toStatement(
   `SELECT ${approvalColumns}, t.title ${fromApprovals} WHERE a.tenant = $1 AND a.state = 'pending' AND a.tool_call_id = $2 ORDER BY a.seq`,

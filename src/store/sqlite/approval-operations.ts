@@ -88,19 +88,16 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
         { patient },
       ),
     findApproval: async (tenant, approvalId) => find(tenant, approvalId),
-    async listApprovals(tenant, state, { order, after, limit }) {
+    async listApprovals(tenant, { state, taskId }, { order, after, limit }) {
       const [range, start] =
         order === "newest" ? ["a.seq < ? ORDER BY a.seq DESC", Number.MAX_SAFE_INTEGER] : ["a.seq > ? ORDER BY a.seq", 0];
+      const [selection, owner] =
+        taskId === undefined
+          ? [`${selectApprovals} WHERE a.tenant = ?`, [tenant]]
+          : [`${selectApprovalsOfTask} WHERE t.tenant = ? AND t.id = ?`, [tenant, taskId]];
       const [condition, values] = state === undefined ? ["", []] : ["AND a.state = ?", [state]];
       return driver
-        .allUntil(
-          createLengthLimit("input"),
-          `${selectApprovals} WHERE a.tenant = ? ${condition} AND ${range} LIMIT ?`,
-          tenant,
-          ...values,
-          after ?? start,
-          limit,
-        )
+        .allUntil(createLengthLimit("input"), `${selection} ${condition} AND ${range} LIMIT ?`, ...owner, ...values, after ?? start, limit)
         .map(toApproval);
     },
     listPendingApprovals: async (tenant, toolCallId) =>
@@ -123,5 +120,7 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
   };
 }
 
-const selectApprovals = `SELECT ${approvalColumns}, (SELECT s.title FROM task_summary s WHERE s.task = t.seq) AS title
-  FROM approval a CROSS JOIN task t ON t.seq = a.task`;
+const selectColumns = `SELECT ${approvalColumns}, (SELECT s.title FROM task_summary s WHERE s.task = t.seq) AS title`;
+const selectApprovals = `${selectColumns} FROM approval a CROSS JOIN task t ON t.seq = a.task`;
+/** Sorts the approvals of the task. To avoid that, SQLite would read all approvals of the tenant in their order. */
+const selectApprovalsOfTask = `${selectColumns} FROM task t CROSS JOIN approval a INDEXED BY approval_task ON a.task = t.seq`;

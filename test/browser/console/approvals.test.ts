@@ -108,10 +108,11 @@ test("a page that is late shows who decided", async () => {
 });
 
 test("a page that was open shows who decided elsewhere", async () => {
-  await bridge.dispatch({ taskId: "elsewhere-1", message: "ask" });
+  const files = [{ path: "site/a.md", content: "a" }];
+  await bridge.dispatch({ taskId: "elsewhere-1", message: "ask", metadata: { cwd: "site" }, files });
   const { page } = await open("approvals");
   const card = page.locator(".approval").filter({ hasText: "elsewhere-1" });
-  await card.waitFor();
+  await card.getByText("Directory: site").waitFor();
   const { body } = await bridge.call("GET", "/api/v2/approvals?state=pending");
   const { approvalId } = body.data.find((approval: { taskId: string }) => approval.taskId === "elsewhere-1");
   await bridge.call("POST", `/api/v2/approvals/${approvalId}`, { body: { decision: "reject", reason: "Too risky." } });

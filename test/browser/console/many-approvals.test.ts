@@ -52,6 +52,14 @@ test("of very many approvals, the oldest are shown first, and a decision makes r
   }
   await page.getByRole("heading", { name: "200 waiting" }).waitFor();
   await page.getByRole("link", { name: "· many-202" }).waitFor();
+
+  // Of the decided ones, the last ten and the selected one keep their place.
+  const { body } = await bridge.call("GET", "/api/v2/approvals?state=pending&order=oldest&limit=20");
+  for (const { approvalId } of body.data.slice(0, 12))
+    await bridge.call("POST", `/api/v2/approvals/${approvalId}`, { body: { decision: "reject" } });
+  await page.getByRole("heading", { name: "188 waiting" }).waitFor();
+  await expect.poll(() => page.locator(".approval").count()).toBe(188 + 10 + 1);
+  expect(await page.locator(".approval").filter({ hasText: "many-2" }).first().isVisible()).toBe(true);
   expectQuiet(opened);
 });
 

@@ -169,15 +169,45 @@ test("a failed task shows why, a queued one what it waits for, and an unknown on
   const queued = await open("tasks/narrow-2");
   await queued.page.getByText("waits for a free slot of the adapter").waitFor();
   await queued.page.getByText("Your tasks for this adapter that were queued before it: 0.").waitFor();
+  // The number includes no tasks of other tenants.
+  await bridge.dispatch({ taskId: "narrow-foreign", provider: "narrow", message: "wait" }, { token: "beta" });
   await bridge.dispatch({ taskId: "narrow-3", provider: "narrow", message: "wait" });
   const behind = await open("tasks/narrow-3");
   await behind.page.getByText("Your tasks for this adapter that were queued before it: 1.").waitFor();
+  await bridge.call("POST", "/api/v2/tasks/narrow-foreign/cancel", { token: "beta" });
+  await bridge.call("DELETE", "/api/v2/tasks/narrow-foreign", { token: "beta" });
   await bridge.call("POST", "/api/v2/tasks/narrow-3/cancel");
   await bridge.call("POST", "/api/v2/tasks/narrow-2/cancel");
   await bridge.call("POST", "/api/v2/tasks/narrow-1/cancel");
 
   const missing = await open("tasks/unknown-1");
   await missing.page.getByText("There is no such task.").waitFor();
+});
+
+test("only a running task without a timeline can still get one", async () => {
+  await bridge.dispatch({ taskId: "empty-1", message: "wait" });
+  const { page } = await open("tasks/empty-1");
+  await page.getByText("No text and no tool calls yet.", { exact: true }).waitFor();
+  await bridge.call("POST", "/api/v2/tasks/empty-1/cancel");
+  await page.getByText("No text and no tool calls.", { exact: true }).waitFor();
+});
+
+test("a request without a message has no empty box", async () => {
+  await bridge.dispatch({ taskId: "boxes-1", message: "fine" }, waiting);
+  const countBoxes = async (removes: boolean) => {
+    const { page } = await open("");
+    await page.route("**/boxes-1/request", async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      if (removes) delete json.request.message;
+      await route.fulfill({ response, json });
+    });
+    await page.goto(`${bridge.url}/ui/tasks/boxes-1`);
+    const request = page.getByRole("region", { name: "Request" });
+    await request.getByText("All fields").waitFor();
+    return await request.locator("> bridge-long-text").count();
+  };
+  expect([await countBoxes(false), await countBoxes(true)]).toEqual([1, 0]);
 });
 
 test("another tenant sees none of the tasks", async () => {
@@ -214,4 +244,19 @@ test("the keys j, k and x move through the list and select", async () => {
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: /keys-2/ }).waitFor();
   for (const number of [1, 2, 3]) await bridge.call("POST", `/api/v2/tasks/keys-${number}/cancel`);
+});
+
+test("a distant part of the list reuses the elements of the rows, and the focus does not pass to another task", async () => {
+  for (let number = 100; number < 200; number += 1)
+    await bridge.dispatch({ taskId: `scroll-${number}`, agentId: "scroll", message: "fine" });
+  const opened = await open("tasks?agentId=scroll");
+  const { page } = opened;
+  await page.getByRole("link", { name: "scroll-199" }).focus();
+  await page.evaluate(`document.activeElement.closest("[role=row]").isFirst = true`);
+  await page.evaluate("scrollTo(0, document.body.scrollHeight)");
+  await page.getByRole("link", { name: "scroll-100" }).waitFor();
+  expect(await page.getByRole("link", { name: "scroll-199" }).count()).toBe(0);
+  expect(await page.evaluate("document.activeElement.localName")).toBe("body");
+  expect(await page.evaluate(`[...document.querySelectorAll("[role=row]")].some(({ isFirst }) => isFirst)`)).toBe(true);
+  expectQuiet(opened);
 });

@@ -94,6 +94,33 @@ test("approvals can be listed oldest first, with the title of their task", async
   expectProblem(await list("?order=random"), "invalid_request");
 });
 
+test("the approvals of one task are listed, with the directory in which it works", async () => {
+  const dispatched = { message: "ask", approvals: "ask", profile: "modify", agentId: "directory" };
+  const files = [{ path: "site/a.md", content: "a" }];
+  await bridge.dispatch({ ...dispatched, taskId: "in-site", metadata: { cwd: "site" }, files });
+  await bridge.dispatch({ ...dispatched, taskId: "in-workspace" });
+  const of = async (taskId: string) => {
+    const { body } = await askUntil(
+      () => list(`?taskId=${taskId}`),
+      ({ body }) => body.data.length > 0,
+    );
+    return pageSchema(approvalSchema).parse(body).data;
+  };
+  const [inSite] = await of("in-site");
+  const [inWorkspace] = await of("in-workspace");
+  expect([inSite, inWorkspace]).toMatchObject([
+    { taskId: "in-site", cwd: "site" },
+    { taskId: "in-workspace", cwd: null },
+  ]);
+  const decided = (await decide(inSite?.approvalId as string, { decision: "approve" })).body;
+  expect((await list("?taskId=in-site&state=pending&order=oldest")).body.data).toEqual([]);
+  expect((await list("?taskId=in-site&state=approved&order=oldest")).body).toEqual({ data: [decided], meta: { nextCursor: null } });
+  expect((await list("?taskId=unknown")).body.data).toEqual([]);
+  expect((await list("?taskId=in-site", "beta")).body.data).toEqual([]);
+  await decide(inWorkspace?.approvalId as string, { decision: "reject" });
+  for (const taskId of ["in-site", "in-workspace"]) await taskIn(taskId, "completed");
+});
+
 test("approvals of another tenant result in 404, and each route requires its scope", async () => {
   const approvalId = await ask("t4");
   expect((await list("", "beta")).body.data).toEqual([]);

@@ -177,10 +177,14 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     await lists.searchTasks({ tenant, idPrefix: "1" }, PAGE);
     await lists.searchTasks({ tenant, idPrefix: "77" }, PAGE);
     await lists.searchTasks({ tenant, root: String(tasks) }, PAGE);
+    for (const order of ["newest", "oldest"] as const) {
+      await approvals.listApprovals(tenant, { taskId: "1" }, { order, after: null, limit: PAGE.limit });
+      await approvals.listApprovals(tenant, { taskId: "1", state: "approved" }, { order, after: null, limit: PAGE.limit });
+    }
     check({ sorts: true, rows: 2_000 });
     for (const order of ["newest", "oldest"] as const) {
-      await approvals.listApprovals(tenant, undefined, { order, after: null, limit: PAGE.limit });
-      await approvals.listApprovals(tenant, "approved", { order, after: null, limit: PAGE.limit });
+      await approvals.listApprovals(tenant, {}, { order, after: null, limit: PAGE.limit });
+      await approvals.listApprovals(tenant, { state: "approved" }, { order, after: null, limit: PAGE.limit });
     }
     await callbacks.listCallbacks(tenant, undefined, { before: middle, limit: 50 });
     await callbacks.listCallbacks(tenant, "dead", PAGE);

@@ -83,7 +83,7 @@ test("a delivery that a node has claimed is not due on another node, until the c
   await Promise.all([a, b].map(({ store }) => store.close()));
 });
 
-test("a node that stops releases the deliveries that it has not posted, and the other nodes post them at once", async () => {
+test("a node that stops releases the deliveries that it has not posted, so that they are due at once", async () => {
   const { urlAt, port, query } = await createDatabase({ isEmpty: true });
   const responding = Promise.withResolvers<void>();
   let isOpen = false;

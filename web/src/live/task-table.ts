@@ -37,8 +37,8 @@ export function createTaskTable() {
   }
 
   return {
-    /** The rows, newest first. */
-    list: (): Row[] => order.map((id) => rows.get(id) as Row),
+    /** Returns the rows from one index to another, which is exclusive. The newest one is first. */
+    list: (first: number, last: number): Row[] => order.slice(first, last).map((id) => rows.get(id) as Row),
     get length(): number {
       return order.length;
     },

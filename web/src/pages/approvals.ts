@@ -100,7 +100,7 @@ class Approvals extends PageElement {
   }
 
   #renderCard(approval: Approval, now: number): TemplateResult {
-    const { approvalId, toolName, agentId, provider, taskId, title, input, inputTruncated, createdAt, expiresAt } = approval;
+    const { approvalId, toolName, agentId, provider, taskId, title, input, inputTruncated, cwd, createdAt, expiresAt } = approval;
     const isPending = this.context.attention.state.approvals.some((other) => other.approvalId === approvalId);
     const outcome = this.#latest.value?.find((other) => other.approvalId === approvalId && other.state !== "pending");
     return html`<li
@@ -112,6 +112,7 @@ class Approvals extends PageElement {
         ${agentId} · ${provider} · <a href=${taskLink(taskId)}>${title === null ? nothing : html`${showHidden(title)} · `}${taskId}</a> · asked ${ago(createdAt, now)}
         ${isPending ? html`· ${countdown(expiresAt, now)}` : nothing}
       </p>
+      ${cwd == null ? nothing : html`<p class="detail">Directory: <code>${showHidden(cwd)}</code></p>`}
       ${inputTruncated ? html`<p class="note warning">This is only the beginning of the input. It is longer than Bridge stores.</p>` : nothing}
       ${inputView(input)}
       ${

@@ -5,6 +5,7 @@ import { ApiError } from "../api.ts";
 import { PageElement } from "../element.ts";
 import { formatCost, fromLocalTime, showHidden, toLocalTime } from "../format.ts";
 import { poll } from "../live/poll.ts";
+import { assignSlots } from "../live/row-slots.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { createTaskTable, type Row } from "../live/task-table.ts";
 import { activityBadge, age, callbackBadge, errorNote } from "../parts/badges.ts";
@@ -45,6 +46,8 @@ class Tasks extends PageElement {
   #nextCursor: string | null = null;
   /** Indexes of the rendered rows; the last one is exclusive. */
   #rendered = { first: 0, last: 0 };
+  /** The elements of the rendered rows. */
+  #slots = new Map<string, number>();
   #selected = new Set<string>();
   #cursor = -1;
   #isConfirming = false;
@@ -178,17 +181,17 @@ class Tasks extends PageElement {
   }
 
   override onKey(key: string): boolean {
-    const rows = this.#table.list();
+    const { length } = this.#table;
     if (key === "/") {
       this.querySelector<HTMLInputElement>(".filters input")?.focus();
       return true;
     }
-    if ((key === "j" || key === "k") && rows.length > 0) {
-      this.#cursor = Math.min(rows.length - 1, Math.max(0, this.#cursor + (key === "j" ? 1 : -1)));
+    if ((key === "j" || key === "k") && length > 0) {
+      this.#cursor = Math.min(length - 1, Math.max(0, this.#cursor + (key === "j" ? 1 : -1)));
       void this.#focusCursor();
       return true;
     }
-    const row = rows[this.#cursor];
+    const [row] = this.#table.list(this.#cursor, this.#cursor + 1);
     if (key === "x" && row !== undefined) {
       this.#toggle(row.taskId);
       return true;
@@ -257,7 +260,12 @@ class Tasks extends PageElement {
     const now = serverNow();
     this.#rendered = this.#findRendered();
     const { first, last } = this.#rendered;
-    const rows = this.#table.list().slice(first, last);
+    const rows = this.#table.list(first, last);
+    this.#blurUnless(rows);
+    this.#slots = assignSlots(
+      this.#slots,
+      rows.map(({ taskId }) => taskId),
+    );
     return html`
       <h1>Tasks</h1>
       ${this.#renderFilters()}
@@ -275,7 +283,7 @@ class Tasks extends PageElement {
           <div class="visible" role="presentation">
             ${repeat(
               rows,
-              ({ taskId }) => taskId,
+              ({ taskId }) => this.#slots.get(taskId),
               (row, index) => this.#renderRow(row, first + index, now),
             )}
           </div>
@@ -285,8 +293,15 @@ class Tasks extends PageElement {
     `;
   }
 
+  /** The focus must not pass to another task with the element of a row. */
+  #blurUnless(rows: readonly Row[]): void {
+    const focused = document.activeElement;
+    const row = focused?.closest<HTMLElement>(".visible > .task-row");
+    if (row != null && !rows.some(({ taskId }) => taskId === row.dataset["task"])) (focused as HTMLElement).blur();
+  }
+
   #renderRow(row: Row, index: number, now: number): TemplateResult {
-    return html`<div role="row" class="task-row" aria-rowindex=${index + 2} data-index=${index}>
+    return html`<div role="row" class="task-row" aria-rowindex=${index + 2} data-index=${index} data-task=${row.taskId}>
       <span role="cell"
         ><input
           type="checkbox" aria-label="Select ${row.taskId}" .checked=${live(this.#selected.has(row.taskId))}

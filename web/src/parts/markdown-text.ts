@@ -4,6 +4,19 @@ import { showHidden } from "../format.ts";
 import { plainText } from "../plain-text.ts";
 import { longText } from "./long-text.ts";
 
+/** Texts up to this length are rendered in the paint that shows them, because a second paint costs more. */
+const SHORT_CHARACTERS = 500;
+/** The code that renders Markdown; null until the first text is shown, and if it could not be loaded. */
+let code: Promise<typeof import("../markdown.ts") | null> | null = null;
+
+async function loadCode(): Promise<typeof import("../markdown.ts") | null> {
+  code ??= import("../markdown.ts").catch(() => null);
+  const loaded = await code;
+  // The next text tries again.
+  if (loaded === null) code = null;
+  return loaded;
+}
+
 /** Shows a text of an agent with its format, or as plain text until it is complete, if it is long, or if the person chose so. */
 class MarkdownText extends BridgeElement {
   static override properties = { text: { attribute: false }, level: { attribute: false }, isComplete: { attribute: false } };
@@ -43,10 +56,10 @@ class MarkdownText extends BridgeElement {
   async #renderMarkdown(): Promise<void> {
     const rendered = this.#rendered;
     // The text is readable without this file, for example while Bridge is upgraded.
-    const code = await import("../markdown.ts").catch(() => null);
-    // A page with many texts renders each in a separate task, so that it can respond in between.
-    await new Promise((resolve) => setTimeout(resolve));
-    const element = await code?.renderMarkdown(rendered.text, { level: this.level, show: showHidden });
+    const loaded = await loadCode();
+    // A page with many long texts renders each in a separate task, so that it can respond in between.
+    if (rendered.text.length > SHORT_CHARACTERS) await new Promise((resolve) => setTimeout(resolve));
+    const element = await loaded?.renderMarkdown(rendered.text, { level: this.level, show: showHidden });
     if (element == null || rendered !== this.#rendered) return;
     rendered.element = element;
     this.#resized.disconnect();

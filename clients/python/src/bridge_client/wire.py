@@ -261,6 +261,8 @@ class Approval(TypedDict):
     input: Any
     #: Whether the input is cut.
     inputTruncated: bool
+    #: The working directory of the task, relative to its workspace; None if it is the workspace.
+    cwd: Optional[str]
     state: ApprovalState
     createdAt: str
     #: Without a decision the call is rejected at this time. None if it waits without a time limit.
@@ -273,6 +275,8 @@ class ApprovalFilter(TypedDict, total=False):
     """Selects approvals."""
 
     state: ApprovalState
+    #: Only approvals of this task.
+    taskId: str
     #: Which approvals come first. The default is the newest.
     order: Literal["newest", "oldest"]
 
