@@ -2,8 +2,8 @@ import type { EventStore } from "./event-feed.ts";
 import type { EventPosition } from "./follow-events.ts";
 
 /**
- * Finds the position before the first event that was stored at `since`, in ms, or later. Searches the log by halves, because the times of
- * events grow with their numbers. Where the system clock was set back, the position is one of those that fit.
+ * Finds the position before the first event that was stored at `since`, in ms, or later. Uses a binary search, because the times of events
+ * increase with their numbers. If the system clock was set back, several positions can match, and one of them is returned.
  */
 export async function findPositionSince(
   store: Pick<EventStore, "epoch" | "catchUp" | "firstEventFrom">,

@@ -11,7 +11,7 @@ export function createSampling(sampler: TraceSettings["sampler"]): (task: Traced
 }
 
 function createSamplingById({ name, ratio }: TraceSettings["sampler"]): (task: TracedTask) => boolean {
-  // These need no id, which costs a hash.
+  // These samplers need no trace id, which would cost a hash.
   if (name.endsWith("always_on")) return () => true;
   if (name.endsWith("always_off")) return () => false;
   const sampler = new TraceIdRatioBasedSampler(ratio);

@@ -9,7 +9,7 @@ import { newFinish, started } from "../conformance/store.ts";
 import { openTestStore } from "../support/database-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** A store with the position of the export at its beginning, and an exporter for a collector that answers as `answer` says. */
+/** A store with the position of the export at its beginning, and an exporter for a collector whose responses `answer` returns. */
 async function open(answer: () => ExportAnswer, onPause: () => Promise<void> = async () => {}) {
   const store = await openTestStore(await temporaryDirectory());
   await store.claimTracePosition("node", 60_000);
@@ -52,7 +52,7 @@ async function runTasks(store: Store, from: number, count: number): Promise<void
   await Promise.all(numbers.map(async (number) => store.finishTaskIfRunning(await started(store, { taskId: `t-${number}` }), newFinish())));
 }
 
-test("a collector that is away for an hour gets every span once when it returns, also those of tasks that ended meanwhile", async () => {
+test("a collector that is unreachable for an hour receives every span once afterwards, also those of tasks that ended meanwhile", async () => {
   let attempts = 0;
   const MINUTES_AWAY = 60;
   const { store, received, pauses, exporter, metrics } = await open(
@@ -86,7 +86,7 @@ test("events that retention deleted before their export are counted, and what fo
   expect(await metrics.registry.metrics()).toMatch(new RegExp(`^bridge_trace_events_skipped_total ${skipped}$`, "m"));
 });
 
-test("an exporter that stops while the collector is away leaves the position, so that the next one exports everything", async () => {
+test("an exporter that stops while the collector is unreachable keeps the position, so that the next one exports everything", async () => {
   const { store, received, exporter, pauses } = await open(() => AWAY);
   const position = await store.claimTracePosition("node", 60_000);
   await runTasks(store, 0, 2);

@@ -45,7 +45,7 @@ const approvalPages = (from: string, condition = "") => ({
 });
 const selectApprovals = approvalPages("approval");
 const selectApprovalsInState = approvalPages("approval", "AND state = $4");
-/** Sorts the approvals of the task. Without `OFFSET 0`, PostgreSQL could read all approvals in their order to avoid that. */
+/** Sorts the approvals of the task. Without `OFFSET 0`, PostgreSQL could read all approvals in their order to avoid the sort. */
 const selectApprovalsOfTask = approvalPages(
   "(SELECT * FROM approval WHERE task = (SELECT seq FROM task WHERE tenant = $1 AND id = $4) OFFSET 0) AS own",
   "AND ($5::text IS NULL OR state = $5)",

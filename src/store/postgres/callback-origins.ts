@@ -2,7 +2,7 @@ import type { OperationKind, Transaction } from "./operation-kind.ts";
 
 /**
  * Whether the node `n` is alive. A node whose lease is over stays alive until it is declared dead: after a failure of the database, all
- * leases are over, and another owner would post again what this node has posted and could not settle.
+ * leases have expired, and another owner would repeat the POSTs whose outcome this node could not store.
  */
 const isAlive = "n.state <> 'gone'";
 

@@ -100,7 +100,7 @@ const selectEssential = selectRanges(
 const selectOldest = toStatement(
   `SELECT number FROM event WHERE number > (SELECT value FROM counter WHERE name = 'pruned') AND number <= $1 ORDER BY number LIMIT 1`,
 );
-/** Starts at a number that retention has kept, as `selectOldest`. */
+/** Starts at a number that retention has kept, as `selectOldest` does. */
 const selectFirst = toStatement(
   `SELECT number, at FROM event WHERE number >= greatest($1::bigint, (SELECT value + 1 FROM counter WHERE name = 'pruned')) AND number <= $2
    ORDER BY number LIMIT 1`,

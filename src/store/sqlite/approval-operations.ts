@@ -122,5 +122,5 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
 
 const selectColumns = `SELECT ${approvalColumns}, (SELECT s.title FROM task_summary s WHERE s.task = t.seq) AS title`;
 const selectApprovals = `${selectColumns} FROM approval a CROSS JOIN task t ON t.seq = a.task`;
-/** Sorts the approvals of the task. To avoid that, SQLite would read all approvals of the tenant in their order. */
+/** Sorts the approvals of the task. To avoid the sort, SQLite would otherwise read all approvals of the tenant in their order. */
 const selectApprovalsOfTask = `${selectColumns} FROM task t CROSS JOIN approval a INDEXED BY approval_task ON a.task = t.seq`;

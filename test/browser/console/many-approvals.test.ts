@@ -53,7 +53,7 @@ test("of very many approvals, the oldest are shown first, and a decision makes r
   await page.getByRole("heading", { name: "200 waiting" }).waitFor();
   await page.getByRole("link", { name: "· many-202" }).waitFor();
 
-  // Of the decided ones, the last ten and the selected one keep their place.
+  // The last ten decided approvals and the selected one keep their place.
   const { body } = await bridge.call("GET", "/api/v2/approvals?state=pending&order=oldest&limit=20");
   for (const { approvalId } of body.data.slice(0, 12))
     await bridge.call("POST", `/api/v2/approvals/${approvalId}`, { body: { decision: "reject" } });

@@ -71,7 +71,7 @@ async function main(): Promise<void> {
     await page.locator("main").getByText(text).first().waitFor();
     await page.getByText("Loading …").waitFor({ state: "detached" });
     await prepare?.(page);
-    // A click scrolls to what it clicks.
+    // A click scrolls its target into view.
     await page.evaluate("scrollTo(0, 0)");
     await shoot(page, name);
   }

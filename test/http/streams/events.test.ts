@@ -98,7 +98,7 @@ test("a stream with `since` before events that retention has deleted begins with
   expect(reader.messages.map(({ event }) => event)).toEqual(["stream.gap", "execution.started"]);
 });
 
-test("a `since` that is no time is rejected, and the error names the parameter", async () => {
+test("a `since` that is not a time is rejected, and the error names the parameter", async () => {
   const { url } = await startStreamServer();
   const answer = await fetch(`${url}/api/events?since=yesterday`, {
     headers: { authorization: "Bearer default", accept: "text/event-stream" },

@@ -1,6 +1,6 @@
 /**
  * Assigns a slot to each visible row, so that the element of a row that left the window shows one that entered it: when a person scrolls
- * far, it is several times as fast to change the texts of elements as to replace the elements. Rows that stay keep their slot.
+ * far, changing the texts of elements is several times as fast as replacing the elements. Rows that stay keep their slot.
  */
 export function assignSlots(before: ReadonlyMap<string, number>, ids: readonly string[]): Map<string, number> {
   const visible = new Set(ids);

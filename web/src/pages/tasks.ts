@@ -293,7 +293,7 @@ class Tasks extends PageElement {
     `;
   }
 
-  /** The focus must not pass to another task with the element of a row. */
+  /** When another task reuses the element of a row, it must not take over the focus. */
   #blurUnless(rows: readonly Row[]): void {
     const focused = document.activeElement;
     const row = focused?.closest<HTMLElement>(".visible > .task-row");

@@ -12,7 +12,7 @@ let code: Promise<typeof import("../markdown.ts") | null> | null = null;
 async function loadCode(): Promise<typeof import("../markdown.ts") | null> {
   code ??= import("../markdown.ts").catch(() => null);
   const loaded = await code;
-  // The next text tries again.
+  // The next text tries to load it again.
   if (loaded === null) code = null;
   return loaded;
 }

@@ -21,7 +21,7 @@ export const run: Run<Options> = async ({ options, output, env, signal, connect 
   }
 };
 
-/** Whether a browser can open a window where the person sits. */
+/** Whether a browser can open a window on the user's desktop. */
 function hasDesktop({ SSH_CONNECTION, DISPLAY, WAYLAND_DISPLAY }: NodeJS.ProcessEnv): boolean {
   if (SSH_CONNECTION) return false;
   return process.platform !== "linux" || Boolean(DISPLAY) || Boolean(WAYLAND_DISPLAY);
