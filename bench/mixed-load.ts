@@ -227,7 +227,7 @@ async function applyLoad(bridge: Bridge, { origins, perSecond, prefix, isRunning
       ...(kind !== 0 && { approvals: "ask" }),
     };
     // A receiver that hangs gets few callbacks, because each of them occupies it for 15 s.
-    const origin = number % 200 === 0 ? origins[5] : origins[number % origins.length === 5 ? 0 : number % origins.length];
+    const origin = number % 1000 === 0 ? origins[5] : origins[number % origins.length === 5 ? 0 : number % origins.length];
     const { status, body: answer } = await bridge.call("POST", "/api/v2/dispatch", { ...body, callbackUrl: `${origin}/${taskId}` });
     await answer?.cancel();
     if (status === 202) counts.dispatched += 1;
