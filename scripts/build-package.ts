@@ -51,3 +51,4 @@ for (const [index, workspace] of bundled.entries()) {
   const target = path.join(directory, "node_modules", manifests[index]?.name ?? "");
   await writeWorkspace(workspace, target, { isBundled: true });
 }
+console.log(`The package is in ${path.relative(process.cwd(), directory) || "."}.`);

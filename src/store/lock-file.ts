@@ -11,6 +11,8 @@ export interface LockedResource {
   name: "data directory" | "database";
   /** The setting that contains its path. */
   setting: "BRIDGE_DATA_DIR" | "BRIDGE_DATABASE_URL";
+  /** What to do if another process has it. Default: what a second Bridge can do. */
+  remedy?: string;
 }
 
 /**
@@ -43,10 +45,10 @@ export function lockFile(file: string, resource: LockedResource): () => void {
   return () => held.close();
 }
 
-const refusal = (reason: string, { name, setting }: LockedResource, cause?: unknown): ConflictError =>
-  new ConflictError(`Another process owns the ${name}: ${reason}. Stop the other Bridge, or set a different ${setting} for this one.`, {
-    cause,
-  });
+function refusal(reason: string, { name, setting, remedy }: LockedResource, cause?: unknown): ConflictError {
+  const action = remedy ?? `Stop the other Bridge, or set a different ${setting} for this one.`;
+  return new ConflictError(`Another process owns the ${name}: ${reason}. ${action}`, { cause });
+}
 
 /** Rejects links, because two lock files could refer to one file, and all other files that are not regular. */
 function requireRegularFile(file: string): void {

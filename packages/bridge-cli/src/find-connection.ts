@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { parseEnv } from "node:util";
 import { CommandError } from "./command-error.ts";
 import { type Profile, type Profiles, readProfiles } from "./profiles.ts";
 
@@ -83,8 +84,21 @@ function findUrl(flags: ConnectionFlags, env: NodeJS.ProcessEnv, profile: Chosen
         ? ofProfile
         : env["BRIDGE_URL"]
           ? { url: env["BRIDGE_URL"], urlSource: "BRIDGE_URL" }
-          : (ofProfile ?? { url: DEFAULT_URL, urlSource: "the default" });
+          : (ofProfile ?? findLocalUrl(env));
   return { ...found, url: checkUrl(found.url, found.urlSource) };
+}
+
+/** Returns the address of a Bridge that runs with the settings of this directory. */
+function findLocalUrl(env: NodeJS.ProcessEnv): FoundAddress {
+  const port = Number(readLocalSetting("BRIDGE_PORT", env));
+  // With 0, Bridge chooses the port when it starts.
+  if (!(port > 0 && port < 65_536)) return { url: DEFAULT_URL, urlSource: "the default" };
+  return { url: `http://127.0.0.1:${port}`, urlSource: "BRIDGE_PORT" };
+}
+
+/** Reads a setting of Bridge from the environment or, as Bridge does, from `.env` in the current directory. */
+function readLocalSetting(name: string, env: NodeJS.ProcessEnv): string | undefined {
+  return env[name] || parseEnv(readIfExists(".env") ?? "")[name];
 }
 
 /** Returns the URL of a Bridge without a slash at its end. Throws a CommandError that names the source of an invalid one. */
@@ -108,7 +122,7 @@ function findToken(
   if (env["BRIDGE_TOKEN"]) return { token: env["BRIDGE_TOKEN"].trim(), tokenSource: "BRIDGE_TOKEN" };
   if (ofProfile !== null) return ofProfile;
   if (!isLoopback(url)) return null;
-  const file = path.join(env["BRIDGE_DATA_DIR"] || "data", "token");
+  const file = path.join(readLocalSetting("BRIDGE_DATA_DIR", env) || "data", "token");
   const token = readIfExists(file);
   return token === null ? null : { token: token.trim(), tokenSource: `the file ${file}` };
 }
@@ -139,13 +153,13 @@ export function runTokenCommand(command: string, env: NodeJS.ProcessEnv): string
   }
 }
 
-/** Reads a file that may be missing. */
+/** Reads a token or `.env`, which may be missing. */
 function readIfExists(file: string): string | null {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw new CommandError("forbidden", `The token file cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new CommandError("forbidden", `A file cannot be read: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -28,7 +28,7 @@ export const run = createLocalVerb<Options>(async ({ args: [name = ""], options,
   const setting = variables[SETTING] || null;
   if (options.add === true && setting === null)
     throw new CommandError("usage", `${SETTING} is not set, so there is no file to add the token to.`, {
-      hint: `Set it, for example in .env: ${SETTING}=./tokens.json`,
+      hint: `Set it, for example in .env: ${SETTING}=./tokens.json. Bridge then accepts only the tokens of this file. See docs/command-line.md#add-tokens.`,
     });
   const file = setting === null || options.add !== true ? null : path.resolve(setting);
   const faults = findTokenFaults(entry);
@@ -42,7 +42,7 @@ export const run = createLocalVerb<Options>(async ({ args: [name = ""], options,
   output.note(
     file === null
       ? `The token is printed only once. Add the entry to the JSON array in ${SETTING}, or run this command with --add.`
-      : "The token is printed only once. A running Bridge reads the file again within a second.",
+      : "The token is printed only once. A Bridge that uses this file reads it again within a second. Restart one that was started without it.",
   );
   return undefined;
 });

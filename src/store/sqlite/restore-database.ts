@@ -19,7 +19,11 @@ import { countMigrations } from "./migrate.ts";
 export async function restoreDatabase(name: string, backup: string, { isForced, hasManifest }: RestoreOptions): Promise<Restored> {
   const manifest = hasManifest ? await readBackup(backup, "sqlite") : null;
   const file = locateDatabase(name);
-  const releaseLock = lockFile(`${file}.lock`, { name: "database", setting: "BRIDGE_DATABASE_URL" });
+  const releaseLock = lockFile(`${file}.lock`, {
+    name: "database",
+    setting: "BRIDGE_DATABASE_URL",
+    remedy: "Stop Bridge, and repeat the command.",
+  });
   const restored = `${file}.restoring`;
   try {
     adoptOwner(`${file}.lock`);

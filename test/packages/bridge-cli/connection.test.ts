@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startBridgeProgram } from "../../support/bridge-program.ts";
@@ -136,6 +136,16 @@ describe("the address and the token", () => {
     await mkdir(path.join(home, "data"));
     const program = await startBridgeProgram(path.join(home, "data"));
     expect(await runCli(["tasks", "--url", program.url], { cwd: home })).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    const port = new URL(program.url).port;
+    const done = { exitCode: 0, stdout: "", stderr: "" };
+    expect(await runCli(["tasks"], { cwd: home, env: { BRIDGE_PORT: port } })).toEqual(done);
+    await rename(path.join(home, "data"), path.join(home, "elsewhere"));
+    await writeFile(path.join(home, ".env"), `BRIDGE_PORT=${port}\nBRIDGE_DATA_DIR=./elsewhere\n`);
+    expect(await runCli(["tasks"], { cwd: home })).toEqual(done);
+    expect(await runCli(["tasks"], { cwd: home, env: { BRIDGE_PORT: "1" } })).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining("The address is from BRIDGE_PORT."),
+    });
   });
 });
 
