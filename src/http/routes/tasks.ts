@@ -20,7 +20,6 @@ export interface TaskRouteOptions {
   tasks: TaskReader;
 }
 
-/** The form of a time in a query. */
 /** Maximum labels of a filter, as many as a task can have. */
 const MAX_LABEL_FILTERS = 16;
 const labelFilter = z

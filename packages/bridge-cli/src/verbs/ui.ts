@@ -16,8 +16,12 @@ export const run: Run<Options> = async ({ options, output, env, signal, connect 
   return undefined;
 
   async function openBrowser(target: string): Promise<void> {
-    const { default: open } = await import("open");
-    await open(target).catch(() => output.warn("No browser could be opened. Open the link yourself."));
+    try {
+      const { default: open } = await import("open");
+      await open(target);
+    } catch {
+      output.warn("No browser could be opened. Open the link yourself.");
+    }
   }
 };
 
