@@ -76,7 +76,7 @@ function explain(error: unknown, url: string, urlSource: string): { reason: stri
   if (/^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_)/.test(code))
     return { reason, remedy: "Set NODE_EXTRA_CA_CERTS to the file with the certificate of your authority." };
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return { reason, remedy: `Correct the host in ${urlSource}, ${select}` };
-  return { reason, remedy: `Start the Bridge at ${url}, in its directory with: npm start, ${select}` };
+  return { reason, remedy: `Start the Bridge at ${url}, in its directory with: bridge serve, or npm start in a clone, ${select}` };
 }
 
 /** Returns the reason of a failed request without the generic message of `fetch`. */

@@ -25,7 +25,10 @@ export async function checkToken(
     if (!(error instanceof BridgeClientError)) throw error;
     const isRejected = error.status === 401;
     const detail = isRejected ? `Bridge rejects the token from ${tokenSource}.` : `The token was not checked: ${error.message}`;
-    const remedy = isRejected ? `Set BRIDGE_TOKEN to a valid token, or save one with: ${save}` : "Run bridge doctor again.";
+    const hint = tokenSource.startsWith("the file ")
+      ? ". If Bridge has generated it: with BRIDGE_TOKENS_FILE, it is valid only with its hash in BRIDGE_GATEWAY_TOKEN_HASH"
+      : "";
+    const remedy = isRejected ? `Set BRIDGE_TOKEN to a valid token, or save one with: ${save}${hint}` : "Run bridge doctor again.";
     return { checks: [failed("token", detail, remedy)], identity: null };
   }
   return { identity, checks: [checkExpiry(identity, tokenSource, save), ...checkScopes(identity, save)] };
