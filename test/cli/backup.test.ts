@@ -126,7 +126,9 @@ test("restore refuses a running Bridge and a database with tasks, and replaces i
   await runTask(bridge, "later");
   expect(await place.db("restore", backup, "--force")).toMatchObject({
     exitCode: 6,
-    stderr: expect.stringMatching(engine === "sqlite" ? /Another process owns the database.*Stop Bridge, and repeat the command\./ : /while nodes are running/),
+    stderr: expect.stringMatching(
+      engine === "sqlite" ? /Another process owns the database.*Stop Bridge, and repeat the command\./ : /while nodes are running/,
+    ),
   });
   await stop(bridge);
   expect(await restored(place, backup)).toMatchObject({ exitCode: 6, stderr: expect.stringMatching(/contains tasks.*--force/s) });
