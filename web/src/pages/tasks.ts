@@ -265,6 +265,7 @@ class Tasks extends PageElement {
     this.#slots = assignSlots(
       this.#slots,
       rows.map(({ taskId }) => taskId),
+      this.#hasScrolled,
     );
     return html`
       <h1>Tasks</h1>
