@@ -98,7 +98,13 @@ function findLocalUrl(env: NodeJS.ProcessEnv): FoundAddress {
 
 /** Reads a setting of Bridge from the environment or, as Bridge does, from `.env` in the current directory. */
 function readLocalSetting(name: string, env: NodeJS.ProcessEnv): string | undefined {
-  return env[name] || parseEnv(readIfExists(".env") ?? "")[name];
+  if (env[name]) return env[name];
+  try {
+    return parseEnv(readFileSync(".env", "utf8"))[name];
+  } catch {
+    // There is no file, or only Bridge may read it, and the default is used.
+    return undefined;
+  }
 }
 
 /** Returns the URL of a Bridge without a slash at its end. Throws a CommandError that names the source of an invalid one. */
@@ -153,13 +159,13 @@ export function runTokenCommand(command: string, env: NodeJS.ProcessEnv): string
   }
 }
 
-/** Reads a token or `.env`, which may be missing. */
+/** Reads a file that may be missing. */
 function readIfExists(file: string): string | null {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw new CommandError("forbidden", `A file cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new CommandError("forbidden", `The token file cannot be read: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -111,7 +111,7 @@ export const verbs: readonly VerbEntry[] = [
     summary: "Follow the events of a task, or the new events of all tasks.",
     options: [
       { flags: "--types <types>", text: "only these types, separated by commas", parse: parseEventTypes },
-      { flags: "--since <time>", text: "also the stored events since this time, or for this long, such as 2h" },
+      { flags: "--since <time>", text: "also stored events of all tasks since this time, or of this long, such as 2h" },
       { flags: "--after <eventId>", text: "continue after this event" },
     ],
     load: () => import("./verbs/tail.ts"),

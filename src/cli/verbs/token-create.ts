@@ -28,7 +28,7 @@ export const run = createLocalVerb<Options>(async ({ args: [name = ""], options,
   const setting = variables[SETTING] || null;
   if (options.add === true && setting === null)
     throw new CommandError("usage", `${SETTING} is not set, so there is no file to add the token to.`, {
-      hint: `Set it, for example in .env: ${SETTING}=./tokens.json. Bridge then accepts only the tokens of this file. See docs/command-line.md#add-tokens.`,
+      hint: `Set it, for example in .env: ${SETTING}=./tokens.json. Bridge then accepts only the tokens of this file, and data/token only if its hash is in BRIDGE_GATEWAY_TOKEN_HASH.`,
     });
   const file = setting === null || options.add !== true ? null : path.resolve(setting);
   const faults = findTokenFaults(entry);

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startBridgeProgram } from "../../support/bridge-program.ts";
@@ -142,7 +142,12 @@ describe("the address and the token", () => {
     await rename(path.join(home, "data"), path.join(home, "elsewhere"));
     await writeFile(path.join(home, ".env"), `BRIDGE_PORT=${port}\nBRIDGE_DATA_DIR=./elsewhere\n`);
     expect(await runCli(["tasks"], { cwd: home })).toEqual(done);
-    expect(await runCli(["tasks"], { cwd: home, env: { BRIDGE_PORT: "1" } })).toMatchObject({
+    // Only Bridge may be able to read `.env`. A directory has the same effect, also for root.
+    await rm(path.join(home, ".env"));
+    await mkdir(path.join(home, ".env"));
+    expect(await runCli(["tasks"], { cwd: home, env: { BRIDGE_PORT: port, BRIDGE_DATA_DIR: "elsewhere" } })).toEqual(done);
+    expect(await runCli(["tasks"], { cwd: home })).toMatchObject({ exitCode: 4, stderr: expect.stringContaining("There is no token") });
+    expect(await runCli(["tasks"], { cwd: home, env: { BRIDGE_PORT: "1", BRIDGE_DATA_DIR: "elsewhere" } })).toMatchObject({
       exitCode: 3,
       stderr: expect.stringContaining("The address is from BRIDGE_PORT."),
     });

@@ -1,4 +1,5 @@
 import type { BridgeEvent, EventType } from "bridge-client";
+import { CommandError } from "../command-error.ts";
 import { describeEvent } from "../describe-event.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { nameTask } from "../name-task.ts";
@@ -15,6 +16,8 @@ interface Options {
 /** Follows events: for people on a terminal, and as one JSON object per line in a pipe. */
 export const run: Run<Options> = async ({ args: [taskId], options: { types, after, ...options }, output, signal, connect }) => {
   const since = parseTime("--since", options.since);
+  if (taskId !== undefined && since !== undefined)
+    throw new CommandError("usage", "--since cannot be used with a task, because the events of a task begin with its first one.");
   const { client, follower } = connect();
   // A wrong address, token or task is reported at once. The follower would retry.
   await (taskId === undefined ? client.getIdentity({ signal }) : nameTask(taskId, client.getTask(taskId, { signal })));
@@ -25,7 +28,7 @@ export const run: Run<Options> = async ({ args: [taskId], options: { types, afte
   try {
     for await (const event of events) {
       // The stream of a task has no filter.
-      if ((types?.includes(event.type) ?? true) && (since === undefined || event.timestamp >= since)) print(event);
+      if (types === undefined || types.includes(event.type)) print(event);
     }
   } catch (error) {
     if (signal.aborted) return exitCodes.interrupted;
