@@ -3,7 +3,9 @@ import path from "node:path";
 import { gunzipSync } from "node:zlib";
 import SqliteDatabase from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
+import { ORIGIN } from "../fixtures/schemas/stored-rows.ts";
+import { shellCommand, startBridgeProgram } from "../support/bridge-program.ts";
+import { expectStoredApprovalRejected, expectStoredTasksContinue } from "../support/expect-stored-tasks-continue.ts";
 import { startReceiver } from "../support/start-receiver.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -16,8 +18,6 @@ const migrations = readdirSync(migrationsDirectory)
 const fixtures = path.resolve(import.meta.dirname, "../fixtures/schemas");
 const fixtureOf = (version: number): string => path.join(fixtures, `sqlite-${String(version).padStart(3, "0")}.db.gz`);
 
-/** The origin of the callbacks in these databases. */
-const ORIGIN = "http://receiver.invalid";
 /** The rows of these databases become old. */
 const RETENTION_DAYS = "3650";
 
@@ -56,34 +56,9 @@ test.each(migrations.map((_, index) => index + 1))(
     expect(schemaOf(path.join(dataDir, "migrated.db"))).toEqual(released);
 
     const bridge = await startBridgeProgram(dataDir, { ...shellCommand("echo done"), BRIDGE_RETENTION_DAYS: RETENTION_DAYS });
-    const get = async (target: string) => (await (await bridge.call("GET", target)).json()) as { data: Record<string, string>[] };
-    // Interrupted tasks end, including child tasks; queued tasks run.
-    expect(await taskInState(bridge, "running", "failed")).toMatchObject({ result: { errorCode: "bridge_restarted" } });
-    expect(await taskInState(bridge, "child", "failed")).toMatchObject({ parentTaskId: "running" });
-    await taskInState(bridge, "queued", "completed");
-    expect(await taskInState(bridge, "delivered", "completed")).toMatchObject({
-      metadata: { ticket: 7 },
-      result: { output: "from the past", resumeToken: "session-1" },
-      callback: { state: "delivered", attempts: 1 },
-    });
-    const { data: tasks } = await get("/api/v2/tasks");
-    expect(tasks.map(({ taskId }) => taskId)).toEqual(["queued", "child", "running", "owing", "delivered"]);
-
-    // Pending callbacks are posted as stored, and delivered ones are not posted again.
-    await expect.poll(() => posts.map((post) => post.path).sort()).toEqual(["/owing", "/running"]);
-    expect(posts.find((post) => post.path === "/owing")?.body.toString()).toBe('{"taskId":"owing","äöü":"exactly these bytes"}');
-    await expect.poll(async () => await get("/api/v2/tasks/owing")).toMatchObject({ callback: { state: "delivered", attempts: 3 } });
-
-    // The event log continues in its epoch after its last number.
-    const { data: events } = await get("/api/v2/tasks/delivered/events");
-    expect(events.map(({ id, type }) => `${id} ${type}`)).toEqual([
-      "abcdef0123-1 execution.started",
-      "abcdef0123-2 assistant.text",
-      "abcdef0123-3 execution.completed",
-    ]);
-    const { data: laterEvents } = await get("/api/v2/tasks/queued/events");
-    for (const { id } of laterEvents) expect(Number(id?.split("-")[1])).toBeGreaterThan(6);
-    if (version >= 2) expect(await get("/api/v2/approvals")).toMatchObject({ data: [{ approvalId: "apr_pending", state: "rejected" }] });
+    const eventIds = await expectStoredTasksContinue(bridge, { posts });
+    expect(eventIds).toEqual(["abcdef0123-1", "abcdef0123-2", "abcdef0123-3"]);
+    if (version >= 2) await expectStoredApprovalRejected(bridge);
 
     bridge.signal("SIGTERM");
     expect(await bridge.exited).toBe(0);

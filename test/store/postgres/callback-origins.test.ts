@@ -18,10 +18,22 @@ async function join(database: TestDatabase, node: string, options: { delivers?: 
   const hints: Hint[] = [];
   const handedOver: DueCallback[] = [];
   const onHint = (hint: Hint) => hint.startsWith("callbacks:") && hints.push(hint);
+  const before = await countListeners(database);
   const { store, cluster } = await openNode({ url: database.urlAt(database.port), node, ...options, onHint });
   onTestFinished(() => store.close());
+  // Until a node listens, it neither gets nor sends hints.
+  await expect.poll(() => countListeners(database)).toBeGreaterThan(before);
   store.onCallback((callback) => handedOver.push(callback));
   return { store, cluster, handedOver, hints };
+}
+
+/** Counts the sessions that exchange hints, by their last statement. */
+async function countListeners({ query }: TestDatabase): Promise<number> {
+  const rows = await query(
+    `SELECT pid FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND query ~ '^LISTEN |pg_listening_channels|^SELECT pg_notify'`,
+  );
+  return rows.length;
 }
 
 /** Ends a task with a callback to the origin. */

@@ -24,7 +24,7 @@ async function readFaults(bridge: BridgeProgram): Promise<number> {
   return Number(/^bridge_storage_faults_total (\d+)/m.exec(text)?.[1]);
 }
 
-test("while the disk of PostgreSQL is full, dispatches are rejected; with space again, tasks and callbacks are completed without a restart", async () => {
+test("while PostgreSQL reports a full disk, dispatches are rejected; with space again, tasks and callbacks are completed without a restart", async () => {
   const database = await createDatabase({ isEmpty: true });
   const dataDir = await temporaryDirectory();
   const { posts, origin, close } = await startReceiver();

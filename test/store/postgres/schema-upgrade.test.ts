@@ -5,7 +5,9 @@ import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { migrate } from "../../../src/store/postgres/migrate.ts";
-import { shellCommand, startBridgeProgram, taskInState } from "../../support/bridge-program.ts";
+import { ORIGIN } from "../../fixtures/schemas/stored-rows.ts";
+import { shellCommand, startBridgeProgram } from "../../support/bridge-program.ts";
+import { expectStoredApprovalRejected, expectStoredTasksContinue } from "../../support/expect-stored-tasks-continue.ts";
 import { createDatabase, type TestDatabase } from "../../support/postgres/create-database.ts";
 import { startReceiver } from "../../support/start-receiver.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -17,9 +19,6 @@ const names = readdirSync(migrationsDirectory)
 /** A database of each schema, as a killed Bridge left it. `generate-postgres.ts` writes that of a new schema. */
 const fixtureOf = (version: number): string =>
   path.resolve(import.meta.dirname, `../../fixtures/schemas/postgres-${String(version).padStart(3, "0")}.sql.gz`);
-
-/** The origin of the callbacks in these databases. */
-const ORIGIN = "http://receiver.invalid";
 
 async function schemaOf({ query }: TestDatabase): Promise<unknown> {
   return {
@@ -67,29 +66,9 @@ test.each(names.map((_, index) => index + 1))(
       BRIDGE_LEASE_SECONDS: "3",
       BRIDGE_RETENTION_DAYS: "3650",
     });
-    const get = async (target: string) => (await (await bridge.call("GET", target)).json()) as { data: Record<string, string>[] };
-    // The node is declared dead: its interrupted tasks end, including child tasks, and its queued tasks run here.
-    expect(await taskInState(bridge, "running", "failed")).toMatchObject({ result: { errorCode: "bridge_restarted" } });
-    expect(await taskInState(bridge, "child", "failed")).toMatchObject({ parentTaskId: "running" });
-    await taskInState(bridge, "queued", "completed");
-    expect(await taskInState(bridge, "delivered", "completed")).toMatchObject({
-      metadata: { ticket: 7 },
-      result: { output: "from the past", resumeToken: "session-1" },
-      callback: { state: "delivered", attempts: 1 },
-    });
-    expect((await get("/api/v2/tasks")).data.map(({ taskId }) => taskId)).toEqual(["queued", "child", "running", "owing", "delivered"]);
-
-    // Pending callbacks are posted as stored, and delivered ones are not posted again.
-    await expect.poll(() => posts.map((post) => post.path).sort()).toEqual(["/owing", "/running"]);
-    expect(posts.find((post) => post.path === "/owing")?.body.toString()).toBe('{"taskId":"owing","äöü":"exactly these bytes"}');
-    await expect.poll(async () => await get("/api/v2/tasks/owing")).toMatchObject({ callback: { state: "delivered", attempts: 3 } });
-
-    // The event log continues after its last number.
-    const { data: events } = await get("/api/v2/tasks/delivered/events");
-    expect(events.map(({ type }) => type)).toEqual(["execution.started", "assistant.text", "execution.completed"]);
-    const { data: laterEvents } = await get("/api/v2/tasks/queued/events");
-    for (const { id } of laterEvents) expect(Number(id?.split("-")[1])).toBeGreaterThan(6);
-    expect(await get("/api/v2/approvals")).toMatchObject({ data: [{ approvalId: "apr_pending", state: "rejected" }] });
+    // The node of the database is declared dead, and this one takes over.
+    await expectStoredTasksContinue(bridge, { posts });
+    await expectStoredApprovalRejected(bridge);
 
     bridge.signal("SIGTERM");
     expect(await bridge.exited).toBe(0);
