@@ -1,7 +1,7 @@
 /**
  * Assigns a slot to each visible row. Rows that stay keep their slot. After a scroll, a row that entered the window takes the slot of one
- * that left it, and with it the element, because changing the texts of elements is several times as fast as replacing the elements. Otherwise
- * a new row takes a new slot: a person may be about to click, and must not reach another task.
+ * that left it, and with it the element, because changing the texts of elements is several times as fast as replacing the elements.
+ * Otherwise a new row takes a new slot: a person may be about to click, and must not reach another task.
  */
 export function assignSlots(before: ReadonlyMap<string, number>, ids: readonly string[], hasScrolled: boolean): Map<string, number> {
   const visible = new Set(ids);
