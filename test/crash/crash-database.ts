@@ -39,8 +39,17 @@ export function openSqliteDatabase(databaseFile: string, sabotage?: SqliteSabota
   };
 }
 
-/** A crash of this server loses all commits that do not wait for the disk, which Bridge's do although this is not the default. */
-const forgetfulServer = { synchronous_commit: "off", wal_writer_delay: "10s", wal_writer_flush_after: "1GB" };
+/**
+ * A crash of this server loses all commits that do not wait for the disk, which Bridge's do although this is not the default. The background
+ * writer and autovacuum are off, because they write the log to the disk before they write a page.
+ */
+const forgetfulServer = {
+  synchronous_commit: "off",
+  wal_writer_delay: "10s",
+  wal_writer_flush_after: "1GB",
+  bgwriter_lru_maxpages: "0",
+  autovacuum: "off",
+};
 const [NAME, OLDER] = ["crash_test", "crash_test_older"];
 
 /** An empty database on a PostgreSQL server of its own. */

@@ -124,7 +124,9 @@ test("a restore that is killed before psql has received all of it changes nothin
   await reader.query("BEGIN");
   await reader.query("SELECT 1 FROM task");
   const killed = await startCli(["db", "restore", backup, "--force"], { env });
-  const waiting = "SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'task'::regclass";
+  // The other databases of the server have a table with the same number.
+  const waiting = `SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'task'::regclass
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
   await expect.poll(() => database.query(waiting)).toHaveLength(1);
   killed.signal("SIGKILL");
   expect(await killed.exited).toBe("SIGKILL");

@@ -492,7 +492,12 @@ test("a network that fails within a commit does not hold the lock on event numbe
   const task = await acceptedTask(node);
   const selectWaits = "SELECT wait_event FROM pg_stat_activity WHERE application_name = 'bridge' AND datname = current_database()";
   const isQuiet = async () => (await database.query(selectWaits)).every((row) => Object.values(row)[0] === "ClientRead");
-  const countLocks = () => database.query(`SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = ${advisoryLocks.eventNumbers}`);
+  // Other tests use other databases of the server meanwhile.
+  const countLocks = () =>
+    database.query(
+      `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = ${advisoryLocks.eventNumbers}
+         AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    );
   let isCommitted = false;
   for (let messages = 1; !isCommitted; messages += 1) {
     const stalled = proxy.stallAfter(messages);
