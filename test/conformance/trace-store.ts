@@ -33,5 +33,23 @@ export function traceConformance(subject: StoreSubject): void {
       expect(await store.moveTracePosition("a", page.through)).toBe(true);
       expect(await store.claimTracePosition("a", 60_000)).toBe(page.through);
     });
+
+    test.for([100, 5, 2])("give each of several runs its own events, %i at most", async (events) => {
+      const { store, close } = await subject.open(() => 1_000);
+      onTestFinished(close);
+      const position = (await store.claimTracePosition("a", 60_000)) as number;
+      const tasks = [await started(store, { taskId: "one" }), await started(store, { taskId: "two" })] as const;
+      const invoke = (call: string) => ({ type: "tool.invoked" as const, data: `{"toolCallId":"${call}"}` });
+      await store.appendEventsIfRunning(tasks[0], [invoke("1a"), invoke("1b")]);
+      await store.appendEventsIfRunning(tasks[1], [invoke("2a")]);
+      await store.appendEventsIfRunning(tasks[0], [invoke("1c")]);
+      await store.finishTaskIfRunning(tasks[1], newFinish());
+      await store.finishTaskIfRunning(tasks[0], newFinish());
+      const page = await store.readTraceEnds(position, { ...limits, events });
+      expect(page.ends.map(({ task, events: ofRun }) => [task.taskId, ofRun.slice(1).map(({ head }) => head.slice(15, 17))])).toEqual([
+        ["two", ["2a"].slice(0, events - 1)],
+        ["one", ["1a", "1b", "1c"].slice(0, events - 1)],
+      ]);
+    });
   });
 }

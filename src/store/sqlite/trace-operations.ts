@@ -1,11 +1,23 @@
 import type { TraceStore } from "../store.ts";
-import { traceEndTypes, traceEventTypes } from "../trace-records.ts";
+import { type TraceLimits, traceEndTypes, traceEventTypes } from "../trace-records.ts";
 import { previousEndColumn, TAIL_CHARACTERS, toTraceEnd, toTraceEvent, toTracePage, toTraceRange, traceEndColumns } from "../trace-rows.ts";
-import type { SqliteDriver } from "./sqlite-driver.ts";
+import type { Row, SqliteDriver } from "./sqlite-driver.ts";
 
 /** Creates the operations of the export of traces. One process uses the database, so it always holds the position. */
 export function createTraceOperations(driver: SqliteDriver, clock: () => number): TraceStore {
   const lastNumber = (): number => Number(driver.get("SELECT value FROM counter WHERE name = 'event'")?.["value"]);
+
+  /** Returns the events of runs by the number of their end. One statement for all runs costs a third of one for each. */
+  function readEvents(runs: readonly Row[], limits: TraceLimits): Map<unknown, Row[]> {
+    const select = (ended: readonly Row[]): Row[] => {
+      const pairs = JSON.stringify(ended.map(({ seq, number }) => [seq, number]));
+      return driver.all(selectEvents, limits.head, pairs, limits.events);
+    };
+    const rows = select(runs);
+    // The limit is that of each run, so that only a single statement that stays below it contains everything.
+    const all = rows.length < limits.events ? rows : runs.flatMap((run) => select([run]));
+    return Map.groupBy(all, (row) => row["end_number"]);
+  }
 
   return {
     claimTracePosition: (holder, forMs) =>
@@ -16,11 +28,8 @@ export function createTraceOperations(driver: SqliteDriver, clock: () => number)
       const last = lastNumber();
       const { start, end, skipped } = toTraceRange({ after, pruned, last });
       const rows = driver.all(selectEnds, limits.head, limits.request, start, end, limits.ends);
-      const ends = rows.map((row) => {
-        const isRun = row["url"] === null;
-        const events = isRun ? driver.all(selectEvents, limits.head, Number(row["seq"]), Number(row["number"]), limits.events) : [];
-        return toTraceEnd(row, events.map(toTraceEvent));
-      });
+      const events = readEvents(rows.filter(isRun), limits);
+      const ends = rows.map((row) => toTraceEnd(row, (events.get(row["number"]) ?? []).map(toTraceEvent)));
       return toTracePage(ends, { end, last, skipped, isFull: rows.length === limits.ends });
     },
   };
@@ -38,5 +47,9 @@ const selectEnds = `SELECT ${traceEndColumns}, substr(e.data, 1, ?) AS head, sub
   FROM event e CROSS JOIN task t ON t.seq = e.task LEFT JOIN task_summary s ON s.task = t.seq
   LEFT JOIN callback c ON c.task = t.seq AND e.type LIKE 'callback.%'
   WHERE e.number > ? AND e.number <= ? AND e.type IN (${listTypes(traceEndTypes)}) ORDER BY e.number LIMIT ?`;
-const selectEvents = `SELECT number, type, at, substr(data, 1, ?) AS head, substr(data, -${TAIL_CHARACTERS}) AS tail
-  FROM event WHERE task = ? AND number < ? AND type IN (${listTypes(traceEventTypes)}) ORDER BY number LIMIT ?`;
+const selectEvents = `SELECT ended.value ->> 1 AS end_number, e.number, e.type, e.at, substr(e.data, 1, ?) AS head,
+    substr(e.data, -${TAIL_CHARACTERS}) AS tail
+  FROM json_each(?) AS ended CROSS JOIN event e ON e.task = ended.value ->> 0 AND e.number < ended.value ->> 1
+  WHERE e.type IN (${listTypes(traceEventTypes)}) ORDER BY ended.key, e.number LIMIT ?`;
+
+const isRun = ({ url }: Row): boolean => url === null;
