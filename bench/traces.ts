@@ -7,9 +7,10 @@ import { until } from "../test/support/until.ts";
 import { startCollector } from "../test/traces/start-collector.ts";
 import { median } from "./statistics.ts";
 
-const usage = `Usage: node bench/traces.ts [--rounds n] [--tasks n] [--at-once n]
+const usage = `Usage: node bench/traces.ts [--rounds n] [--tasks n] [--at-once n] [--agent noop|command]
 
-Measures the CPU time of Bridge for each task with and without traces. The rounds alternate between the two.
+Measures the CPU time of Bridge for each task with and without traces. The rounds alternate between the two. The agent "noop" calls six
+tools in the process of Bridge; "command" starts a program that ends at once, whose own CPU time does not count.
 `;
 /** Maximum ratio of the CPU time with traces to the CPU time without them. */
 const GOAL = 1.03;
@@ -21,9 +22,17 @@ const { values } = parseArgs({
     rounds: { type: "string", default: "7" },
     tasks: { type: "string", default: "4000" },
     "at-once": { type: "string", default: "16" },
+    agent: { type: "string", default: "noop" },
     help: { type: "boolean", short: "h" },
   },
 });
+const agents: Readonly<Record<string, Record<string, string>>> = {
+  noop: { BRIDGE_ADAPTERS: path.join(import.meta.dirname, "noop-adapter.ts") },
+  command: { BRIDGE_ADAPTERS: "command", BRIDGE_COMMAND: JSON.stringify(["true"]) },
+};
+const agent = agents[values.agent];
+if (agent === undefined) throw new Error(`--agent must be one of ${Object.keys(agents).join(", ")}.`);
+
 if (values.help === true) process.stdout.write(usage);
 else process.exitCode = await main(Number(values.rounds), Number(values.tasks), Number(values["at-once"]));
 
@@ -74,7 +83,7 @@ async function measure(traced: Traced | null, tasks: number, atOnce: number): Pr
     {
       ...traced?.settings,
       BRIDGE_DATABASE_URL: `sqlite:${path.join(directory, "bridge.db")}`,
-      BRIDGE_ADAPTERS: path.join(import.meta.dirname, "noop-adapter.ts"),
+      ...agent,
       BRIDGE_MAX_CONCURRENT: "10000",
       BRIDGE_LOG_LEVEL: "info",
     },
@@ -98,7 +107,7 @@ async function measure(traced: Traced | null, tasks: number, atOnce: number): Pr
   }
 }
 
-/** Runs tasks, each of which is dispatched when an earlier one was accepted. */
+/** Runs tasks until they have ended. Each is dispatched when an earlier one was accepted. */
 async function run(bridge: BridgeProgram, prefix: string, tasks: number, atOnce: number): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -108,6 +117,12 @@ async function run(bridge: BridgeProgram, prefix: string, tasks: number, atOnce:
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
+  for (const state of ["queued", "running"]) {
+    await until(async () => {
+      const answer = await bridge.call("GET", `/api/v2/tasks?state=${state}&limit=1`);
+      return ((await answer.json()) as { data: unknown[] }).data.length === 0;
+    }, 60_000);
+  }
 }
 
 /** The user and system time of a process. */
