@@ -61,7 +61,6 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
       "browser/console/agent-scripts.ts": "a model that takes a while for an answer",
       "browser/console/scripted-bridge.ts": poll,
       "browser/console/take-screenshots.ts": "lets animations end before a screenshot",
-      "traces/draw-council.ts": "lets each answer take a visible time in the picture",
       "cluster/pause.ts": "faults that last for a part of a lease",
       "runtimes/model-server/server.ts": "a model whose connection is lost some time after its last output",
       "runtimes/shell/play-commands.ts": poll,
