@@ -117,6 +117,7 @@ function createWorkerSender({ settles }: { settles: boolean }): CallbackSender {
       fingerprint: "",
       needs: [],
       traceparent: null,
+      tracestate: null,
     };
     const request = {
       message: "x",

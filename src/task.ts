@@ -105,8 +105,18 @@ export interface TaskRequest extends AdapterInputs {
   metadata?: Record<string, unknown>;
 }
 
+/** The trace context of a caller, as its headers contain it. */
+export interface TraceContext {
+  traceparent: string | null;
+  /** Entries of tracing systems, which Bridge passes on unchanged. Null without a `traceparent`. */
+  tracestate: string | null;
+}
+
+/** The trace context of a caller that sends none. */
+export const noTraceContext: TraceContext = { traceparent: null, tracestate: null };
+
 /** The stored unit of work. Times are milliseconds since the epoch. */
-export interface Task extends TaskRun {
+export interface Task extends TaskRun, TraceContext {
   state: TaskState;
   /** Id of the node that runs or ran the task. Queued: of the only node that may start it; null if any may. Always null on SQLite. */
   node: string | null;
@@ -114,7 +124,6 @@ export interface Task extends TaskRun {
   request: TaskRequest;
   /** SHA-256 (hex) of the canonical request body. Distinguishes a repeated dispatch from a conflicting one. */
   fingerprint: string;
-  traceparent: string | null;
   createdAt: number;
   startedAt: number | null;
   finishedAt: number | null;

@@ -43,7 +43,7 @@ export function createChildProcess(
         home,
         tmp,
         taskId: request.taskId,
-        traceparent: request.traceparent,
+        trace: request,
         sandbox: context.sandbox,
         input: (pipe) => void stdin.pipe(pipe),
         onLine: (line) => void stdout.write(`${line}\n`),

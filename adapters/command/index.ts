@@ -139,7 +139,7 @@ async function runProgram(
   const end = await runProcess({
     ...call,
     taskId,
-    traceparent: request.traceparent,
+    trace: request,
     cwd: directories.cwd,
     tmp: directories.tmp,
     home: directories.home,

@@ -45,7 +45,7 @@ async function serve(task: ProgramTask, argv: readonly string[], start: OpenCode
     // tsconfig.json of the workspace could make OpenCode load code if it started there. The requests name the workspace.
     cwd: request.directories.tmp,
     taskId: request.taskId,
-    traceparent: request.traceparent,
+    trace: request,
     tmp: request.directories.tmp,
     home: request.directories.home,
     workspace: request.directories.workspace,

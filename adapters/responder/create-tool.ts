@@ -6,6 +6,7 @@ import { TASK_MARKER } from "../shared/process/find-processes.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { labelCommand } from "../shared/process/process-labels.ts";
 import { sweepTask } from "../shared/process/sweep-processes.ts";
+import { toTraceEnvironment } from "../shared/process/trace-environment.ts";
 
 /** Name of the tool FlowMark, which reports its verdict in its output and not by its exit code. */
 const FLOWMARK = "flowmark";
@@ -43,7 +44,7 @@ export async function createTool(
     HOME: home,
     TMPDIR: tmp,
     [TASK_MARKER]: request.taskId,
-    ...(request.traceparent !== undefined && { TRACEPARENT: request.traceparent }),
+    ...toTraceEnvironment(request),
   });
   const labeled = await labelCommand({ argv: command, cwd: workspace, env, sandbox: config.sandbox });
   const options = { command: labeled.argv, name, cwd: workspace, env };

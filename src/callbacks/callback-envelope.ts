@@ -6,8 +6,12 @@ import type { Envelope } from "./post-callback.ts";
 /** Returns the function that creates the envelope of a callback. Without keys, callbacks are not signed. */
 export const createCallbackEnvelope =
   (signingKeys: readonly KeyObject[]) =>
-  ({ task, messageId, traceparent }: DueCallback): Envelope => ({
+  ({ task, messageId, traceparent, tracestate }: DueCallback): Envelope => ({
     id: messageId ?? callbackId({ tenant: task.tenant, taskId: task.taskId }),
-    headers: { "idempotency-key": task.taskId, ...(traceparent !== null && { traceparent }) },
+    headers: {
+      "idempotency-key": task.taskId,
+      ...(traceparent !== null && { traceparent }),
+      ...(tracestate !== null && { tracestate }),
+    },
     signingKeys,
   });

@@ -67,6 +67,8 @@ export interface ExecutionRequest extends AdapterInputs {
   agentId: string;
   /** The W3C trace context of the run, which the adapter passes to its runtime. Absent if the task belongs to no trace. */
   traceparent?: string;
+  /** Belongs to `traceparent`, and is passed on unchanged. Absent if the caller sent none. */
+  tracestate?: string;
   /** The work: message, labeled stdin and output instructions. Data, never a command line. */
   message: string;
   systemPrompt?: string;

@@ -9,7 +9,7 @@ import type { ParsedDispatch } from "../requests/parse-dispatch.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
 import type { PlacementReads } from "../store/cluster-store.ts";
 import type { Store } from "../store/store.ts";
-import type { Task, TaskRequest } from "../task.ts";
+import type { Task, TaskRequest, TraceContext } from "../task.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { createProviderChoice } from "./choose-provider.ts";
 import { createKnownPlaces } from "./known-places.ts";
@@ -18,9 +18,8 @@ import type { TaskQueue } from "./task-queue.ts";
 import { validateDispatch } from "./validate-dispatch.ts";
 
 /** The sender of a dispatch. */
-export interface Caller {
+export interface Caller extends TraceContext {
   tenant: string;
-  traceparent: string | null;
 }
 
 /** The tenant and agent that a task belongs to, and the adapter that runs it. */
@@ -107,11 +106,11 @@ export function createAdmission(options: AdmissionOptions) {
     return taskId === null ? null : ((await store.findStoredTask(tenant, taskId))?.task ?? null);
   }
 
-  async function checkAndEnqueue(dispatch: ParsedDispatch, { tenant, traceparent }: Caller): Promise<{ task: Task; inserted: boolean }> {
-    const { provider } = await checkDispatch(dispatch, tenant);
+  async function checkAndEnqueue(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; inserted: boolean }> {
+    const { provider } = await checkDispatch(dispatch, caller.tenant);
     const { request, agentId, fingerprint } = dispatch;
     const taskId = dispatch.taskId ?? uuidv7();
-    return await enqueue({ tenant, taskId, parent: null, agentId, provider, needs: needsOf(request), request, fingerprint, traceparent });
+    return await enqueue({ ...caller, taskId, parent: null, agentId, provider, needs: needsOf(request), request, fingerprint });
   }
 
   async function checkDispatch(dispatch: ParsedDispatch, tenant: string): Promise<{ provider: string; runner: Runner }> {

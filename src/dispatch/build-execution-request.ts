@@ -27,6 +27,7 @@ export function buildExecutionRequest(
     ...(task.parentTaskId !== null && { parentTaskId: taskHandle({ tenant: task.tenant, taskId: task.parentTaskId }) }),
     agentId: task.agentId,
     ...(traceparent !== null && { traceparent }),
+    ...(task.tracestate !== null && { tracestate: task.tracestate }),
     message: buildMessage(request),
     ...optional("systemPrompt", joinSystemPrompt([...promptFiles, agent.systemPrompt, request.systemPrompt])),
     ...optional("model", resolveModel(request, agent)),

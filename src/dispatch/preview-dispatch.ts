@@ -2,7 +2,7 @@ import type { Connection, Profile } from "#contract";
 import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
 import { BridgeError } from "../errors.ts";
 import type { ParseDispatch } from "../requests/parse-dispatch.ts";
-import type { TaskRequest } from "../task.ts";
+import type { TaskRequest, TraceContext } from "../task.ts";
 import { type AgentFile, readAgentFile } from "../workspaces/prompt-files.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { resolveModel, resolveTimeoutSeconds } from "./build-execution-request.ts";
@@ -26,7 +26,7 @@ export interface DispatchPreview {
 }
 
 /** Parses and checks the body of a dispatch as `ReceiveDispatch` does, and stores nothing. Throws the same BridgeErrors. */
-export type PreviewDispatch = (body: unknown, sender: Omit<DispatchSender, "traceparent">) => Promise<DispatchPreview>;
+export type PreviewDispatch = (body: unknown, sender: Omit<DispatchSender, keyof TraceContext>) => Promise<DispatchPreview>;
 
 interface PreviewOptions {
   dispatcher: Pick<Dispatcher, "checkTask" | "load">;

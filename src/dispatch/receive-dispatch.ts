@@ -4,13 +4,12 @@ import type { AvailableAdapters } from "../adapters/available-adapters.ts";
 import { BridgeError } from "../errors.ts";
 import type { Metrics } from "../metrics.ts";
 import type { ParseDispatch, ParsedDispatch } from "../requests/parse-dispatch.ts";
-import type { Task } from "../task.ts";
+import type { Task, TraceContext } from "../task.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 
 /** The sender of a dispatch, and the headers that belong to it. */
-export interface DispatchSender {
+export interface DispatchSender extends TraceContext {
   tenant: string;
-  traceparent: string | null;
   /** The `Idempotency-Key` header, unchanged. */
   idempotencyKey?: string | undefined;
 }
@@ -37,12 +36,12 @@ export function createReceiveDispatch({
   parseDispatch,
   defaultProfile,
 }: ReceiveDispatchOptions): ReceiveDispatch {
-  return async (body, { tenant, traceparent, idempotencyKey }) => {
+  return async (body, { tenant, traceparent, tracestate, idempotencyKey }) => {
     let parsed: ParsedDispatch | undefined;
     try {
       parsed = parseDispatch(body, { defaultProfile, idempotencyKey });
       if (parsed.canonicalLength > LARGE_LENGTH) await nextTurn();
-      const admitted = await dispatcher.admitTask(parsed, { tenant, traceparent });
+      const admitted = await dispatcher.admitTask(parsed, { tenant, traceparent, tracestate });
       metrics.dispatches.inc({ provider: admitted.task.provider, outcome: admitted.replayed ? "replayed" : "accepted" });
       return admitted;
     } catch (error) {

@@ -49,8 +49,8 @@ export function createRunChildTask({ store, eventLog, running, admission, enqueu
     if (parentRun.isOver) return parentHasEnded();
     parentRun.hasChildren = true;
     const { task } = await enqueue({
-      ...{ tenant, taskId: uuidv7(), parent, agentId, provider, request, traceparent: runTraceparent(parent) },
-      ...{ needs: [], fingerprint: "" },
+      ...{ tenant, taskId: uuidv7(), parent, agentId, provider, request, fingerprint: "", needs: [] },
+      ...{ traceparent: runTraceparent(parent), tracestate: parent.tracestate },
     });
     await waitForEnd({ store, eventLog }, task);
     return (await store.findTask(tenant, task.taskId))?.result as ExecutionResult;

@@ -17,7 +17,7 @@ export const callbackDetailColumns = `${callbackColumns}, c.history`;
 
 /** The columns of `toDueCallback`. */
 export const dueCallbackColumns = `${callbackColumns}, c.origin, c.body, c.body_gaps,
-    CASE WHEN c.body_gaps LIKE '{"result":%' THEN t.result END AS result, c.message_id, c.round_start, t.traceparent, t.finished_at`;
+    CASE WHEN c.body_gaps LIKE '{"result":%' THEN t.result END AS result, c.message_id, c.round_start, t.traceparent, t.tracestate, t.finished_at`;
 
 /** A callback row with the identity of its task. */
 export const toCallback = (row: StoredRow): Callback => ({
@@ -52,6 +52,7 @@ export function toDueCallback(row: StoredRow, readGapped: ReadGapped): DueCallba
     ...(row["message_id"] !== null && { messageId: String(row["message_id"]) }),
     roundAttempts: Number(row["attempts"]) - Number(row["round_start"]),
     traceparent: row["traceparent"] as string | null,
+    tracestate: row["tracestate"] as string | null,
     finishedAt: Number(row["finished_at"]),
   };
 }
@@ -62,7 +63,7 @@ export const toStoredBody = ({ body, shared, gaps = [] }: NewCallback, resultJso
 
 /** A callback as the end of its task has just stored it. */
 export function toNewDueCallback(
-  { seq, tenant, taskId, parentTaskId, agentId, provider, traceparent }: Task,
+  { seq, tenant, taskId, parentTaskId, agentId, provider, traceparent, tracestate }: Task,
   { url, origin, body, gaps = [], messageId }: NewCallback,
   { finishedAt, readGapped }: { finishedAt: number; readGapped: ReadGapped },
 ): DueCallback {
@@ -70,7 +71,7 @@ export function toNewDueCallback(
     task: { seq, tenant, taskId, parentTaskId, agentId, provider },
     ...{ row: seq, tenant },
     ...{ url, origin, state: "pending", attempts: 0, roundAttempts: 0, lastStatus: null, lastError: null },
-    ...{ nextAttemptAt: finishedAt, updatedAt: finishedAt, finishedAt, traceparent },
+    ...{ nextAttemptAt: finishedAt, updatedAt: finishedAt, finishedAt, traceparent, tracestate },
     ...toBody(seq, { json: body, gaps }, readGapped),
     ...(messageId !== undefined && { messageId }),
   };

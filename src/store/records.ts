@@ -1,9 +1,9 @@
 import type { EventType, ExecutionResult } from "#contract";
-import type { FinalState, StopRequest, Task, TaskIdentity, TaskRequest, TaskSummary, TenantQuota } from "../task.ts";
+import type { FinalState, StopRequest, Task, TaskIdentity, TaskRequest, TaskSummary, TenantQuota, TraceContext } from "../task.ts";
 import type { Gap, GappedJson } from "./gapped-json.ts";
 
 /** A task about to be stored. */
-export interface NewTask {
+export interface NewTask extends TraceContext {
   tenant: string;
   taskId: string;
   parent: TaskIdentity | null;
@@ -13,7 +13,6 @@ export interface NewTask {
   needs: readonly string[];
   request: TaskRequest;
   fingerprint: string;
-  traceparent: string | null;
 }
 
 /** An event as it is stored: `data` is JSON text, which is sent unchanged. `at` is in ms since the epoch. */
@@ -139,6 +138,7 @@ export interface DueCallback extends Callback, DuePost {
   /** The `webhook-id`; absent in rows of a schema without it. */
   messageId?: string;
   traceparent: string | null;
+  tracestate: string | null;
 }
 
 /** A task that a crash has interrupted, and the stop request that was stored before; null if there is none. */

@@ -52,6 +52,7 @@ export function toTask(row: StoredRow): Task {
     request: { ...(JSON.parse(String(row["request"])) as Task["request"]), ...(metadata !== null && { metadata }) },
     fingerprint: String(row["fingerprint"]),
     traceparent: row["traceparent"] as string | null,
+    tracestate: row["tracestate"] as string | null,
     restarts: Number(row["restarts"]),
     result: isResultShort ? (JSON.parse(String(row["result"])) as ExecutionResult) : null,
   };

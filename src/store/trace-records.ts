@@ -29,7 +29,7 @@ export interface TraceEvent extends Pick<StoredEvent, "number" | "type" | "at"> 
 /** An event that ends something, with everything that its spans need. */
 export interface TraceEnd extends TraceEvent {
   type: TraceEndType;
-  task: TaskIdentity & Pick<Task, "parentSeq" | "traceparent" | "createdAt">;
+  task: TaskIdentity & Pick<Task, "parentSeq" | "traceparent" | "tracestate" | "createdAt">;
   summary: Pick<TaskSummary, "model" | "costUsd" | "usage" | "errorCode">;
   /** The beginning of the stored request. */
   request: string;

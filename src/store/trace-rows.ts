@@ -9,7 +9,7 @@ export const TAIL_CHARACTERS = 160;
 
 /** The columns of an end, of the event `e` and its task `t`, without the summary and the texts that are cut. */
 export const traceEndColumns = `e.number, e.type, e.at, t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider, t.parent_seq, t.traceparent,
-  t.created_at`;
+  t.tracestate, t.created_at`;
 
 /** The data of the earlier end of the callback of the event `e`. */
 export const previousEndColumn = `CASE WHEN e.type LIKE 'callback.%' THEN (
@@ -35,6 +35,7 @@ export const toTraceEnd = (row: StoredRow, events: readonly TraceEvent[]): Trace
       ...toTaskIdentity(row),
       parentSeq: row["parent_seq"] as number | null,
       traceparent: row["traceparent"] as string | null,
+      tracestate: row["tracestate"] as string | null,
       createdAt: Number(row["created_at"]),
     },
     summary: { model, costUsd, usage, errorCode },

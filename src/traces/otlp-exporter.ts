@@ -1,5 +1,6 @@
 import {
   type Attributes,
+  createTraceState,
   type DiagLogger,
   DiagLogLevel,
   diag,
@@ -92,8 +93,9 @@ function createDiagLogger(logger: Logger, onPartialSuccess: (json: string) => vo
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
 
 function toReadableSpan(span: Span, shared: Pick<ReadableSpan, "resource" | "instrumentationScope">): ReadableSpan {
-  const { traceId, parent } = span;
-  const toContext = (spanId: string, isRemote: boolean): SpanContext => ({ traceId, spanId, traceFlags: 1, isRemote });
+  const { traceId, tracestate, parent } = span;
+  const traceState = tracestate === undefined ? {} : { traceState: createTraceState(tracestate) };
+  const toContext = (spanId: string, isRemote: boolean): SpanContext => ({ traceId, spanId, traceFlags: 1, isRemote, ...traceState });
   return {
     ...shared,
     name: span.name,

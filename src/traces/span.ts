@@ -7,6 +7,8 @@ export interface Span {
   kind: "server" | "client" | "internal";
   traceId: string;
   spanId: string;
+  /** The `tracestate` of the caller, if it sent one. */
+  tracestate?: string;
   /** Null for the root of a trace. */
   parent: { spanId: string; isRemote: boolean } | null;
   startAt: number;

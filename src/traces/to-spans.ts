@@ -21,7 +21,9 @@ const REMOTE_CONNECTIONS: ReadonlySet<string | null> = new Set(["api", "http-api
 /** Returns the spans of what has ended: of a run with its tools and approvals, or of the attempts of a callback. */
 export function toSpans(end: TraceEnd, options: SpanOptions): Span[] {
   const ids = traceIdsOf(end.task);
-  return end.callback === null ? toRunSpans(end, ids, options) : toAttemptSpans(end, end.callback, ids);
+  const spans = end.callback === null ? toRunSpans(end, ids, options) : toAttemptSpans(end, end.callback, ids);
+  const { tracestate } = end.task;
+  return tracestate === null ? spans : spans.map((span) => ({ ...span, tracestate }));
 }
 
 function toRunSpans(end: TraceEnd, ids: TraceIds, options: SpanOptions): Span[] {

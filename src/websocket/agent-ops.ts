@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { ReceiveDispatch } from "../dispatch/receive-dispatch.ts";
 import { BridgeError, type FieldError } from "../errors.ts";
+import { noTraceContext } from "../task.ts";
 import type { BridgeChannel, BridgeMeta } from "./bridge-protocol.ts";
 import { defineOp, type Op } from "./op.ts";
 import { ok, runNotFound } from "./responses.ts";
@@ -38,7 +39,7 @@ export function createAgentOps({ receiveDispatch, dispatcher, tasks, phases, fol
         const channel = events ? requireChannel(meta, "events") : null;
         if (channel !== null) follower.checkCanFollow(tenant);
         try {
-          const { task } = await receiveDispatch(dispatch, { tenant, traceparent: null });
+          const { task } = await receiveDispatch(dispatch, { tenant, ...noTraceContext });
           if (channel !== null) follower.follow(task, { channel, after: null });
           return ok({ runId: task.taskId, status: "started" });
         } catch (error) {

@@ -130,6 +130,7 @@ async function endTask(
     },
     fingerprint: "",
     traceparent: traceparent ?? null,
+    tracestate: null,
   });
   const result = { status: "error", output, errorCode: "cancelled", error: "cancelled", durationMs: 1, connection: "in-process" } as const;
   const ended = await store.finishTaskIfQueued(task, {

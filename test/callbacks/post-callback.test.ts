@@ -39,6 +39,7 @@ function callbackTo(url: string, changes: Partial<DueCallback> = {}): DueCallbac
     lastError: null,
     updatedAt: 0,
     traceparent: null,
+    tracestate: null,
     finishedAt: 0,
     ...changes,
   };

@@ -34,6 +34,7 @@ export function newTask(fields: Partial<NewTask> = {}): NewTask {
     request: { message: "work", outputStrategy: { type: "stream" }, profile: "inspect", approvals: "deny", onInterrupt: "fail" },
     fingerprint: "f",
     traceparent: null,
+    tracestate: null,
     ...fields,
   };
 }

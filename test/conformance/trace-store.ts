@@ -12,7 +12,9 @@ export function traceConformance(subject: StoreSubject): void {
       await store.finishTaskIfRunning(await started(store, { taskId: "earlier" }), newFinish());
       const position = (await store.claimTracePosition("a", 60_000)) as number;
       expect(position).toBe(store.lastEventNumber());
-      const task = await started(store, { taskId: "next", request: { ...newTask().request, message: "Tidy up." } });
+      const trace = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "congo=2" };
+      const task = await started(store, { taskId: "next", request: { ...newTask().request, message: "Tidy up." }, ...trace });
+      expect(await store.findTask("default", "next")).toMatchObject(trace);
       await store.appendEventsIfRunning(task, [
         { type: "assistant.text", data: '{"content":"not a span"}' },
         { type: "tool.invoked", data: '{"toolCallId":"c1","toolName":"look","input":{}}' },
@@ -27,7 +29,7 @@ export function traceConformance(subject: StoreSubject): void {
         ["execution.started", expect.any(String)],
         ["tool.invoked", '{"toolCallId":"c1","'],
       ]);
-      expect(page.ends[0]?.task).toMatchObject({ taskId: "next", parentSeq: null, traceparent: null, createdAt: 1_000 });
+      expect(page.ends[0]?.task).toMatchObject({ taskId: "next", parentSeq: null, ...trace, createdAt: 1_000 });
       expect(page.ends[0]?.request).toContain("Tidy up.");
       expect(await store.moveTracePosition("b", page.through)).toBe(false);
       expect(await store.moveTracePosition("a", page.through)).toBe(true);

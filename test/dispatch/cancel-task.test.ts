@@ -141,7 +141,7 @@ test("a cancellation through another process changes nothing if the task ends by
     return true;
   };
   const engine = await startEngine([createInMemoryAdapter({ run })], { dataDir, store: { ...real, requestStopIfRunning } });
-  const { task } = await engine.dispatcher.admitTask(newDispatch(), { tenant: "default", traceparent: null });
+  const { task } = await engine.dispatcher.admitTask(newDispatch(), { tenant: "default", traceparent: null, tracestate: null });
   await vi.waitFor(() => expect(held).toHaveLength(1));
   const outcome = await engine.createOtherDispatcher().cancel("default", task.taskId);
   expect(outcome).toMatchObject({ task: { state: "completed" }, changed: false });

@@ -517,8 +517,9 @@ describe("while the disk accepts no writes", () => {
 describe("child tasks", () => {
   test("are ordinary tasks, in the lane of their own adapter", async () => {
     const engine = await startEngine([createCompositeAdapter(), createInMemoryAdapter()], { maxConcurrent: () => 1 });
+    const traced = { ...caller, traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "congo=2" };
     const tasks = await Promise.all(
-      ["a", "b", "c"].map((taskId) => engine.dispatcher.admitTask(newDispatch({ taskId, provider: "composite" }), caller)),
+      ["a", "b", "c"].map((taskId) => engine.dispatcher.admitTask(newDispatch({ taskId, provider: "composite" }), traced)),
     );
     for (const { task } of tasks) expect(await endOf(engine, task)).toMatchObject({ result: { output: "child said hello" } });
     const [child] = await engine.store.listTasks({ tenant: "default", parentTaskId: "a" }, { before: null, limit: 10 });
@@ -527,6 +528,8 @@ describe("child tasks", () => {
       state: "completed",
       agentId: "agent",
       request: { profile: "inspect" },
+      traceparent: traced.traceparent,
+      tracestate: "congo=2",
     });
   });
 

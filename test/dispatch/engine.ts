@@ -130,4 +130,4 @@ export async function endOf({ dispatcher, store }: Awaited<ReturnType<typeof sta
   return (await store.findTask(task.tenant, task.taskId)) as Task;
 }
 
-export const caller = { tenant: "default", traceparent: null };
+export const caller = { tenant: "default", traceparent: null, tracestate: null };

@@ -20,7 +20,7 @@ function createHeldRuntime() {
   return { run, started, release: (message: string) => held.get(message)?.() };
 }
 
-const callerOf = (tenant: string) => ({ tenant, traceparent: null });
+const callerOf = (tenant: string) => ({ tenant, traceparent: null, tracestate: null });
 
 /** An engine, and a dispatch whose message is its task id, which starts with its tenant. */
 async function start(adapters: readonly ExecutionAdapter[], options: Parameters<typeof startEngine>[1] = {}) {

@@ -18,7 +18,8 @@ test("a claim that fails releases its slot", async () => {
     store: { ...real, startNextTaskIfQueued },
     maxConcurrent: () => 1,
   });
-  const dispatch = async () => (await engine.dispatcher.admitTask(newDispatch(), { tenant: "default", traceparent: null })).task;
+  const dispatch = async () =>
+    (await engine.dispatcher.admitTask(newDispatch(), { tenant: "default", traceparent: null, tracestate: null })).task;
   const first = await dispatch();
   await vi.waitFor(() => expect(held).toHaveLength(1));
   const second = await dispatch();

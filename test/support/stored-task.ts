@@ -13,6 +13,7 @@ export const storedTask = (fields: Omit<Partial<Task>, "request"> & { request?: 
   node: null,
   fingerprint: "",
   traceparent: null,
+  tracestate: null,
   restarts: 0,
   createdAt: 0,
   startedAt: 0,

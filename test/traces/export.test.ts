@@ -11,7 +11,7 @@ const agent = {
     [
       `echo '{"type":"tool.invoked","toolCallId":"c1","toolName":"look","input":{"path":"secret.txt"}}'`,
       `echo '{"type":"tool.completed","toolCallId":"c1","toolName":"look","output":"seen","isError":false}'`,
-      `printf '{"type":"result","output":"%s","model":"small","costUsd":0.5,"usage":{"inputTokens":12,"outputTokens":3}}\\n' "$TRACEPARENT"`,
+      `printf '{"type":"result","output":"%s","model":"small","costUsd":0.5,"usage":{"inputTokens":12,"outputTokens":3}}\\n' "$TRACEPARENT\${TRACESTATE:+ $TRACESTATE}"`,
     ].join("\n"),
   ),
   BRIDGE_CALLBACK_BACKOFF_MS: "10",
@@ -36,7 +36,7 @@ test("a task is exported as a tree in the trace of its caller, with its tool cal
     OTEL_RESOURCE_ATTRIBUTES: "team=docs",
   });
   const body = { taskId: "t-1", agentId: "auditor", message: "hidden message", profile: "modify", callbackUrl: `${receiver.origin}/in` };
-  await bridge.call("POST", "/api/v2/dispatch", body, { traceparent: CALLER });
+  await bridge.call("POST", "/api/v2/dispatch", body, { traceparent: CALLER, tracestate: "rojo=1,congo=2" });
   await expect.poll(() => spans.length).toBe(6);
 
   expect(drawTree(spans)).toMatchInlineSnapshot(`
@@ -48,6 +48,8 @@ test("a task is exported as a tree in the trace of its caller, with its tool cal
       CLIENT POST"
   `);
   expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set(["0af7651916cd43dd8448eb211c80319c"]));
+  expect(new Set(spans.map(({ tracestate }) => tracestate))).toEqual(new Set(["rojo=1,congo=2"]));
+  expect(receiver.posts.map(({ headers }) => headers["tracestate"])).toEqual(["rojo=1,congo=2", "rojo=1,congo=2"]);
   const root = spans.find(({ kind }) => kind === "SERVER");
   expect(root?.parentSpanId).toBe("b7ad6b7169203331");
   expect(root?.attributes).toMatchInlineSnapshot(`
@@ -93,7 +95,7 @@ test("a task is exported as a tree in the trace of its caller, with its tool cal
 
   // The runtime and the log name the span of the run.
   const task = await taskInState(bridge, "t-1", "completed");
-  expect(task).toMatchObject({ result: { output: `00-${run?.traceId}-${run?.spanId}-01` } });
+  expect(task).toMatchObject({ result: { output: `00-${run?.traceId}-${run?.spanId}-01 rojo=1,congo=2` } });
   const ended = bridge.log.find(({ msg }) => msg === "task ended");
   expect(ended).toMatchObject({ trace_id: run?.traceId, span_id: run?.spanId });
   expect(bridge.log.filter(({ msg }) => msg === "callback attempt").map((line) => line["span_id"])).toEqual(

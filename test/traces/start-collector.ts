@@ -8,6 +8,8 @@ export interface ReceivedSpan {
   kind: string;
   traceId: string;
   spanId: string;
+  /** Empty without one. */
+  tracestate: string;
   /** Empty for the root of a trace. */
   parentSpanId: string;
   startAt: number;
@@ -69,6 +71,7 @@ function readSpans(body: Buffer): ReceivedSpan[] {
         kind: String(span.kind).replace("SPAN_KIND_", ""),
         traceId: toHex(span.traceId),
         spanId: toHex(span.spanId),
+        tracestate: String(span.traceState),
         parentSpanId: toHex(span.parentSpanId),
         startAt: Math.round(span.startTimeUnixNano / 1e6),
         endAt: Math.round(span.endTimeUnixNano / 1e6),

@@ -27,7 +27,7 @@ function endOf({ task, summary, data = {}, ...fields }: EndFields = {}): TraceEn
     type: "execution.completed",
     task: {
       ...{ seq: 7, tenant: "default", taskId: "t1", parentTaskId: null, parentSeq: null, agentId: "auditor", provider: "command" },
-      ...{ traceparent: null, createdAt: 1_000, ...task },
+      ...{ traceparent: null, tracestate: null, createdAt: 1_000, ...task },
     },
     summary: { model: null, costUsd: null, usage: null, errorCode: null, ...summary },
     request: JSON.stringify({ message: "Look.", profile: "inspect" }),

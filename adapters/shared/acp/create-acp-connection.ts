@@ -72,7 +72,7 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
     ...launch,
     cwd: request.directories.cwd,
     taskId: request.taskId,
-    traceparent: request.traceparent,
+    trace: request,
     tmp: request.directories.tmp,
     home: request.directories.home,
     workspace: request.directories.workspace,

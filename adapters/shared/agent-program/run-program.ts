@@ -68,7 +68,7 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
     stdout: call.stdout ?? "pipe",
     cwd: call.cwd ?? request.directories.cwd,
     taskId: request.taskId,
-    traceparent: request.traceparent,
+    trace: request,
     tmp: request.directories.tmp,
     home: request.directories.home,
     workspace: request.directories.workspace,

@@ -51,7 +51,7 @@ export function createStdioServer({ command, args = [], env = {} }: StdioSpec, i
       cwd: directories.cwd,
       // A separate id, so that the sweep at its end does not kill the other servers of the task.
       taskId: `${request.taskId}/${idSuffix}`,
-      traceparent: request.traceparent,
+      trace: request,
       tmp: directories.tmp,
       home: directories.home,
       workspace: directories.workspace,

@@ -61,6 +61,7 @@ export const webhooks = {
         ),
         describeHeader("idempotency-key", "The `taskId`.", true),
         describeHeader("traceparent", "W3C trace context of the dispatch, if it had one.", false),
+        describeHeader("tracestate", "Belongs to `traceparent`, if the dispatch had one.", false),
         describeHeader("user-agent", "`bridge/<version>`.", true),
       ],
       requestBody: { required: true, content: { "application/json": { schema: { $ref: "#/components/schemas/CallbackBody" } } } },

@@ -11,7 +11,7 @@ import { noQuery } from "../wire/request-schemas.ts";
 import { headersOf } from "../wire/response-headers.ts";
 import { timestamp, toIso } from "../wire/timestamps.ts";
 import { sendTask, taskSchema, taskStateSchema } from "./describe-task.ts";
-import { parseTraceparent } from "./traceparent.ts";
+import { parseTraceContext } from "./trace-context.ts";
 import { waitIfPreferred } from "./wait-if-preferred.ts";
 
 /** Options of the route. */
@@ -36,7 +36,11 @@ const acceptedHeaders = headersOf("Location", "Idempotent-Replayed", "Preference
 const headers = z.object({
   "idempotency-key": z.string().optional().describe("The `taskId`, if the body has none."),
   prefer: z.string().optional().describe(`${PREFER_DESCRIPTION} A task that ends in this time is returned with 200.`),
-  traceparent: z.string().optional().describe("W3C trace context. Bridge passes it to the callback."),
+  traceparent: z.string().optional().describe("W3C trace context. Bridge passes it to the runtime and the callback."),
+  tracestate: z
+    .string()
+    .optional()
+    .describe("Belongs to `traceparent`. Bridge passes it on unchanged, and ignores it without a valid `traceparent`."),
 });
 
 /** `POST /api/v2/dispatch`. */
@@ -92,10 +96,10 @@ export const dispatchRoutes: FastifyPluginAsyncZodOpenApi<DispatchRouteOptions> 
       },
     },
     async (request, reply) => {
-      const { prefer, traceparent, "idempotency-key": idempotencyKey } = request.headers;
+      const { prefer, "idempotency-key": idempotencyKey } = request.headers;
       const { task: accepted, replayed } = await receiveDispatch(request.body, {
         tenant: request.principal.tenant,
-        traceparent: parseTraceparent(traceparent),
+        ...parseTraceContext(request.headers),
         idempotencyKey,
       });
       reply.header("location", `/api/v2/tasks/${accepted.taskId}`);

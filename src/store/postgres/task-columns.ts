@@ -11,4 +11,4 @@ export const timedColumns = `${progressColumns}, ran_from, ran_to`;
 export const listedColumns = `${progressColumns}, metadata, ${summaryColumns}`;
 
 /** The columns of `toTask`. A statement names its columns: after a migration adds one, a prepared `SELECT *` fails. */
-export const taskColumns = `${listedColumns}, parent_seq, request, fingerprint, traceparent, restarts, result, result_gaps`;
+export const taskColumns = `${listedColumns}, parent_seq, request, fingerprint, traceparent, tracestate, restarts, result, result_gaps`;

@@ -28,7 +28,7 @@ export function createDeletionOperations(driver: SqliteDriver, { agents }: Depen
       driver.run(`DELETE FROM ${table} WHERE task = ?`, seq);
     driver.run(
       `UPDATE task SET tenant = ?, id = CAST(seq AS TEXT), parent_seq = NULL, parent_id = NULL, agent_id = '', provider = '', metadata = NULL,
-         request = '{}', fingerprint = '', traceparent = NULL, resume_token = NULL, result = '{}', result_gaps = NULL WHERE seq = ?`,
+         request = '{}', fingerprint = '', traceparent = NULL, tracestate = NULL, resume_token = NULL, result = '{}', result_gaps = NULL WHERE seq = ?`,
       DELETED_TENANT,
       seq,
     );

@@ -95,8 +95,8 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
           if (known !== undefined) return { task: toTask(known), inserted: false };
           const now = clock();
           const inserted = driver.get(
-            `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, metadata, request, fingerprint, traceparent, resume_token, created_at, state, started_at)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
+            `INSERT INTO task (tenant, id, parent_seq, parent_id, agent_id, provider, metadata, request, fingerprint, traceparent, tracestate, resume_token, created_at, state, started_at)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING seq`,
             task.tenant,
             task.taskId,
             task.parent?.seq ?? null,
@@ -107,6 +107,7 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
             request,
             task.fingerprint,
             task.traceparent,
+            task.tracestate,
             task.request.resumeToken === undefined ? null : toColumnText(task.request.resumeToken),
             now,
             starts ? "running" : "queued",

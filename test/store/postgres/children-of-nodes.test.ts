@@ -41,7 +41,7 @@ async function startNode(database: TestDatabase, node: string) {
   return { ...engine, store, dispatch, started, release: release.resolve };
 }
 
-const caller = { tenant: "default", traceparent: null };
+const caller = { tenant: "default", traceparent: null, tracestate: null };
 
 /** Occupies the slot of the first node, so that the child of its task waits. */
 async function queueChild() {

@@ -68,7 +68,8 @@ async function startNode(database: TestDatabase, node: string, runtimes: Runtime
     };
   const dispatch = async (tenant: string, taskId: string, agentId = `agent of ${taskId}`) => {
     const request = { message: taskId };
-    return (await engine.dispatcher.admitTask(newDispatch({ taskId, agentId, request }), { tenant, traceparent: null })).task;
+    return (await engine.dispatcher.admitTask(newDispatch({ taskId, agentId, request }), { tenant, traceparent: null, tracestate: null }))
+      .task;
   };
   return { ...engine, dispatch, load: () => engine.dispatcher.load("memory") };
 }

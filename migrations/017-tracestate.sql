@@ -1,0 +1,2 @@
+-- The W3C `tracestate` of the dispatch, which belongs to its `traceparent`.
+ALTER TABLE task ADD COLUMN tracestate TEXT;
