@@ -31,7 +31,7 @@ export interface CellBench {
     capabilities: Record<string, unknown>;
   }>;
   /** Dispatches; resolves when the task is accepted. */
-  dispatch(request: Record<string, unknown>): Promise<string>;
+  dispatch(request: Record<string, unknown>, headers?: Record<string, string>): Promise<string>;
   /** Waits until the task has ended. */
   ended(taskId: string): Promise<ReportedTask>;
   events(taskId: string): Promise<EventEnvelope[]>;
@@ -92,8 +92,8 @@ export async function openCellBench(
     );
   let bridge = await startBridge({});
 
-  const json = async <Body>(method: string, target: string, body?: unknown): Promise<Body> => {
-    const response = await bridge.call(method, target, body);
+  const json = async <Body>(method: string, target: string, body?: unknown, headers: Record<string, string> = {}): Promise<Body> => {
+    const response = await bridge.call(method, target, body, headers);
     const text = await response.text();
     if (!response.ok) throw new Error(`${method} ${target}: ${response.status} ${text}`);
     return JSON.parse(text) as Body;
@@ -120,9 +120,9 @@ export async function openCellBench(
       const { data } = await json<{ data: Awaited<ReturnType<CellBench["adapter"]>>[] }>("GET", "/api/v2/adapters");
       return data[0] as Awaited<ReturnType<CellBench["adapter"]>>;
     },
-    async dispatch(request) {
+    async dispatch(request, headers) {
       const body = { agentId: AGENT, model: benchRuntimes[runtime].model, timeoutSeconds: 60, ...request };
-      return (await json<ReportedTask>("POST", "/api/v2/dispatch", body)).taskId;
+      return (await json<ReportedTask>("POST", "/api/v2/dispatch", body, headers)).taskId;
     },
     async ended(taskId) {
       let task: ReportedTask | undefined;

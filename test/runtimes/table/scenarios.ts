@@ -283,6 +283,19 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
+    name: "trace context in shell tools",
+    async play(bench) {
+      const trace = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "congo=2" };
+      const command = `echo "$TRACEPARENT $TRACESTATE" > trace.txt`;
+      const steps: Step[] = [{ tools: [{ kind: "shell", command }] }, { text: "It ran." }];
+      const taskId = await start(bench, steps, { profile: "modify" }, trace);
+      expect(await bench.ended(taskId)).toMatchObject({ state: "completed" });
+      expect(readFileSync(path.join(bench.workspace, "trace.txt"), "utf8")).toBe(`${trace.traceparent} ${trace.tracestate}\n`);
+      // A provider would learn which requests belong together.
+      expect(bench.model.requests.filter(({ headers }) => headers["traceparent"] !== undefined)).toEqual([]);
+    },
+  },
+  {
     name: "unicode",
     play: async (bench) => expectOutput(bench, await run(bench, [{ text: unicode }], { profile: "inspect" }), unicode),
   },
@@ -394,8 +407,13 @@ function failure(name: string, status: number, errorCode: string): Scenario {
 }
 
 /** Dispatches a message that makes the model follow the steps. */
-function start(bench: CellBench, steps: Step[], { message = "Do it.", ...request }: Record<string, unknown>): Promise<string> {
-  return bench.dispatch({ message: `${message} ${bench.model.scenario(steps)}`, ...request });
+function start(
+  bench: CellBench,
+  steps: Step[],
+  { message = "Do it.", ...request }: Record<string, unknown>,
+  headers?: Record<string, string>,
+): Promise<string> {
+  return bench.dispatch({ message: `${message} ${bench.model.scenario(steps)}`, ...request }, headers);
 }
 
 async function run(bench: CellBench, steps: Step[], request: Record<string, unknown>): Promise<ObservedTask> {
