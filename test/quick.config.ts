@@ -17,7 +17,7 @@ export default mergeConfig(
         "test/events/{encode-event-data,encode-text-delta,event-feed,event-id,event-log}.test.ts",
         "test/network/destination-guard.test.ts",
         "test/repository/{docs,layers,readme,states,wall-time}.test.ts",
-        "test/http/routes/{byte-range,dispatch,tasks,traceparent}.test.ts",
+        "test/http/routes/{byte-range,dispatch,tasks,trace-context}.test.ts",
         "test/http/wire/{encode-event,etag,pagination,prefer-header,problem,request-id}.test.ts",
         "test/scenarios/end-to-end.test.ts",
         "test/packages/{async-kit,council}/*.test.ts",
