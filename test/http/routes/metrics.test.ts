@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 import { startReceiver } from "../../support/start-receiver.ts";
+import { askUntil } from "../../support/until.ts";
 import { openSocket } from "../../websocket/socket-client.ts";
 
 let bridge: Bridge;
@@ -76,7 +77,9 @@ test("the metrics contain the tool calls that wait for a decision, until it is m
   const waited = await valueOfMetric("bridge_approval_oldest_seconds");
   expect(waited).toBeGreaterThan(0);
   expect(await valueOfMetric("bridge_approval_oldest_seconds")).toBeGreaterThan(waited);
-  const { data } = (await bridge.call("GET", "/api/v2/approvals?state=pending")).body;
+  const list = async () => (await bridge.call("GET", "/api/v2/approvals?state=pending")).body;
+  // The metric counts an approval from its request on, and lists contain it once it is stored.
+  const { data } = await askUntil(list, (answer) => answer.data.length === 1);
   await bridge.call("POST", `/api/v2/approvals/${data[0].approvalId}`, { body: { decision: "approve" } });
   await expect.poll(async () => (await bridge.call("GET", `/api/v2/tasks/${taskId}`)).body.state).toBe("completed");
   expect(await valueOfMetric("bridge_approvals_waiting")).toBe(0);
