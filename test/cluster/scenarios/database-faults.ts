@@ -74,7 +74,7 @@ export const hintsLost: Scenario = {
 export const databaseAwayBriefly: Scenario = {
   name: "database-away-half-lease",
   // A node stops its agents a sixth of the lease later, which has to be longer than a pause of a busy machine.
-  leaseSeconds: 12,
+  leaseSeconds: 24,
   expectedErrors: storageErrors,
   async act(cluster) {
     await loseDatabase(cluster, 0.5);
