@@ -96,10 +96,17 @@ test("a page that is late shows who decided", async () => {
   const opened = await open("approvals");
   const { page } = opened;
   const card = page.locator(".approval").filter({ hasText: "late-1" });
+  const isList = ({ pathname, search }: URL): boolean => pathname.endsWith("/approvals") && /state=pending|limit=100\b/.test(search);
+  let isCut = false;
+  await page.route(isList, async (route) => {
+    const response = await route.fetch();
+    // Also an answer to a request that began before.
+    await (isCut ? route.abort() : route.fulfill({ response }));
+  });
+  await page.reload();
   await card.waitFor();
   // The page can no longer load the list, so that its own decision comes second.
-  const isList = ({ pathname, search }: URL): boolean => pathname.endsWith("/approvals") && /state=pending|limit=100\b/.test(search);
-  await page.route(isList, (route) => route.abort());
+  isCut = true;
   const { body } = await bridge.call("GET", "/api/v2/approvals?state=pending");
   const { approvalId } = body.data.find((approval: { taskId: string }) => approval.taskId === "late-1");
   await bridge.call("POST", `/api/v2/approvals/${approvalId}`, { body: { decision: "reject", reason: "Too risky." } });
