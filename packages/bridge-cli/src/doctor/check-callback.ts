@@ -72,16 +72,18 @@ function explainRejection(callbackUrl: string, { code, detail }: { code: string;
   );
 }
 
+const signatureRemedy =
+  "Set BRIDGE_CALLBACK_SECRETS, without which Bridge signs nothing. Use one of them as the secret of the receiver, and let it verify the " +
+  "unchanged bytes of the body.";
+
 /** What to do about each error of an attempt. */
 const attemptRemedies: Readonly<Record<string, string>> = {
   destination_not_allowed: "Add the host or its network to BRIDGE_CALLBACK_ALLOW, and restart Bridge.",
   dns_error: "Correct the name, or make the host of Bridge resolve it: docs/operations.md#host-names",
   connection_refused: "Start the receiver, or correct the port. On this machine: bridge listen --forward-to <url>",
   timeout: "Let the receiver answer within 15 s, and check that no firewall drops the connection from the host of Bridge.",
-  http_401:
-    "Use one of BRIDGE_CALLBACK_SECRETS of Bridge as the secret of the receiver, and let it verify the unchanged bytes of the body.",
-  http_403:
-    "Use one of BRIDGE_CALLBACK_SECRETS of Bridge as the secret of the receiver, and let it verify the unchanged bytes of the body.",
+  http_401: signatureRemedy,
+  http_403: signatureRemedy,
   http_404: "Correct the path of the address: the receiver has no such route.",
   redirect: "Use the address to which the receiver redirects. Bridge follows no redirects.",
 };
