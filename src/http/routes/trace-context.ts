@@ -15,9 +15,10 @@ export function parseTraceContext(headers: { traceparent?: string | undefined; t
 }
 
 function parseTracestate(header = ""): string | null {
-  if (header.trim() === "" || header.length > MAX_LENGTH) return null;
   const entries = header.split(",");
-  return entries.length <= MAX_ENTRIES && entries.every((entry) => ENTRY.test(entry)) ? header : null;
+  if (header.length > MAX_LENGTH || entries.length > MAX_ENTRIES || !entries.every((entry) => ENTRY.test(entry))) return null;
+  const keys = entries.map((entry) => entry.trim().split("=")[0]).filter((key) => key !== "");
+  return keys.length > 0 && new Set(keys).size === keys.length ? header : null;
 }
 
 function parseTraceparent(header: string | undefined): string | null {
