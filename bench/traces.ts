@@ -95,10 +95,10 @@ async function measure(traced: Traced | null, tasks: number, atOnce: number): Pr
     const warmUpTasks = Math.ceil(tasks / 4);
     await run(bridge, "warm", warmUpTasks, atOnce);
     // The spans of the warm-up belong to no measured task.
-    if (traced !== null) await until(() => traced.countDispatches() >= warmUpTasks, 60_000);
+    if (traced !== null) await finish(() => traced.countDispatches() >= warmUpTasks);
     const before = readCpuTicks(bridge.pid);
     await run(bridge, "task", tasks, atOnce);
-    if (traced !== null) await until(() => traced.countDispatches() >= warmUpTasks + tasks, 60_000);
+    if (traced !== null) await finish(() => traced.countDispatches() >= warmUpTasks + tasks);
     return ((readCpuTicks(bridge.pid) - before) / TICKS_PER_SECOND / tasks) * 1e6;
   } finally {
     kill();
@@ -118,11 +118,16 @@ async function run(bridge: BridgeProgram, prefix: string, tasks: number, atOnce:
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
   for (const state of ["queued", "running"]) {
-    await until(async () => {
+    await finish(async () => {
       const answer = await bridge.call("GET", `/api/v2/tasks?state=${state}&limit=1`);
       return ((await answer.json()) as { data: unknown[] }).data.length === 0;
-    }, 60_000);
+    });
   }
+}
+
+/** Waits until the condition is true. A measurement of unfinished tasks would be wrong. */
+async function finish(condition: () => boolean | Promise<boolean>): Promise<void> {
+  if (!(await until(condition, 120_000))) throw new Error("The tasks, or the export of their spans, did not end in time.");
 }
 
 /** The user and system time of a process. */
