@@ -108,7 +108,7 @@ export interface TaskRequest extends AdapterInputs {
 /** The trace context of a caller, as its headers contain it. */
 export interface TraceContext {
   traceparent: string | null;
-  /** Entries of tracing systems, which Bridge passes on unchanged. Null without a `traceparent`. */
+  /** Null without a `traceparent`. */
   tracestate: string | null;
 }
 

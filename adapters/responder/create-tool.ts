@@ -6,7 +6,7 @@ import { TASK_MARKER } from "../shared/process/find-processes.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { labelCommand } from "../shared/process/process-labels.ts";
 import { sweepTask } from "../shared/process/sweep-processes.ts";
-import { toTraceEnvironment } from "../shared/process/trace-environment.ts";
+import { withTraceContext } from "../shared/process/trace-environment.ts";
 
 /** Name of the tool FlowMark, which reports its verdict in its output and not by its exit code. */
 const FLOWMARK = "flowmark";
@@ -40,12 +40,12 @@ export async function createTool(
   } catch (error) {
     return { missing: (error as Error).message };
   }
-  const env = createProgramEnvironment({ env: config.env, settings: { env: [] } }, [], {
+  const given = createProgramEnvironment({ env: config.env, settings: { env: [] } }, [], {
     HOME: home,
     TMPDIR: tmp,
     [TASK_MARKER]: request.taskId,
-    ...toTraceEnvironment(request),
   });
+  const env = withTraceContext(given, request);
   const labeled = await labelCommand({ argv: command, cwd: workspace, env, sandbox: config.sandbox });
   const options = { command: labeled.argv, name, cwd: workspace, env };
   return {

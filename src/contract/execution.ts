@@ -67,7 +67,7 @@ export interface ExecutionRequest extends AdapterInputs {
   agentId: string;
   /** The W3C trace context of the run, which the adapter passes to its runtime. Absent if the task belongs to no trace. */
   traceparent?: string;
-  /** Belongs to `traceparent`, and is passed on unchanged. Absent if the caller sent none. */
+  /** The W3C `tracestate` that the adapter passes on with `traceparent`. Absent if the caller sent no valid one. */
   tracestate?: string;
   /** The work: message, labeled stdin and output instructions. Data, never a command line. */
   message: string;

@@ -597,15 +597,16 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await store.findCallback(task.seq)).toMatchObject({ attempts: 1 });
       });
 
-      test("can be redelivered when dead: in a new round with the same body, and the count of attempts continues", async () => {
+      test("can be redelivered when dead: in a new round with the same body and trace, and the count of attempts continues", async () => {
         const { store } = await open(() => 5_000);
-        const task = await endWithCallback(store, "http://a.test/x");
+        const trace = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "a=1" };
+        const task = (await store.finishTaskIfRunning(await started(store, trace), newFinish({}, "http://a.test/x"))) as Task;
         await store.settleCallbackIfPending({ task, attempts: 0 }, again);
         await store.settleCallbackIfPending({ task, attempts: 1 }, dead);
         expect(await store.redeliverCallbackIfDead(task.seq)).toMatchObject({ state: "pending", attempts: 2, nextAttemptAt: 5_000 });
         expect(await store.redeliverCallbackIfDead(task.seq)).toBeNull();
         expect(await store.listDueCallbacks(queueOf("a"), 9)).toMatchObject([
-          { attempts: 2, roundAttempts: 0, body: '{"finishedAt":5000}' },
+          { attempts: 2, roundAttempts: 0, body: '{"finishedAt":5000}', ...trace },
         ]);
       });
 

@@ -111,7 +111,7 @@ const run = async (act: () => Promise<{ status: number }>) => {
 test("2400 mutated dispatches never cause an internal error", async () => {
   const seen = new Map<number, number>();
   const headers = fc.dictionary(
-    fc.constantFrom("idempotency-key", "prefer", "traceparent", "x-request-id", "accept", "content-encoding"),
+    fc.constantFrom("idempotency-key", "prefer", "traceparent", "tracestate", "x-request-id", "accept", "content-encoding"),
     fc.oneof(
       fc.constantFrom("wait=1", "a b", '"q"', "gzip", ""),
       fc.string({ maxLength: 30 }).filter((text) => /^[\x21-\x7e]*$/.test(text)),

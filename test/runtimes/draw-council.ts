@@ -18,7 +18,7 @@ await main();
 async function main(): Promise<void> {
   const dataDir = await mkdtemp(path.join(tmpdir(), "bridge-trace-"));
   const [collector, model] = await Promise.all([startCollector(), createModelServer()]);
-  let kill = (): void => {};
+  let stop = async (): Promise<void> => {};
   try {
     const bridge = await startBridgeProgram(
       dataDir,
@@ -32,10 +32,12 @@ async function main(): Promise<void> {
         OPENAI_BASE_URL: `${model.url}/v1`,
         OPENAI_API_KEY: "a key of a scripted model",
       },
-      (act) => {
-        kill = act as () => void;
-      },
+      () => {},
     );
+    stop = async () => {
+      bridge.signal("SIGKILL");
+      await bridge.exited;
+    };
     await bridge.call("POST", "/api/v2/dispatch", {
       ...{ taskId: "login-review", provider: "deep-council", agentId: "reviewer", timeoutSeconds: 110 },
       bridgeInput: {
@@ -46,10 +48,12 @@ async function main(): Promise<void> {
     });
     const hasEnded = () => collector.spans.some(({ name }) => name === "invoke_workflow deep-council");
     if (!(await until(hasEnded, 110_000))) throw new Error("The council did not end.");
+    const task = (await (await bridge.call("GET", "/api/v2/tasks/login-review")).json()) as { state: string };
+    if (task.state !== "completed") throw new Error(`The council ended as ${task.state}.`);
     await writeFile(FILE, draw(collector.unique().filter(({ name }) => name !== "bridge.queue")));
     console.log(`${collector.unique().length} spans, drawn in ${FILE}`);
   } finally {
-    kill();
+    await stop();
     await Promise.all([collector.close(), model.close()]);
     await rm(dataDir, { recursive: true, force: true });
   }

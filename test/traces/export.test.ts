@@ -243,10 +243,14 @@ test("without an endpoint, Bridge loads no package that exports traces, and pass
   const directory = await temporaryDirectory();
   // Each load of such a package would end the process.
   const hook = path.join(import.meta.dirname, "reject-opentelemetry.js");
-  const bridge = await startBridgeProgram(directory, { ...agent, NODE_OPTIONS: `--import ${hook}` });
+  // The trace of the process that started Bridge is not that of a task.
+  const own = { TRACEPARENT: CALLER.replace("0af7", "ffff"), TRACESTATE: "own=1" };
+  const bridge = await startBridgeProgram(directory, { ...agent, ...own, NODE_OPTIONS: `--import ${hook}` });
+  await dispatchTask(bridge, { taskId: "t-0", agentId: "a", message: "go" });
+  expect(await taskInState(bridge, "t-0", "completed")).toMatchObject({ result: { output: "" } });
   await bridge.call("POST", "/api/v2/dispatch", { taskId: "t-1", agentId: "a", message: "go" }, { traceparent: CALLER });
   expect(await taskInState(bridge, "t-1", "completed")).toMatchObject({ result: { output: CALLER } });
-  expect(bridge.log.find(({ msg }) => msg === "task ended")).toMatchObject({ trace_id: CALLER.slice(3, 35) });
+  expect(bridge.log.find(({ msg, taskId }) => msg === "task ended" && taskId === "t-1")).toMatchObject({ trace_id: CALLER.slice(3, 35) });
 });
 
 test("an endpoint without the OpenTelemetry packages stops the start with the command that installs them", async () => {

@@ -17,7 +17,7 @@ import {
   terminateSandboxed,
 } from "./sandboxed-process.ts";
 import { SWEEP_GRACE_MS, sweepTask, waitForSandbox } from "./sweep-processes.ts";
-import { type TraceContext, toTraceEnvironment } from "./trace-environment.ts";
+import { type RequestTrace, withTraceContext } from "./trace-environment.ts";
 
 /** Limits of a process. */
 export const PROCESS_LIMITS = {
@@ -43,7 +43,7 @@ export interface ProcessOptions {
   env: Readonly<Record<string, string>>;
   taskId: string;
   /** The trace context of the task, which the process gets in its environment. */
-  trace?: TraceContext | undefined;
+  trace?: RequestTrace;
   tmp: string;
   home: string;
   workspace: string;
@@ -174,8 +174,8 @@ const starts = createTurns();
 async function spawn({ sandbox, ...options }: ProcessOptions, stdout: number | "pipe") {
   // Loaded with the first process, because it takes 4 MB of memory.
   const { execa } = await import("execa");
-  const { cwd, taskId, trace, tmp, home } = options;
-  const env = trace === undefined ? options.env : { ...options.env, ...toTraceEnvironment(trace) };
+  const { cwd, taskId, trace = {}, tmp, home } = options;
+  const env = withTraceContext(options.env, trace);
   const [program = "", ...programArguments] = sandbox === null ? options.argv : createSandboxCommand(sandbox, options);
   await starts.take("start", () => nextTurn());
   const subprocess = execa(program, programArguments, {

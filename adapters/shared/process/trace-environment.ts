@@ -1,10 +1,15 @@
 import type { ExecutionRequest } from "#contract";
 
-/** The trace context of a task. */
-export type TraceContext = Pick<ExecutionRequest, "traceparent" | "tracestate">;
+/** The trace context of a task, as its request contains it. */
+export type RequestTrace = Pick<ExecutionRequest, "traceparent" | "tracestate">;
 
-/** Returns the variables that pass a trace context to a process, as OpenTelemetry names them. */
-export const toTraceEnvironment = ({ traceparent, tracestate }: TraceContext): Record<string, string> => ({
-  ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
-  ...(tracestate !== undefined && { TRACESTATE: tracestate }),
-});
+/** Returns an environment with the trace context of a task in the variables that OpenTelemetry names. Without one, it stays as it is. */
+export function withTraceContext(
+  env: Readonly<Record<string, string>>,
+  { traceparent, tracestate }: RequestTrace,
+): Readonly<Record<string, string>> {
+  if (traceparent === undefined) return env;
+  // A TRACESTATE of the environment belongs to another TRACEPARENT.
+  const { TRACESTATE: _, ...others } = env;
+  return { ...others, TRACEPARENT: traceparent, ...(tracestate !== undefined && { TRACESTATE: tracestate }) };
+}

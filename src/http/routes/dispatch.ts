@@ -40,7 +40,7 @@ const headers = z.object({
   tracestate: z
     .string()
     .optional()
-    .describe("Belongs to `traceparent`. Bridge passes it on unchanged, and ignores it without a valid `traceparent`."),
+    .describe("Belongs to `traceparent`, with which Bridge passes it on. Ignored if it is invalid or longer than 512 characters."),
 });
 
 /** `POST /api/v2/dispatch`. */

@@ -108,10 +108,10 @@ test("a callback matches the documented webhook, including its headers", async (
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     const callbackUrl = `${receiver.origin}/results`;
     for (const message of ["look", "fail"])
-      await bridge.dispatch({ message, callbackUrl, metadata: { a: 1 } }, { headers: { traceparent } });
+      await bridge.dispatch({ message, callbackUrl, metadata: { a: 1 } }, { headers: { traceparent, tracestate: "a=1" } });
     await expect.poll(() => receiver.posts.length).toBe(2);
     for (const { headers, body } of receiver.posts) {
-      expect(Object.keys(headers)).toEqual(expect.arrayContaining([...required, "webhook-signature", "traceparent"]));
+      expect(Object.keys(headers)).toEqual(expect.arrayContaining([...required, "webhook-signature", "traceparent", "tracestate"]));
       const ofHttp = ["host", "connection", "content-type", "content-length"];
       expect(Object.keys(headers).filter((name) => !described.includes(name) && !ofHttp.includes(name))).toEqual([]);
       validate(JSON.parse(body.toString()));

@@ -189,21 +189,23 @@ test("the error for a missing capability names the adapters that have it", async
   expect(body.errors[0].message).not.toContain("such as narrow");
 });
 
-test("a valid traceparent is passed to the callback", async () => {
+test("a valid traceparent is passed to the callback with its tracestate", async () => {
   const receiver = await startReceiver();
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   const callbackUrl = `${receiver.origin}/hook`;
-  await bridge.dispatch({ taskId: "traced", callbackUrl }, { headers: { traceparent } });
-  await bridge.dispatch({ taskId: "untraced", callbackUrl }, { headers: { traceparent: "nonsense" } });
+  await bridge.dispatch({ taskId: "traced", callbackUrl }, { headers: { traceparent, tracestate: "a=1, b=2" } });
+  await bridge.dispatch({ taskId: "untraced", callbackUrl }, { headers: { traceparent: "nonsense", tracestate: "a=1" } });
   await askUntil(
     async () => receiver.posts.length,
     (count) => count === 2,
   );
-  const traces = new Map(receiver.posts.map(({ headers }) => [headers["idempotency-key"], headers["traceparent"]]));
+  const traces = new Map(
+    receiver.posts.map(({ headers }) => [headers["idempotency-key"], [headers["traceparent"], headers["tracestate"]]]),
+  );
   expect(traces).toEqual(
     new Map([
-      ["traced", traceparent],
-      ["untraced", undefined],
+      ["traced", [traceparent, "a=1, b=2"]],
+      ["untraced", [undefined, undefined]],
     ]),
   );
   await receiver.close();

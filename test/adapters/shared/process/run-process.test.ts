@@ -190,6 +190,17 @@ describe("start", () => {
     expect(end.spawnError).toBe(`spawn ${script} ENOENT`);
   });
 
+  test("gives the program the trace context of its task, and no TRACESTATE of another one", async () => {
+    const env = { PATH: "/usr/bin:/bin", TRACEPARENT: "of another task", TRACESTATE: "other=1" };
+    const variablesOf = async (trace: { traceparent?: string; tracestate?: string }) => {
+      const [environment] = (await run("environment", { env, trace })).lines.map(([line]) => line);
+      return (JSON.parse(environment ?? "") as string[]).filter((variable) => variable.startsWith("TRACE")).sort();
+    };
+    expect(await variablesOf({ traceparent: "own" })).toEqual(["TRACEPARENT=own"]);
+    expect(await variablesOf({ traceparent: "own", tracestate: "a=1" })).toEqual(["TRACEPARENT=own", "TRACESTATE=a=1"]);
+    expect(await variablesOf({})).toEqual(["TRACEPARENT=of another task", "TRACESTATE=other=1"]);
+  });
+
   test("gives the program only its environment, and none of Bridge's file descriptors", async () => {
     vi.stubEnv("BRIDGE_SECRET_OF_THE_TEST", "leaked");
     const { lines } = await run("environment", { env: { PATH: "/usr/bin:/bin", HOME: "/overridden" }, taskId: "tenant/environment" });
