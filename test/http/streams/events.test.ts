@@ -7,7 +7,7 @@ import { proveToken } from "../../../src/access/token-proof.ts";
 import { sha256Hex } from "../../../src/requests/sha256-hex.ts";
 import { startTask } from "../../events/log-fixture.ts";
 import { numbersOf, openReader, range } from "./stream-reader.ts";
-import { startStreamServer } from "./stream-server.ts";
+import { type StreamServer, startStreamServer } from "./stream-server.ts";
 
 async function post(
   url: string,
@@ -246,6 +246,17 @@ function stopTime(): void {
   onTestFinished(() => void vi.useRealTimers());
 }
 
+/**
+ * Resolves when this number of streams waits for new events. Before that, a stream reads the store, and PostgreSQL's client gives up a read
+ * as soon as the time advances past its limit.
+ */
+function watchLive(server: StreamServer): (count: number) => Promise<void> {
+  const follow = vi.spyOn(server.eventLog, "follow");
+  return async (count) => {
+    while (follow.mock.calls.length < count) await nextTurn();
+  };
+}
+
 /** Advances the time and waits until the sent data has arrived, because both ends share the event loop. */
 async function pass(ms: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(ms);
@@ -255,9 +266,11 @@ async function pass(ms: number): Promise<void> {
 test("a comment keeps a stream alive after 15 s without data", async () => {
   const server = await startStreamServer();
   const task = await startTask(server.store);
+  const live = watchLive(server);
   stopTime();
   const reader = await openReader(`${server.url}/api/events`);
   await reader.until(({ comments }) => comments.length === 1);
+  await live(1);
   await pass(14_999);
   expect(reader.comments).toEqual(["connected"]);
   await pass(1);
@@ -315,6 +328,7 @@ test("a stream ends when its token expires, whether it was opened by token or by
   stopTime();
   const expiresAt = Date.now() + 30_000;
   const server = await startStreamServer({ principals: { brief: { expiresAt }, lasting: { expiresAt: Date.now() + 40 * 86_400_000 } } });
+  const live = watchLive(server);
   const { body } = await post(`${server.url}/api/v2/events/ticket`, "brief");
   const readers = [
     await openReader(`${server.url}/api/events`, { token: "brief" }),
@@ -322,6 +336,7 @@ test("a stream ends when its token expires, whether it was opened by token or by
   ];
   const lasting = await openReader(`${server.url}/api/events`, { token: "lasting" });
   await Promise.all([...readers, lasting].map((reader) => reader.until(({ comments }) => comments.length === 1)));
+  await live(3);
   await pass(29_999);
   for (const reader of readers) expect(reader.messages).toEqual([]);
   await pass(1);
@@ -337,6 +352,7 @@ test("a stream ends when its token expires, whether it was opened by token or by
 test("a stream that was opened with a session ends with the token, also if the token got its expiry after the session", async () => {
   stopTime();
   const server = await startStreamServer({ principals: { brief: { expiresAt: Date.now() + 30_000 } } });
+  const live = watchLive(server);
   const session = `ses_${"a".repeat(43)}`;
   const tokenProof = proveToken(session, { digest: Buffer.from("brief") });
   await server.store.insertSession(
@@ -345,6 +361,7 @@ test("a stream that was opened with a session ends with the token, also if the t
   );
   const reader = await openReader(`${server.url}/api/events`, { token: session });
   await reader.until(({ comments }) => comments.length === 1);
+  await live(1);
   await pass(29_999);
   expect(reader.messages).toEqual([]);
   await pass(1);
