@@ -55,9 +55,16 @@ export function openReloadedFile<Entry, Content>(options: ReloadedFileOptions<En
   };
 }
 
-/** Formats a fault of a field of a file. */
-export const formatFault = (setting: string, path: string, message: string): string =>
-  `${setting}: ${path === "" ? "" : `${path} `}${message}`;
+/** Formats a fault of a field of a file, such as `0.url is required`. `entries` is the content of the file, which may not be valid. */
+export function formatFault({ setting, entries }: { setting: string; entries: readonly unknown[] }, path: string, message: string): string {
+  const [index = "", field] = path.split(".");
+  const { name } = (entries[Number(index)] ?? {}) as { name?: unknown };
+  // The index alone does not help in a long file.
+  const isNamed = field !== "name" && typeof name === "string" && name !== "" && name.length <= MAX_SHOWN_NAME_CHARACTERS;
+  return `${setting}: ${path === "" ? "" : `${path} `}${message}${isNamed ? ` (entry ${JSON.stringify(name)})` : ""}`;
+}
+
+const MAX_SHOWN_NAME_CHARACTERS = 128;
 
 /** Returns a text that differs after every change of the file. */
 function readFileState(file: string): string {
@@ -82,7 +89,9 @@ function readEntries<Entry>({ file, setting, schema, example }: Source<Entry>): 
   if (!Array.isArray(json)) throw new ConfigError([`${setting}: must be an array, for example ${example}`]);
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
-  throw new ConfigError(toFieldErrors(parsed.error.issues).map(({ path, message }) => formatFault(setting, path, message)));
+  throw new ConfigError(
+    toFieldErrors(parsed.error.issues).map(({ path, message }) => formatFault({ setting, entries: json }, path, message)),
+  );
 }
 
 /** The message of the error quotes the file, which can contain secrets, so only the position is taken from it. */

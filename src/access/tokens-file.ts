@@ -85,23 +85,22 @@ export type TokenEntry = z.infer<typeof tokensSchema>[number];
 
 function toContent(entries: readonly TokenEntry[], configured: readonly KnownToken[]): TokensFileContent {
   const faults: string[] = [];
+  const addFault = (path: string, message: string): void => void faults.push(formatFault({ setting: SETTING, entries }, path, message));
   const names = new Set<string>(configured.map((token) => token.principal.name));
   const hashes = new Set<string>(configured.map((token) => token.digest.toString("hex")));
   const tokens = entries.map(({ name, tenant, sha256, scopes: granted, expiresAt }, index): KnownToken => {
     const hash = sha256.toLowerCase();
-    if (names.has(name)) faults.push(describeFault(`${index}.name`, `${name} is the name of another token; choose a unique name`));
-    if (hashes.has(hash)) faults.push(describeFault(`${index}.sha256`, "is the hash of another token"));
+    if (names.has(name)) addFault(`${index}.name`, `${name} is the name of another token; choose a unique name`);
+    if (hashes.has(hash)) addFault(`${index}.sha256`, "is the hash of another token");
     names.add(name);
     hashes.add(hash);
     const principal = { name, tenant, scopes: new Set(granted), expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt) };
     return { digest: Buffer.from(hash, "hex"), principal };
   });
-  const quotas = collectQuotas(entries, (index, name, message) => void faults.push(describeFault(`${index}.${name}`, message)));
+  const quotas = collectQuotas(entries, (index, name, message) => addFault(`${index}.${name}`, message));
   if (faults.length > 0) throw new ConfigError(faults);
   return { tokens, quotas };
 }
 
 const SETTING = "BRIDGE_TOKENS_FILE";
 const EXAMPLE = '[{"name":"ci","tenant":"default","sha256":"<SHA-256 of the token in hex>","scopes":["dispatch","read"]}]';
-
-const describeFault = (path: string, message: string): string => formatFault(SETTING, path, message);

@@ -85,12 +85,12 @@ type Entry = z.infer<typeof schema>[number];
 
 function toSubscriptions(entries: readonly Entry[], checkUrl: WebhooksFileOptions["checkUrl"]): Subscription[] {
   const faults: string[] = [];
+  const addFault = (path: string, message: string): void => void faults.push(formatFault({ setting: SETTING, entries }, path, message));
   const names = new Set<string>();
   const subscriptions = entries.map(({ secrets, types, ...entry }, index): Subscription => {
     const urlFault = checkUrl(entry.url);
-    if (urlFault !== null) faults.push(formatFault(SETTING, `${index}.url`, urlFault));
-    if (names.has(entry.name))
-      faults.push(formatFault(SETTING, `${index}.name`, `${entry.name} is the name of another webhook; choose a unique name`));
+    if (urlFault !== null) addFault(`${index}.url`, urlFault);
+    if (names.has(entry.name)) addFault(`${index}.name`, `${entry.name} is the name of another webhook; choose a unique name`);
     names.add(entry.name);
     return { ...entry, types: [...new Set(types)], signingKeys: readSigningKeys(secrets) };
   });

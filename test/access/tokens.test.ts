@@ -127,7 +127,7 @@ describe("the tokens file", () => {
     await write('[{"name": "three"', tokensFile);
     await eventually(() => log.join("").includes("is not valid JSON"));
     await write([{ ...entry("three"), scopes: ["everything"] }], tokensFile);
-    await eventually(() => log.join("").includes("0.scopes.0"));
+    await eventually(() => /0\.scopes\.0 must be one of .* \(entry \\"three\\"\)/.test(log.join("")));
     await rm(tokensFile);
     await eventually(() => log.join("").includes("ENOENT"));
     expect(tokens.find("two")).not.toBeNull();
@@ -225,14 +225,26 @@ describe("the tokens file", () => {
     ["an invalid time", [entry("a", { expiresAt: "tomorrow" })], [/0\.expiresAt must be a time/]],
     ["Bridge's own name", [entry("bridge")], [/0\.name must not be bridge/]],
     ["a duplicate name", [entry("a"), entry("a", { sha256: hash("b") })], [/1\.name a is the name of another token/]],
-    ["a duplicate hash", [entry("a"), entry("b", { sha256: hash("a").toUpperCase() })], [/1\.sha256 is the hash of another token/]],
-    ["a weight of 0", [entry("a", { weight: 0 })], [/0\.weight must be a number from 0\.01 to 1000; got 0$/]],
-    ["a weight that is not a number", [entry("a", { weight: "heavy" })], [/0\.weight must be a number from 0\.01 to 1000; got "heavy"$/]],
-    ["a limit of 0", [entry("a", { maxRunning: 0 })], [/0\.maxRunning must be "off" or a whole number from 1 to 1000000; got 0$/]],
+    [
+      "a duplicate hash",
+      [entry("a"), entry("b", { sha256: hash("a").toUpperCase() })],
+      [/1\.sha256 is the hash of another token \(entry "b"\)$/],
+    ],
+    ["a weight of 0", [entry("a", { weight: 0 })], [/0\.weight must be a number from 0\.01 to 1000; got 0 \(entry "a"\)$/]],
+    [
+      "a weight that is not a number",
+      [entry("a", { weight: "heavy" })],
+      [/0\.weight must be a number from 0\.01 to 1000; got "heavy" \(entry "a"\)$/],
+    ],
+    [
+      "a limit of 0",
+      [entry("a", { maxRunning: 0 })],
+      [/0\.maxRunning must be "off" or a whole number from 1 to 1000000; got 0 \(entry "a"\)$/],
+    ],
     [
       "a limit that is not a number",
       [entry("a", { queueLimit: "none" })],
-      [/0\.queueLimit must be "off" or a whole number from 1 to 10000000; got "none"$/],
+      [/0\.queueLimit must be "off" or a whole number from 1 to 10000000; got "none" \(entry "a"\)$/],
     ],
     [
       "different quotas for one tenant",

@@ -66,6 +66,17 @@ test.each<[string, unknown, string]>([
   expect(String((error as { faults: string[] }).faults)).not.toContain(secret);
 });
 
+test.each<[string, unknown, string | null]>([
+  ["the name of the entry", [valid, { ...valid, name: "pager", url: "https://10.0.0.1/" }], "pager"],
+  ["the name of the entry whose field has the wrong form", [{ ...valid, secrets: [] }], "oncall"],
+  ["no name if that is the fault", [{ ...valid, name: "on call" }], null],
+  ["no name if that is not a text", [{ ...valid, name: 5, url: 5 }], null],
+  ["no name that is too long to show", [{ ...valid, name: "x".repeat(129), url: 5 }], null],
+])("a fault ends with %s", async (_, content, name) => {
+  const { faults } = (await open(content).catch((error: unknown) => error)) as { faults: string[] };
+  expect(faults.join("\n").match(/\(entry (".*")\)/)?.[1] ?? null).toBe(name === null ? null : JSON.stringify(name));
+});
+
 test("reports where a text is not JSON, without the text, which can contain a secret", async () => {
   const { file, log } = await open([valid]);
   await writeFile(file, `[{"name": "a", "headers": {"authorization": Bearer s3cret"}}]`);
