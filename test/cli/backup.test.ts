@@ -131,9 +131,9 @@ test("restore refuses a running Bridge and a database with tasks, and replaces i
     ),
   });
   await stop(bridge);
-  expect(await restored(place, backup)).toMatchObject({ exitCode: 6, stderr: expect.stringMatching(/contains tasks.*--force/s) });
+  expect(await restored(place, backup)).toMatchObject({ exitCode: 6, stderr: expect.stringMatching(/contains 2 tasks\..*--force/s) });
   expect(await place.query("SELECT id FROM task ORDER BY seq")).toEqual([{ id: "kept" }, { id: "later" }]);
-  expect(await place.db("restore", backup, "--force")).toMatchObject({ exitCode: 0 });
+  expect(await place.db("restore", backup, "--force")).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^replacedTasks\t2$/m) });
   expect(await place.query("SELECT id FROM task ORDER BY seq")).toEqual([{ id: "kept" }]);
 });
 

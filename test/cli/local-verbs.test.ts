@@ -56,15 +56,32 @@ test("check and backup report a damaged database with code 1 and what to do, and
   damageMiddle(file);
   const checked = await db(dataDir, "check", "--json");
   expect(checked).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("bridge db restore") });
-  expect(JSON.parse(checked.stdout)).toMatchObject({ isDamaged: true, engine: "sqlite" });
+  expect(JSON.parse(checked.stdout)).toMatchObject({
+    isDamaged: true,
+    engine: "sqlite",
+    faults: expect.arrayContaining(["the table task or one of its indexes is damaged"]),
+  });
   expect(await db(dataDir, "backup", path.join(dataDir, "bad.backup"))).toMatchObject({
     exitCode: 1,
     stderr: expect.stringMatching(/is damaged.*bridge db restore/s),
   });
-  expect((await db(dataDir, "restore", backup)).exitCode).toBe(6);
+  expect(await db(dataDir, "restore", backup)).toMatchObject({
+    exitCode: 6,
+    stderr: expect.stringMatching(/contains (200 tasks|data that cannot be counted)/),
+  });
   expect((await db(dataDir, "restore", backup, "--force")).exitCode).toBe(0);
   expect((await readdir(dataDir)).filter((name) => name.startsWith("bridge.db.replaced-"))).toHaveLength(1);
   expect((await db(dataDir, "check")).exitCode).toBe(0);
+});
+
+test("check and restore say that a file has no schema version, and not that it is empty", async () => {
+  const { dataDir, file } = await stoppedBridge();
+  const other = path.join(dataDir, "other.db");
+  new SqliteDatabase(file).exec("PRAGMA user_version = 0").close();
+  new SqliteDatabase(other).exec("CREATE TABLE note (text TEXT)").close();
+  const refusal = { exitCode: 1, stderr: expect.stringContaining("has no schema version (PRAGMA user_version is 0)") };
+  expect(await db(dataDir, "restore", other, "--without-manifest")).toMatchObject(refusal);
+  expect(await db(dataDir, "check")).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("no schema version") });
 });
 
 test("restore accepts a copy without a manifest only with --without-manifest", async () => {

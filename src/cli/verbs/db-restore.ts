@@ -19,7 +19,7 @@ export const run = createLocalVerb<Options>(async ({ args: [name = ""], options,
   const { force: isForced = false, withoutManifest = false } = options;
   const restored = await restoreDatabase(databaseUrl ?? databaseFile, file, { isForced, hasManifest: !withoutManifest });
   output.status.clear();
-  const { createdAt, schemaVersion, counts, epoch, replaced } = restored;
+  const { createdAt, schemaVersion, counts, epoch, replaced, replacedTasks } = restored;
   printRecord(output, { file, ...restored }, [
     { name: "file", value: file },
     { name: "createdAt", value: createdAt },
@@ -27,6 +27,7 @@ export const run = createLocalVerb<Options>(async ({ args: [name = ""], options,
     { name: "epoch", value: epoch },
     ...Object.entries(counts).map(([count, value]) => ({ name: count, value })),
     { name: "replaced", value: replaced },
+    { name: "replacedTasks", value: replacedTasks },
   ]);
   output.note(
     [

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { ConflictError, StartError } from "../../errors.ts";
 import { type BackupManifest, readBackup } from "../backup-manifest.ts";
-import type { Restored, RestoreOptions } from "../restore-options.ts";
+import { describeTasks, heldSql, type Restored, type RestoreOptions } from "../restore-options.ts";
 import { advisoryLocks } from "./advisory-locks.ts";
 import { findPrograms, readServerMajor, type StartProgram, separatePassword, waitForProgram } from "./client-programs.ts";
 import { type Connection, connect } from "./connection.ts";
@@ -24,13 +24,13 @@ export async function restoreDatabase(url: string, backup: string, { isForced, h
   });
   try {
     checkVersion(manifest);
-    const tables = await checkTarget(connection, manifest, { url, isForced });
+    const { tables, tasks: replacedTasks } = await checkTarget(connection, manifest, { url, isForced });
     const major = await readServerMajor(connection);
     const start = await findPrograms(["pg_restore", "psql"], { url, major, manual: manualCommands(url, backup) });
     const epoch = randomBytes(5).toString("hex");
     await runRestore(start, backup, { before: beginSql(manifest, tables), after: endSql(manifest, epoch) });
     const { createdAt, schemaVersion, counts } = manifest;
-    return { createdAt, schemaVersion, counts, epoch, replaced: null };
+    return { createdAt, schemaVersion, counts, epoch, replaced: null, replacedTasks };
   } finally {
     connection.close();
   }
@@ -44,19 +44,19 @@ function checkVersion({ schemaVersion, bridgeVersion }: BackupManifest): void {
   );
 }
 
-/** Returns the tables that the backup replaces. */
+/** Returns the tables that the backup replaces, and the number of tasks in them. */
 async function checkTarget(
   connection: Connection,
   { schema }: BackupManifest,
   { url, isForced }: { url: string; isForced: boolean },
-): Promise<string[]> {
+): Promise<{ tables: string[]; tasks: number }> {
   const target = describeDatabase(url);
   const current = await readSchema(connection);
   if (current !== schema)
     throw new ConflictError(`The backup contains the schema ${schema}, and the tables of the database ${target} would be in ${current}.`);
   const { rows } = await connection.query("SELECT tablename FROM pg_tables WHERE schemaname = $1 ORDER BY tablename", [current]);
   const tables = rows.map((row) => String(row["tablename"]));
-  if (tables.length === 0) return tables;
+  if (tables.length === 0) return { tables, tasks: 0 };
   if ((await readMeta(connection, "schema_version").catch(() => null)) === null)
     throw new ConflictError(
       `The database ${target} contains tables of another program: ${tables.slice(0, 5).join(", ")}. Use another database.`,
@@ -67,12 +67,13 @@ async function checkTarget(
       `The database cannot be restored while nodes are running: ${living.map((row) => `${row["name"]} (${row["seconds"]} s)`).join(", ")}. ` +
         "Stop them. If they do not run, wait until their leases are over.",
     );
-  const { rows: tasks } = await connection.query("SELECT EXISTS (SELECT 1 FROM task) OR EXISTS (SELECT 1 FROM event) AS found");
-  if (tasks[0]?.["found"] === true && !isForced)
+  const { rows: held } = await connection.query(heldSql);
+  const tasks = Number(held[0]?.["tasks"]);
+  if ((tasks > 0 || Number(held[0]?.["event"]) > 0) && !isForced)
     throw new ConflictError(
-      `The database ${target} contains tasks. To replace them, make a backup (bridge db backup), and repeat the command with --force.`,
+      `The database ${target} ${describeTasks(tasks)}. To replace them, make a backup (bridge db backup), and repeat the command with --force.`,
     );
-  return tables;
+  return { tables, tasks };
 }
 
 /** Runs the script of pg_restore in psql, between the two parts of one transaction. Without the last part, nothing is committed. */

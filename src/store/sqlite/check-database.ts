@@ -26,8 +26,10 @@ function inspect(database: Database, file: string): DatabaseReport {
   const schemaVersion = Number(database.pragma("user_version", { simple: true }));
   const knownSchemaVersion = countMigrations();
   const faults = findFaults(database);
-  if (faults.length === 0 && schemaVersion === 0)
-    throw new NoDatabaseError(`The database ${file} contains no tables of Bridge. Start Bridge.`);
+  if (faults.length === 0 && schemaVersion === 0) {
+    if (!hasTables(database)) throw new NoDatabaseError(`The database ${file} contains no tables of Bridge. Start Bridge.`);
+    faults.push("the file contains tables but no schema version (PRAGMA user_version is 0), so Bridge did not write it in this form");
+  }
   // The tables of a damaged file may not be readable, and older schemas lack some.
   if (faults.length === 0 && schemaVersion === knownSchemaVersion) faults.push(...findBrokenRules(database));
   if (schemaVersion > knownSchemaVersion)
@@ -46,17 +48,49 @@ function inspect(database: Database, file: string): DatabaseReport {
 /** Reads every page, and compares the indexes with their tables, which takes longer than the check of a start. */
 export function findFaults(database: Database): string[] {
   try {
-    const found = (database.pragma(`integrity_check(${MAX_FAULTS})`) as { integrity_check: string }[])
-      .map((row) => row.integrity_check.replaceAll(/\s+/g, " "))
-      .filter((text) => text !== "ok");
-    if (found.length > 0) return found;
+    const found = checkIntegrity(database, `${MAX_FAULTS}`);
+    if (found.length > 0) return nameTrees(database, found);
     const orphans = database.pragma("foreign_key_check") as { table: string; parent: string }[];
     return [...new Set(orphans.map(({ table, parent }) => `rows of the table ${table} refer to missing rows of ${parent}`))];
   } catch (error) {
-    if (isDamage(error)) return [(error as Error).message];
-    throw error;
+    if (!isDamage(error)) throw error;
+    // The error names no table.
+    const tables = readIfPossible(() => findDamagedTables(database)) ?? [];
+    return [(error as Error).message, ...tables.map((table) => `the table ${table} or one of its indexes is damaged`)];
   }
 }
+
+function checkIntegrity(database: Database, scope: string): string[] {
+  return (database.pragma(`integrity_check(${scope})`) as { integrity_check: string }[])
+    .map((row) => row.integrity_check.replaceAll(/\s+/g, " "))
+    .filter((text) => text !== "ok");
+}
+
+function findDamagedTables(database: Database): string[] {
+  const tables = database.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0").pluck().all();
+  return tables.filter((table) => {
+    try {
+      return checkIntegrity(database, `'${table.replaceAll("'", "''")}'`).length > 0;
+    } catch (error) {
+      if (isDamage(error)) return true;
+      throw error;
+    }
+  });
+}
+
+/** Adds the name of the table or index to each fault that names only the number of its tree, such as `Tree 7 page 9`. */
+function nameTrees(database: Database, faults: readonly string[]): string[] {
+  const trees = readIfPossible(() =>
+    database.prepare<[], { rootpage: number; type: string; name: string }>("SELECT rootpage, type, name FROM sqlite_schema").all(),
+  );
+  const names = new Map(trees?.map(({ rootpage, type, name }) => [String(rootpage), `${type} ${name}`]));
+  return faults.map((fault) =>
+    fault.replaceAll(/\bTree (\d+)/g, (tree, root: string) => (names.has(root) ? `${tree} (${names.get(root)})` : tree)),
+  );
+}
+
+/** Whether the file contains any table. */
+export const hasTables = (database: Database): boolean => database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== undefined;
 
 function findBrokenRules(database: Database): string[] {
   const broken = invariants.flatMap((invariant) => {

@@ -8,8 +8,8 @@ import { ConflictError, StartError } from "../../errors.ts";
 import { type BackupManifest, flushFile, readBackup } from "../backup-manifest.ts";
 import { locateDatabase } from "../data-paths.ts";
 import { lockFile } from "../lock-file.ts";
-import type { Restored, RestoreOptions } from "../restore-options.ts";
-import { findFaults, readCounts } from "./check-database.ts";
+import { describeTasks, heldSql, type Restored, type RestoreOptions } from "../restore-options.ts";
+import { findFaults, hasTables, readCounts } from "./check-database.ts";
 import { countMigrations } from "./migrate.ts";
 
 /**
@@ -27,41 +27,41 @@ export async function restoreDatabase(name: string, backup: string, { isForced, 
   const restored = `${file}.restoring`;
   try {
     adoptOwner(`${file}.lock`);
-    const holdsTasks = existsSync(file) && !isEmpty(file);
-    if (holdsTasks && !isForced)
+    const held = existsSync(file) ? readHeld(file) : { isEmpty: true, tasks: 0 };
+    if (!held.isEmpty && !isForced)
       throw new ConflictError(
-        `The database ${file} contains tasks. To replace it, repeat the command with --force, which keeps a copy of it in the same directory.`,
+        `The database ${file} ${describeTasks(held.tasks)}. To replace it, repeat the command with --force, which keeps a copy of it in the same directory.`,
       );
     // An earlier restore may have been interrupted.
     rmSync(restored, { force: true });
     await copyFile(backup, restored, constants.COPYFILE_EXCL);
     const prepared = prepareCopy(restored, manifest);
     await flushFile(restored);
-    const replaced = holdsTasks ? await keepCopy(file) : null;
+    const replaced = held.isEmpty ? null : await keepCopy(file);
     mergeLog(file);
     await rename(restored, file);
     await flushFile(path.dirname(file));
-    return { createdAt: manifest?.createdAt ?? null, ...prepared, replaced };
+    return { createdAt: manifest?.createdAt ?? null, ...prepared, replaced, replacedTasks: held.tasks };
   } finally {
     rmSync(restored, { force: true });
     releaseLock();
   }
 }
 
-/** Whether the file is a database without tasks and events, as Bridge creates it at its first start. */
-function isEmpty(file: string): boolean {
+/** What a database file contains. As Bridge creates it at its first start, it is empty. The tasks are null if they cannot be counted. */
+function readHeld(file: string): { isEmpty: boolean; tasks: number | null } {
   try {
     const database = new SqliteDatabase(file, { fileMustExist: true });
     try {
-      const hasTables = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== undefined;
-      if (!hasTables) return true;
-      return database.prepare("SELECT 1 FROM task UNION ALL SELECT 1 FROM event LIMIT 1").get() === undefined;
+      if (!hasTables(database)) return { isEmpty: true, tasks: 0 };
+      const { tasks, event } = database.prepare(heldSql).get() as { tasks: number; event: number };
+      return { isEmpty: tasks === 0 && event === 0, tasks };
     } finally {
       database.close();
     }
   } catch {
     // It is damaged, or not a database of Bridge.
-    return false;
+    return { isEmpty: false, tasks: null };
   }
 }
 
@@ -101,7 +101,7 @@ function openCopy(copy: string): Database {
 
 function checkVersion(version: number): void {
   const known = countMigrations();
-  if (version === 0) throw new StartError("The backup contains no tables of Bridge.");
+  if (version === 0) throw new StartError("The backup has no schema version (PRAGMA user_version is 0), so it is no backup of Bridge.");
   if (version <= known) return;
   throw new StartError(
     `The backup has schema version ${version}, but this Bridge knows only versions up to ${known}. Install the Bridge that wrote it, or a newer one.`,
