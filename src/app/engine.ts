@@ -12,6 +12,7 @@ import { createMembership } from "../cluster/membership.ts";
 import { createLoneDirectory, createNodeDirectory } from "../cluster/node-directory.ts";
 import { loadNodeIdentity } from "../cluster/node-identity.ts";
 import type { Config } from "../config/config.ts";
+import { createAdapterLogger } from "../dispatch/adapter-logger.ts";
 import { createDispatcher, type Dispatcher } from "../dispatch/dispatcher.ts";
 import { createEventLog, type EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
@@ -82,7 +83,9 @@ export async function createEngine(
     onTailLag: (events) => metrics.tailLag.set(events),
   });
   const eventLog = createEventLog({ store, metrics, logger });
-  const approvals = createApprovals({ store, eventLog, metrics, logger, seconds: config.approvalSeconds });
+  const opened = config.traces === null ? null : await openTraces(config.traces, { version, node: config.node.name, logger });
+  const runTraceparent = createRunTraceparent(opened);
+  const approvals = createApprovals({ store, eventLog, metrics, logger, runTraceparent, seconds: config.approvalSeconds });
   const workspaces = createWorkspaces(config);
 
   const { dnsCache, operatorDnsCache, guard, guardedFetch } = createNetwork({ allow: config.callbacks.allow, resolve });
@@ -100,7 +103,6 @@ export async function createEngine(
     ...(config.databaseUrl !== null && { maxSleepMs: MAX_SLEEP_AMONG_NODES_MS }),
   });
 
-  const opened = config.traces === null ? null : await openTraces(config.traces, { version, node: config.node.name, logger });
   const traces = createTraces(config, opened, { store, eventLog, catalog, node, metrics, logger });
 
   const schemas = createSchemaChecker();
@@ -120,7 +122,7 @@ export async function createEngine(
     idleSeconds: config.idleSeconds,
     drainSeconds: config.drainSeconds,
     mcpCommands: config.mcpCommands,
-    runTraceparent: createRunTraceparent(opened),
+    runTraceparent,
     catalogProviders: catalog.map(settingsKey),
   });
 
@@ -147,7 +149,7 @@ export async function createEngine(
         dataDir: makeAdapterDirectory(config.dataDir, provider),
         filesDir: makeAdapterDirectory(config.filesDir, provider),
         retentionDays: config.retentionDays,
-        logger: logger.child({ provider }),
+        logger: createAdapterLogger(logger.child({ provider }), (taskId) => dispatcher.findTraceparent(provider, taskId)),
         sandbox: sandbox.sandbox,
         sandboxFault: sandbox.missing,
         fetch: guardedFetch.fetch,

@@ -7,6 +7,7 @@ import type { Metrics } from "../metrics.ts";
 import type { Approval, ApprovalDecision, ApprovalFilter, NewApproval, OrderedPage } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import type { Task, TaskRun } from "../task.ts";
+import type { TracedTask } from "../trace-context.ts";
 import { BRIDGE, createDecisionLog } from "./decision-log.ts";
 
 export { type Approval, approvalStates } from "../store/records.ts";
@@ -18,21 +19,24 @@ interface ApprovalsOptions {
   eventLog: EventLog;
   metrics: Metrics;
   logger: AdapterLogger;
+  /** Returns the trace context of the run of a task, for the log; null if the task belongs to no trace. */
+  runTraceparent?(task: TracedTask): string | null;
   /** Time until an approval without a decision is rejected; 0: never. */
   seconds: number;
 }
 
 /** The run of a task, and its request. */
-type AskingTask = TaskRun & Pick<Task, "request">;
+type AskingTask = TaskRun & Pick<Task, "request" | "traceparent">;
 
 /** Maximum length of the id and name of a tool call, in UTF-16 units. */
 const MAX_NAME_LENGTH = 1024;
 
 /** Creates the approvals of tool calls. Each is decided once. After an error, or without a decision, the call is rejected. */
-export function createApprovals({ store, eventLog, metrics, logger, seconds }: ApprovalsOptions) {
+export function createApprovals({ store, eventLog, metrics, logger, seconds, ...options }: ApprovalsOptions) {
+  const { runTraceparent = ({ traceparent }) => traceparent } = options;
   /** The tool calls that wait for a decision, by approval id, the longest waiting first. */
   const waiting = new Map<string, { resolve(answer: ApprovalAnswer): void; since: number }>();
-  const decisions = createDecisionLog({ store, eventLog, metrics, logger, onDecision: settle });
+  const decisions = createDecisionLog({ store, eventLog, metrics, logger, runTraceparent, onDecision: settle });
 
   /** Requests a decision and resolves with it; never rejects. The reason of an aborted signal becomes the reason of the rejection. */
   async function ask(task: AskingTask, question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalAnswer> {
@@ -45,7 +49,7 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
       const approval = await insert(task, approvalId, question);
       return approval === null ? createRejection(NOT_REQUESTED) : await waitForDecision(approval, decided.promise, signal);
     } catch (error) {
-      logger.error({ err: error, taskId: task.taskId, tenant: task.tenant }, "failed to request an approval");
+      logger.error({ err: error, ...decisions.fieldsOf(task) }, "failed to request an approval");
       return createRejection(NOT_REQUESTED);
     } finally {
       waiting.delete(approvalId);
@@ -99,7 +103,7 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds }: A
   }
 
   function logFailure(error: unknown, { task, approvalId }: Pick<Approval, "task" | "approvalId">, message: string): void {
-    logger.error({ err: error, approvalId, taskId: task.taskId, tenant: task.tenant }, message);
+    logger.error({ err: error, approvalId, ...decisions.fieldsOf(task) }, message);
   }
 
   function settle(approvalId: string, answer: ApprovalAnswer): void {

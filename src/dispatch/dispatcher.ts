@@ -175,6 +175,7 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
     runChild,
     onAdapterEvent: running.onAdapterEvent,
     requestApproval: running.requestApproval,
+    findTraceparent: running.findTraceparent,
     /** Call it after each health check of an adapter. Starts its queued tasks, or ends them if the adapter is offline. */
     onAdapterChecked(provider: string): void {
       if (adapters.findOnline(provider) !== null) fillSlots(provider);

@@ -212,6 +212,8 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
 
   const run = {
     task,
+    /** The trace context that the task passes on; null if the task belongs to no trace. */
+    traceparent,
     /** Whether the task may have child tasks. Only a running task starts some. */
     hasChildren: false,
     /** Whether the outcome is decided. Nothing new may start on behalf of the task then. */

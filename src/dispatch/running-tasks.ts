@@ -57,6 +57,8 @@ export function createRunningTasks({ approvals, metrics }: { approvals: Approval
 
   return {
     add,
+    /** Returns the trace context that a running task passes on; null if there is none. */
+    findTraceparent: (provider: string, handle: string): string | null => findOfProvider(provider, handle)?.traceparent ?? null,
     /** Removes a run whose runtime has ended. The task may run again already. */
     remove(run: Run): void {
       const handle = taskHandle(run.task);

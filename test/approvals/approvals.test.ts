@@ -267,6 +267,23 @@ describe("an approval that another process decides", () => {
     expect(await readAudit(there)).toEqual([[], []]);
   });
 
+  test("is logged with the trace of its task, also if the decision ends with the task", async () => {
+    const { here, asking } = await openProcesses();
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const task = await startTask(here.store, { traceparent });
+    const answer = asking.ask(task, question, new AbortController().signal);
+    await vi.waitFor(() => expect(asking.describeWaiting().count).toBe(1));
+    await here.store.finishTaskIfRunning(task, newFinish());
+    await answer;
+    await vi.waitFor(() =>
+      expect(here.lines.find(({ msg }) => msg === "approval decided")).toMatchObject({
+        taskId: task.taskId,
+        trace_id: "0af7651916cd43dd8448eb211c80319c",
+        span_id: "b7ad6b7169203331",
+      }),
+    );
+  });
+
   test("is not missed if it is decided before its request returns", async () => {
     const { here, there, task } = await openProcesses();
     const insertApprovalIfRunning: Store["insertApprovalIfRunning"] = async (asked, approval) => {

@@ -103,6 +103,23 @@ test("a task is exported as a tree in the trace of its caller, with its tool cal
   );
 });
 
+test("the log lines of an adapter about a task name the span of its run, with the level of the log", async () => {
+  const directory = await temporaryDirectory();
+  const { settings, spans } = await collector();
+  // Only Bridge may emit this event, so the adapter logs it.
+  const bridge = await startBridgeProgram(directory, { ...shellCommand(`echo '{"type":"execution.completed"}'`), ...settings });
+  await dispatchTask(bridge, { taskId: "t-1", agentId: "a", message: "go" });
+  await taskInState(bridge, "t-1", "completed");
+  await expect.poll(() => spans.length).toBe(3);
+  const { traceId, spanId } = spans.find(({ name }) => name.startsWith("invoke_agent")) ?? {};
+  expect(bridge.log.find(({ dropped }) => dropped === 1)).toMatchObject({
+    level: 40,
+    provider: "command",
+    trace_id: traceId,
+    span_id: spanId,
+  });
+});
+
 test("content is exported only if BRIDGE_OTEL_CONTENT names it, and at most 8 KiB of it", async () => {
   const directory = await temporaryDirectory();
   const { settings, spans } = await collector();
