@@ -24,7 +24,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   adapters: ["metrics.ts", "cluster"],
   access: ["store", "requests", "config", "reloaded-file.ts"],
   events: ["store", "metrics.ts"],
-  approvals: ["store", "metrics.ts", "events"],
+  approvals: ["store", "metrics.ts", "trace-context.ts", "events"],
   callbacks: ["store", "metrics.ts", "trace-context.ts", "timers", "network"],
   webhooks: ["store", "metrics.ts", "config", "network", "reloaded-file.ts", "events", "callbacks"],
   traces: ["store", "metrics.ts", "trace-context.ts", "config", "events"],

@@ -21,6 +21,10 @@ export const restrictScopes = (principal: Principal, granted: Iterable<Scope>): 
   derivedFrom: principal,
 });
 
+/** Describes a missing scope, and what to do. `subject` is what requires the scope. */
+export const describeMissingScope = (subject: string, scope: Scope, { name }: Pick<Principal, "name">): string =>
+  `${subject} requires a token with the scope "${scope}". Use another token, or have Bridge's operator add the scope to the token "${name}".`;
+
 /** Returns whether a principal is the principal of a token, or of one of its tickets or sessions. */
 export const derivesFrom = (principal: Principal, tokenPrincipal: Principal): boolean =>
   principal === tokenPrincipal || principal.derivedFrom === tokenPrincipal;

@@ -25,6 +25,6 @@ export interface Restored {
 /** What a database contains, in any version of its schema: the number of its tasks, and whether it has an event (1 or 0). */
 export const heldSql = "SELECT (SELECT count(*) FROM task) AS tasks, (SELECT count(*) FROM (SELECT 1 FROM event LIMIT 1) AS e) AS event";
 
-/** Says how many tasks a database contains, as the predicate of a sentence. Null if they could not be counted. */
+/** Returns the predicate of a sentence about a database: how many tasks it contains. Null if they could not be counted. */
 export const describeTasks = (tasks: number | null): string =>
   tasks === null ? "contains data that cannot be counted" : `contains ${tasks} ${tasks === 1 ? "task" : "tasks"}`;

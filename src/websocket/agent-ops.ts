@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { describeMissingScope } from "../access/principal.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { ReceiveDispatch } from "../dispatch/receive-dispatch.ts";
 import { BridgeError, type FieldError } from "../errors.ts";
@@ -94,8 +95,7 @@ export function createAgentOps({ receiveDispatch, dispatcher, tasks, phases, fol
 
 /** Returns the channel for events. Throws BridgeError if the token lacks the scope `read` or the transport cannot push. */
 function requireChannel({ channel, principal }: BridgeMeta, field: string): BridgeChannel {
-  if (!principal.scopes.has("read"))
-    throw new BridgeError("scope_missing", 'The token lacks the scope "read", which is required for events.');
+  if (!principal.scopes.has("read")) throw new BridgeError("scope_missing", describeMissingScope("Following events", "read", principal));
   if (channel === undefined) throw createFieldError(field, "cannot be followed over this transport, which does not support events");
   return channel;
 }

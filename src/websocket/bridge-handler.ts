@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { describeMissingScope } from "../access/principal.ts";
 import { BridgeError } from "../errors.ts";
 import type { BridgeRequestHandler } from "./bridge-protocol.ts";
 import type { Op } from "./op.ts";
@@ -13,7 +14,7 @@ export function createBridgeHandler({ ops, logger }: { ops: readonly Op[]; logge
       const op = table.get(name);
       if (op === undefined) return operationNotFound(name);
       if (!meta.principal.scopes.has(op.scope))
-        return toErrorResponse(new BridgeError("scope_missing", `${name} requires a token with the scope "${op.scope}".`));
+        return toErrorResponse(new BridgeError("scope_missing", describeMissingScope(name, op.scope, meta.principal)));
       try {
         return await op.execute(request);
       } catch (error) {

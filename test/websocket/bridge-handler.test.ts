@@ -43,7 +43,12 @@ describe("the list of ops", () => {
       const others = scopes.filter((other) => other !== scope);
       expect(await handler.handle(request(name, { nonsense: true }, others))).toEqual({
         status: 403,
-        payload: { error: "scope_missing", detail: { message: `${name} requires a token with the scope "${scope}".` } },
+        payload: {
+          error: "scope_missing",
+          detail: {
+            message: `${name} requires a token with the scope "${scope}". Use another token, or have Bridge's operator add the scope to the token "ada".`,
+          },
+        },
       });
     },
   );

@@ -1,5 +1,5 @@
 import type { FastifyRequest, onRequestHookHandler } from "fastify";
-import type { Principal } from "../../access/principal.ts";
+import { describeMissingScope, type Principal } from "../../access/principal.ts";
 import type { Sessions } from "../../access/sessions.ts";
 import type { Tickets } from "../../access/tickets.ts";
 import type { Tokens } from "../../access/tokens.ts";
@@ -60,8 +60,9 @@ export function createAuthentication({ tokens, tickets, sessions }: Credentials)
 function authorize(request: FastifyRequest, principal: Principal): void {
   request.principal = principal;
   const { scope } = request.routeOptions.config;
-  if (scope === undefined || (scope !== "any" && !principal.scopes.has(scope)))
-    throw new BridgeError("scope_missing", `This route requires a token with the scope "${scope}".`);
+  if (scope === undefined) throw new BridgeError("scope_missing", "This route declares no scope, so no token can use it.");
+  if (scope !== "any" && !principal.scopes.has(scope))
+    throw new BridgeError("scope_missing", describeMissingScope("This route", scope, principal));
 }
 
 const createUnauthenticatedError = (detail: string): BridgeError => new BridgeError("unauthenticated", detail);

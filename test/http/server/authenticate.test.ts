@@ -150,6 +150,7 @@ describe.each(routes)("%s %s", (method, target, scope) => {
       const refused = await call(token);
       expectProblem(refused, "scope_missing");
       expect(refused.body.detail).toContain(`"${scope}"`);
+      expect(refused.body.detail).toContain(`add the scope to the token "${token}"`);
     }
   });
 });

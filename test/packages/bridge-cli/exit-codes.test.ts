@@ -69,7 +69,9 @@ describe("bridge exits with code", () => {
     const env = accessTo(bridge, "reader");
     expect(await runCli(["dispatch", "--agent", "writer", "--provider", "memory", "Hello."], { env })).toMatchObject({
       exitCode: 4,
-      stderr: expect.stringMatching(/scope "dispatch"\.\nThe token "reader" from BRIDGE_TOKEN has only: read\.$/),
+      stderr: expect.stringMatching(
+        /scope "dispatch"\. Use another token, or .* the token "reader"\.\nThe token "reader" from BRIDGE_TOKEN has only: read\.$/,
+      ),
     });
   });
 
