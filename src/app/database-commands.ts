@@ -21,7 +21,10 @@ export function findDatabaseCommand(programArguments: readonly string[]): Databa
   const name = programArguments.join(" ");
   const run = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (run === undefined) {
-    throw new StartError(`Unknown command: ${name}. Commands: ${Object.keys(commands).join(", ")}. Without a command, Bridge starts.`);
+    throw new StartError(
+      `Unknown command: ${name}. To start Bridge, leave it out. Settings come from the environment and from .env, and npx bridge --help lists ` +
+        `all commands. Only these work here: ${Object.keys(commands).join(", ")}.`,
+    );
   }
   return async (environment) => {
     const { databaseUrl } = readDatabase(environment);

@@ -83,5 +83,8 @@ describe("node src/main.ts epoch renew", () => {
 
 test("an unknown command fails and lists the commands", async () => {
   const { code, text } = await runCommand(["epoch"], null);
-  expect([code, text]).toEqual([1, "Unknown command: epoch. Commands: migrate, epoch renew. Without a command, Bridge starts.\n"]);
+  expect(code).toBe(1);
+  expect(text).toMatch(
+    /^Unknown command: epoch\. .* npx bridge --help lists all commands\. Only these work here: migrate, epoch renew\.\n$/,
+  );
 });
