@@ -2,15 +2,20 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { createModelServer } from "../test/runtimes/model-server/server.ts";
 import { type BridgeProgram, dispatchTask, startBridgeProgram } from "../test/support/bridge-program.ts";
 import { until } from "../test/support/until.ts";
 import { startCollector } from "../test/traces/start-collector.ts";
 import { median } from "./statistics.ts";
 
-const usage = `Usage: node bench/traces.ts [--rounds n] [--tasks n] [--at-once n] [--agent noop|command]
+/** The length of the model's answer. */
+const WORDS = 200;
+const usage = `Usage: node bench/traces.ts [--rounds n] [--tasks n] [--at-once n] [--agent model|command|noop]
 
-Measures the CPU time of Bridge for each task with and without traces. The rounds alternate between the two. The agent "noop" calls six
-tools in the process of Bridge; "command" starts a program that ends at once, whose own CPU time does not count.
+Measures the CPU time of Bridge for each task with and without traces. In each round, two Bridges run the same tasks at the same time, so
+that other work of the machine affects both. The agent "model" asks a model over HTTP, which streams an answer of ${WORDS} words;
+"command" starts a program that ends at once, whose own CPU time does not count; "noop" calls six tools in the process of Bridge, and does
+nothing else.
 `;
 /** Maximum ratio of the CPU time with traces to the CPU time without them. */
 const GOAL = 1.03;
@@ -19,37 +24,26 @@ const TICKS_PER_SECOND = 100;
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: "string", default: "7" },
-    tasks: { type: "string", default: "4000" },
+    rounds: { type: "string", default: "9" },
+    tasks: { type: "string", default: "1500" },
     "at-once": { type: "string", default: "16" },
-    agent: { type: "string", default: "noop" },
+    agent: { type: "string", default: "model" },
     help: { type: "boolean", short: "h" },
   },
 });
-const agents: Readonly<Record<string, Record<string, string>>> = {
-  noop: { BRIDGE_ADAPTERS: path.join(import.meta.dirname, "noop-adapter.ts") },
-  command: { BRIDGE_ADAPTERS: "command", BRIDGE_COMMAND: JSON.stringify(["true"]) },
-};
-const agent = agents[values.agent];
-if (agent === undefined) throw new Error(`--agent must be one of ${Object.keys(agents).join(", ")}.`);
 
 if (values.help === true) process.stdout.write(usage);
 else process.exitCode = await main(Number(values.rounds), Number(values.tasks), Number(values["at-once"]));
 
 async function main(rounds: number, tasks: number, atOnce: number): Promise<number> {
   const load = loadavg()[0]?.toFixed(2);
+  await using agent = await startAgent(values.agent);
   const collector = await startCollector();
   const ratios: number[] = [];
   const differences: number[] = [];
   try {
     for (let round = 0; round < rounds; round += 1) {
-      const start = collector.spans.length;
-      const countDispatches = () => collector.spans.slice(start).filter(({ kind }) => kind === "SERVER").length;
-      const sides = [null, { settings: collector.settings, countDispatches }];
-      const times: number[] = [];
-      // The first one of each round changes, so that a slow change of the machine affects both.
-      for (const side of round % 2 === 0 ? [0, 1] : [1, 0]) times[side] = await measure(sides[side] ?? null, tasks, atOnce);
-      const [off = 0, on = 0] = times;
+      const { off, on } = await measure({ collector, agent }, tasks, atOnce);
       ratios.push(on / off);
       differences.push(on - off);
       console.log(
@@ -60,30 +54,54 @@ async function main(rounds: number, tasks: number, atOnce: number): Promise<numb
     await collector.close();
   }
   const ratio = median(ratios);
+  const sorted = ratios.toSorted((left, right) => left - right);
+  const quartile = (share: number): string => (sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN).toFixed(3);
   console.log(
-    `median ratio ${ratio.toFixed(3)}, goal at most ${GOAL}; median difference ${median(differences).toFixed(0)} µs per task; ` +
-      `${collector.unique().length} spans received, load ${load}`,
+    `median ratio ${ratio.toFixed(3)}, quartiles ${quartile(0.25)} and ${quartile(0.75)}, goal at most ${GOAL}; ` +
+      `median difference ${median(differences).toFixed(0)} µs per task; ${collector.spans.length} spans received, load ${load}`,
   );
   return ratio <= GOAL ? 0 : 1;
 }
 
-/** The collector of a Bridge with traces. */
-interface Traced {
-  settings: Readonly<Record<string, string>>;
-  /** The number of tasks whose spans have arrived in this round. */
-  countDispatches(): number;
+/** What the two Bridges use. */
+interface Peers {
+  collector: Awaited<ReturnType<typeof startCollector>>;
+  agent: Awaited<ReturnType<typeof startAgent>>;
 }
 
-/** Returns the CPU time of a Bridge for each task, in µs, until the collector has the spans. */
-async function measure(traced: Traced | null, tasks: number, atOnce: number): Promise<number> {
+/** Returns the CPU time of two Bridges for each task, in µs, until the collector has the spans. */
+async function measure(
+  { collector, agent: { settings, message } }: Peers,
+  tasks: number,
+  atOnce: number,
+): Promise<{ off: number; on: number }> {
+  const start = collector.spans.length;
+  const countDispatches = () => collector.spans.slice(start).filter(({ kind }) => kind === "SERVER").length;
+  await using off = await startMeasured(settings);
+  await using on = await startMeasured({ ...settings, ...collector.settings });
+  const bridges = [off.bridge, on.bridge];
+  const warmUpTasks = Math.ceil(tasks / 4);
+  await run(bridges, { prefix: "warm", tasks: warmUpTasks, atOnce, message });
+  // The spans of the warm-up belong to no measured task.
+  await finish(() => countDispatches() >= warmUpTasks);
+  const before = bridges.map(({ pid }) => readCpuTicks(pid));
+  await run(bridges, { prefix: "task", tasks, atOnce, message });
+  await finish(() => countDispatches() >= warmUpTasks + tasks);
+  const [offTime = 0, onTime = 0] = bridges.map(
+    ({ pid }, index) => ((readCpuTicks(pid) - (before[index] ?? 0)) / TICKS_PER_SECOND / tasks) * 1e6,
+  );
+  return { off: offTime, on: onTime };
+}
+
+/** Starts a Bridge on a new database. */
+async function startMeasured(settings: Readonly<Record<string, string>>): Promise<{ bridge: BridgeProgram } & AsyncDisposable> {
   const directory = mkdtempSync(path.join(tmpdir(), "bridge-bench-"));
   let kill = (): void => {};
   const bridge = await startBridgeProgram(
     directory,
     {
-      ...traced?.settings,
+      ...settings,
       BRIDGE_DATABASE_URL: `sqlite:${path.join(directory, "bridge.db")}`,
-      ...agent,
       BRIDGE_MAX_CONCURRENT: "10000",
       BRIDGE_LOG_LEVEL: "info",
     },
@@ -91,37 +109,70 @@ async function measure(traced: Traced | null, tasks: number, atOnce: number): Pr
       kill = act as () => void;
     },
   );
-  try {
-    const warmUpTasks = Math.ceil(tasks / 4);
-    await run(bridge, "warm", warmUpTasks, atOnce);
-    // The spans of the warm-up belong to no measured task.
-    if (traced !== null) await finish(() => traced.countDispatches() >= warmUpTasks);
-    const before = readCpuTicks(bridge.pid);
-    await run(bridge, "task", tasks, atOnce);
-    if (traced !== null) await finish(() => traced.countDispatches() >= warmUpTasks + tasks);
-    return ((readCpuTicks(bridge.pid) - before) / TICKS_PER_SECOND / tasks) * 1e6;
-  } finally {
-    kill();
-    await bridge.exited;
-    rmSync(directory, { recursive: true });
-  }
+  return {
+    bridge,
+    async [Symbol.asyncDispose]() {
+      kill();
+      await bridge.exited;
+      rmSync(directory, { recursive: true });
+    },
+  };
 }
 
-/** Runs tasks until they have ended. Each is dispatched when an earlier one was accepted. */
-async function run(bridge: BridgeProgram, prefix: string, tasks: number, atOnce: number): Promise<void> {
+interface Load {
+  prefix: string;
+  tasks: number;
+  atOnce: number;
+  message: string;
+}
+
+/** Runs the tasks in each Bridge until they have ended. A task is dispatched when an earlier one was accepted. */
+async function run(bridges: readonly BridgeProgram[], { prefix, tasks, atOnce, message }: Load): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
     for (let index = next++; index < tasks; index = next++) {
-      const response = await dispatchTask(bridge, { taskId: `${prefix}-${index}`, agentId: `a-${index % atOnce}`, message: "go" });
-      await response.body?.cancel();
+      for (const bridge of index % 2 === 0 ? bridges : bridges.toReversed()) {
+        const response = await dispatchTask(bridge, { taskId: `${prefix}-${index}`, agentId: `a-${index % atOnce}`, message });
+        await response.body?.cancel();
+      }
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
-  for (const state of ["queued", "running"]) {
-    await finish(async () => {
-      const answer = await bridge.call("GET", `/api/v2/tasks?state=${state}&limit=1`);
-      return ((await answer.json()) as { data: unknown[] }).data.length === 0;
-    });
+  for (const bridge of bridges) for (const state of ["queued", "running"]) await finish(() => isEmpty(bridge, state));
+}
+
+/** Whether no task of the Bridge is in the state. */
+async function isEmpty(bridge: BridgeProgram, state: string): Promise<boolean> {
+  const answer = await bridge.call("GET", `/api/v2/tasks?state=${state}&limit=1`);
+  return ((await answer.json()) as { data: unknown[] }).data.length === 0;
+}
+
+/** Returns the settings of an agent, and the message of its tasks. Throws for an unknown name. */
+async function startAgent(name: string): Promise<{ settings: Readonly<Record<string, string>>; message: string } & AsyncDisposable> {
+  const noModel = async (): Promise<void> => {};
+  switch (name) {
+    case "noop":
+      return {
+        settings: { BRIDGE_ADAPTERS: path.join(import.meta.dirname, "noop-adapter.ts") },
+        message: "go",
+        [Symbol.asyncDispose]: noModel,
+      };
+    case "command":
+      return {
+        settings: { BRIDGE_ADAPTERS: "command", BRIDGE_COMMAND: JSON.stringify(["true"]) },
+        message: "go",
+        [Symbol.asyncDispose]: noModel,
+      };
+    case "model": {
+      const model = await createModelServer();
+      return {
+        settings: { BRIDGE_ADAPTERS: "vercel-ai", BRIDGE_VERCEL_AI_BASE_URL: `${model.url}/v1`, BRIDGE_VERCEL_AI_MODEL: "scripted" },
+        message: model.scenario([{ text: "answer ".repeat(WORDS) }]),
+        [Symbol.asyncDispose]: model.close,
+      };
+    }
+    default:
+      throw new Error("--agent must be noop, model or command.");
   }
 }
 
