@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { ExecutionRequest } from "#contract";
@@ -82,4 +82,18 @@ test("Qwen Code stops when its task is canceled, and leaves no process", async (
 test("Qwen Code fails with authentication_required if its endpoint rejects the key", async () => {
   const bench = await open();
   expect((await bench.run(play({ error: 401 }))).result).toMatchObject({ status: "error", errorCode: "authentication_required" });
+});
+
+test("the commands of Qwen Code see the trace of the task, and the requests to its model do not", async () => {
+  const bench = await open();
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  bench.answers.next = async () => ({ decision: "approve", reason: null });
+  const command: Step = { tools: [{ kind: "shell", command: 'echo "$TRACEPARENT $TRACESTATE" > trace.txt' }] };
+  const asked = play(command, { text: "It ran." });
+  const task = await bench.start({ ...asked, profile: "modify", approvals: "ask", traceparent, tracestate: "congo=2" });
+  expect(await task.result).toMatchObject({ status: "ok", output: "It ran." });
+  expect(readFileSync(path.join(task.request.directories.cwd, "trace.txt"), "utf8")).toBe(`${traceparent} congo=2\n`);
+  const ofTask = model.requests.filter(({ body }) => JSON.stringify(body).includes(String(asked.message)));
+  expect(ofTask.length).toBeGreaterThan(0);
+  expect(JSON.stringify(ofTask.map(({ headers }) => headers))).not.toContain(traceparent.slice(3, 35));
 });

@@ -62,3 +62,24 @@ test("through Bridge, a task with a declared tool and a schema returns the call 
   bridge.signal("SIGTERM");
   expect(await bridge.exited).toBe(0);
 });
+
+test("the requests to the model contain nothing of the trace of the task", async () => {
+  const { url, requests } = await openEndpoint(({ body, response }) => {
+    if (body["messages"] === undefined) return void response.writeHead(200).end("{}");
+    beginStream(response);
+    sendChunk(response, { content: "Hello." });
+    sendChunk(response, {}, "stop");
+    response.end("data: [DONE]\n\n");
+  });
+  const bridge = await startBridgeProgram(await temporaryDirectory(), {
+    BRIDGE_ADAPTERS: "vercel-ai",
+    BRIDGE_VERCEL_AI_BASE_URL: url,
+    BRIDGE_VERCEL_AI_MODEL: "raw",
+  });
+  const traceId = "0af7651916cd43dd8448eb211c80319c";
+  const trace = { traceparent: `00-${traceId}-b7ad6b7169203331-01`, tracestate: "congo=2" };
+  const answer = await bridge.call("POST", "/api/v2/dispatch", { agentId: "a", message: "Hi." }, { ...trace, prefer: "wait=20" });
+  expect(await answer.json()).toMatchObject({ state: "completed", result: { output: "Hello." } });
+  expect(requests.some(({ body }) => body["messages"] !== undefined)).toBe(true);
+  expect(JSON.stringify(requests.map(({ headers, body }) => [headers, body]))).not.toContain(traceId);
+});

@@ -194,6 +194,18 @@ describe("MCP servers of a task", () => {
   });
 });
 
+test("the commands of a task, and the requests to the model, see nothing of the trace of the task", async () => {
+  const { run } = await open();
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const asked = play({ tools: [exec('echo "trace:$TRACEPARENT:$TRACESTATE:"')] }, { text: "It ran." });
+  const { result, tools } = await run({ ...asked, profile: "modify", traceparent, tracestate: "congo=2" });
+  expect(result).toMatchObject({ status: "ok", output: "It ran." });
+  expect(tools).toMatchObject([{ toolName: "exec", output: "trace:::" }]);
+  const ofTask = model.requests.filter(({ body }) => JSON.stringify(body).includes(asked.message));
+  expect(ofTask.length).toBeGreaterThan(0);
+  expect(JSON.stringify(ofTask)).not.toContain(traceparent.slice(3, 35));
+});
+
 test("a call of a declared tool ends the task, also with profile inspect, and the next task of the session returns the result", async () => {
   const { run } = await open();
   const tools = [
