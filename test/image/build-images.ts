@@ -2,11 +2,12 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { cp, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { execa } from "execa";
-import { containerEnvironment, PROGRAMS, repository, stateDirectory, writeContainerSettings } from "./environment.ts";
+import { containerEnvironment, NETWORK_PLUGINS, PROGRAMS, repository, stateDirectory, writeContainerSettings } from "./environment.ts";
 
 /*
  * Builds the image of the Dockerfile, and that of its target `agents`, with buildah. No registry of images is needed: the base image that the
- * Dockerfile names is made of Debian packages, and of Node and npm from the npm registry.
+ * Dockerfile names is made of Debian packages, and of Node and npm from the npm registry. The other images of deploy/compose.cluster.yml are
+ * stand-ins with Debian's packages.
  */
 
 const BASE = "docker.io/library/node:24-slim";
@@ -18,8 +19,10 @@ requirePrograms();
 await writeContainerSettings();
 await makeBaseImage();
 const settings = await writeBuildSettings();
-await build("bridge", settings, ["--target", "bridge"]);
-await build("bridge-agents", settings, ["--target", "agents", "--build-arg", `AGENTS=${AGENTS}`]);
+await build("bridge", repository, { settings, args: ["--target", "bridge"] });
+await build("bridge-agents", repository, { settings, args: ["--target", "agents", "--build-arg", `AGENTS=${AGENTS}`] });
+await build("docker.io/library/postgres:17", path.join(import.meta.dirname, "stand-ins/postgres"), { settings });
+await build("docker.io/library/caddy:2", path.join(import.meta.dirname, "stand-ins/caddy"), { settings });
 
 function requirePrograms(): void {
   if (process.getuid?.() !== 0) throw new Error("The tests of the images need root, because debootstrap and runc do.");
@@ -27,8 +30,9 @@ function requirePrograms(): void {
   const missing = Object.entries(PROGRAMS).filter(
     ([program]) => !directories.some((directory) => existsSync(path.join(directory, program))),
   );
-  // Networks of podman.
-  const packages = [...missing.map(([, name]) => name), ...(existsSync("/usr/lib/cni/bridge") ? [] : ["containernetworking-plugins"])];
+  // Networks of podman, in which containers find each other by name.
+  const plugins = Object.entries(NETWORK_PLUGINS).filter(([plugin]) => !existsSync(path.join("/usr/lib/cni", plugin)));
+  const packages = [...missing, ...plugins].map(([, name]) => name);
   if (packages.length > 0) throw new Error(`The tests of the images need more programs. Run: apt-get install ${packages.join(" ")}`);
 }
 
@@ -76,7 +80,7 @@ async function writeBuildSettings(): Promise<string> {
   return directory;
 }
 
-async function build(tag: string, settings: string, args: string[]): Promise<void> {
+async function build(tag: string, directory: string, { settings, args = [] }: { settings: string; args?: string[] }): Promise<void> {
   const network = ["--network", "host", "--volume", `${settings}:/usr/local/etc:ro`];
   const isolation = ["--isolation", "oci", "--runtime", "runc", "--ulimit", "nofile=4096:4096"];
   await run("buildah", [
@@ -90,7 +94,7 @@ async function build(tag: string, settings: string, args: string[]): Promise<voi
     ...args,
     "--tag",
     tag,
-    repository,
+    directory,
   ]);
 }
 

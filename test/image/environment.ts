@@ -22,6 +22,13 @@ export const PROGRAMS: Readonly<Record<string, string>> = {
   debootstrap: "debootstrap",
   iptables: "iptables",
   ip: "iproute2",
+  dnsmasq: "dnsmasq-base",
+};
+
+/** The plugins for networks of podman, and their Debian packages. */
+export const NETWORK_PLUGINS: Readonly<Record<string, string>> = {
+  bridge: "containernetworking-plugins",
+  dnsname: "golang-github-containernetworking-plugin-dnsname",
 };
 
 /** Writes the settings. */

@@ -15,15 +15,30 @@ const environment = {
   PATH: `${path.join(import.meta.dirname, "bin")}:${process.env["PATH"]}:/usr/sbin:/sbin`,
 };
 
+/** podman keeps the configuration of a network with the plugins that were installed when it was created. */
+const removeNetwork = `podman network rm --force ${project}_default`;
+
 /** A container that hangs must not use up the time of the test. */
 const COMMAND_LIMIT_MS = 60_000;
 
-/** The blocks of shell commands of a section of docs/operations.md. */
-function blocksOf(title: string): string[] {
-  const page = readFileSync(path.join(repository, "docs/operations.md"), "utf8");
+/** The blocks of shell commands of a section of a page. */
+function blocksOf(title: string, file = "docs/operations.md"): string[] {
+  const page = readFileSync(path.join(repository, file), "utf8");
   const start = page.indexOf(`# ${title}\n`);
   const section = page.slice(start, page.indexOf("\n#", page.indexOf("\n", start)));
   return [...section.matchAll(/```sh\n(.+?)```/gs)].map(([, code = ""]) => code);
+}
+
+/**
+ * Copies a compose file for podman-compose 1.0, which replaces no variable whose default is empty, such as `${BRIDGE_CALLBACK_SECRETS:-}`, and
+ * builds again in `run`.
+ */
+async function copyCompose(file: string, directory: string): Promise<void> {
+  const text = (await readFile(path.join(repository, file), "utf8")).replaceAll(/\$\{\w+:-\}/g, '""');
+  const withImage = text
+    .replace("build: .\n", "image: localhost/bridge\n")
+    .replace("  build: ..\n  image: bridge\n", "  image: localhost/bridge\n");
+  await writeFile(path.join(directory, file), withImage);
 }
 
 /** Opens a network of its own, so that no port and no rule of this machine is used. Returns a function that runs shell commands in it. */
@@ -48,15 +63,10 @@ test("the commands of the page about containers start, use, restart, back up and
   const directory = path.join(await temporaryDirectory(), project);
   await mkdir(directory);
   await copyFile(path.join(repository, "README.md"), path.join(directory, "README.md"));
-  // podman-compose 1.0 replaces no variable whose default is empty, such as `${BRIDGE_CALLBACK_SECRETS:-}`, and builds again in `run`.
-  const compose = await readFile(path.join(repository, "docker-compose.yml"), "utf8");
-  await writeFile(
-    path.join(directory, "docker-compose.yml"),
-    compose.replaceAll(/\$\{\w+:-\}/g, '""').replace("build: .", "image: localhost/bridge"),
-  );
+  await copyCompose("docker-compose.yml", directory);
   const sh = await openNetwork(directory);
   onTestFinished(async () => {
-    await sh("podman-compose down --volumes --timeout 5");
+    await sh(`podman-compose down --volumes --timeout 5 && ${removeNetwork}`);
   });
   const isReady = async () => (await sh("curl -fs http://127.0.0.1:8787/readyz || echo not ready")).stdout.includes('"status":"ok"');
   const auth = `-H "Authorization: Bearer $(cat data/token)"`;
@@ -93,6 +103,39 @@ test("the commands of the page about containers start, use, restart, back up and
   expect(await until(isReady, 30_000)).toBe(true);
   expect(await stateOf("first-1")).toMatchObject({ state: "completed" });
   expect(await stateOf("second-1")).toMatchObject({ code: "not_found" });
+});
+
+test("the commands of the page about several nodes in containers start PostgreSQL, three nodes and Caddy, which survive the end of a node", async () => {
+  const directory = path.join(await temporaryDirectory(), project);
+  await mkdir(path.join(directory, "deploy"), { recursive: true });
+  await copyCompose("deploy/compose.cluster.yml", directory);
+  await copyFile(path.join(repository, "deploy/Caddyfile"), path.join(directory, "deploy/Caddyfile"));
+  const sh = await openNetwork(directory);
+  const compose = "docker compose --env-file .env -f deploy/compose.cluster.yml";
+  onTestFinished(async () => {
+    await sh(`${compose} down --volumes --timeout 5 && ${removeNetwork}`);
+  });
+  const call = (target: string, options = "") =>
+    sh(
+      `curl -s -H "Authorization: Bearer $(cat data/token)" -H "Content-Type: application/json" ${options} http://127.0.0.1/api/v2/${target}`,
+    );
+  const liveNodes = async () => {
+    const { data } = JSON.parse((await call("nodes")).stdout || '{"data":[]}') as { data: { name: string; state: string }[] };
+    return data.filter(({ state }) => state === "live").map(({ name }) => name);
+  };
+  const dispatch = async (id: string) =>
+    JSON.parse(
+      (await call("dispatch", `-H "Prefer: wait=30" -d '{"taskId":"${id}","agentId":"${id}","message":"Hello."}'`)).stdout,
+    ) as object;
+
+  const [start = ""] = blocksOf("Containers", "deploy/README.md");
+  expect((await sh(start)).stdout).toContain('"name":"bridge-1"');
+  expect(await until(async () => (await liveNodes()).length === 3, 60_000)).toBe(true);
+  for (const id of ["one", "two", "three"]) expect(await dispatch(id)).toMatchObject({ state: "completed" });
+
+  await sh(`podman kill ${project}_bridge-2_1`);
+  for (const id of ["four", "five", "six"]) expect(await dispatch(id)).toMatchObject({ state: "completed" });
+  for (const id of ["one", "six"]) expect(JSON.parse((await call(`tasks/${id}`)).stdout)).toMatchObject({ state: "completed" });
 });
 
 test("the health check of the image succeeds while Bridge runs", async () => {
