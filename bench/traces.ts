@@ -138,7 +138,9 @@ async function run(bridges: readonly BridgeProgram[], { prefix, tasks, atOnce, m
     }
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
-  for (const bridge of bridges) for (const state of ["queued", "running"]) await finish(() => isEmpty(bridge, state));
+  // Asks both each time, because an answer costs CPU time.
+  for (const state of ["queued", "running"])
+    await finish(async () => (await Promise.all(bridges.map((bridge) => isEmpty(bridge, state)))).every(Boolean));
 }
 
 /** Whether no task of the Bridge is in the state. */

@@ -58,7 +58,7 @@ export function openReloadedFile<Entry, Content>(options: ReloadedFileOptions<En
 /** Formats a fault of a field of a file, such as `0.url is required`. `entries` is the content of the file, which may not be valid. */
 export function formatFault({ setting, entries }: { setting: string; entries: readonly unknown[] }, path: string, message: string): string {
   const [index = "", field] = path.split(".");
-  const { name } = (entries[Number(index)] ?? {}) as { name?: unknown };
+  const { name } = (index === "" ? {} : (entries[Number(index)] ?? {})) as { name?: unknown };
   // The index alone does not help in a long file.
   const isNamed = field !== "name" && typeof name === "string" && name !== "" && name.length <= MAX_SHOWN_NAME_CHARACTERS;
   return `${setting}: ${path === "" ? "" : `${path} `}${message}${isNamed ? ` (entry ${JSON.stringify(name)})` : ""}`;

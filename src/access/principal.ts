@@ -22,8 +22,18 @@ export const restrictScopes = (principal: Principal, granted: Iterable<Scope>): 
 });
 
 /** Describes a missing scope, and what to do. `subject` is what requires the scope. */
-export const describeMissingScope = (subject: string, scope: Scope, { name }: Pick<Principal, "name">): string =>
-  `${subject} requires a token with the scope "${scope}". Use another token, or have Bridge's operator add the scope to the token "${name}".`;
+export function describeMissingScope(
+  subject: string,
+  scope: Scope,
+  { name, derivedFrom }: { name: string; derivedFrom?: { scopes: ReadonlySet<string> } },
+): string {
+  if (derivedFrom?.scopes.has(scope) === true)
+    return (
+      `${subject} requires the scope "${scope}". The token "${name}" has it, but the ticket or session of this request was created ` +
+      "without it. Create another one with the scope."
+    );
+  return `${subject} requires a token with the scope "${scope}". Use another token, or have Bridge's operator add the scope to the token "${name}".`;
+}
 
 /** Returns whether a principal is the principal of a token, or of one of its tickets or sessions. */
 export const derivesFrom = (principal: Principal, tokenPrincipal: Principal): boolean =>

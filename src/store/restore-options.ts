@@ -22,8 +22,8 @@ export interface Restored {
   replacedTasks: number | null;
 }
 
-/** What a database contains, in any version of its schema: the number of its tasks, and whether it has an event (1 or 0). */
-export const heldSql = "SELECT (SELECT count(*) FROM task) AS tasks, (SELECT count(*) FROM (SELECT 1 FROM event LIMIT 1) AS e) AS event";
+/** Whether a database contains tasks or events, in any version of its schema. */
+export const findsDataSql = "SELECT EXISTS (SELECT 1 FROM task) OR EXISTS (SELECT 1 FROM event) AS found";
 
 /** Returns the predicate of a sentence about a database: how many tasks it contains. Null if they could not be counted. */
 export const describeTasks = (tasks: number | null): string =>

@@ -7,14 +7,20 @@ export interface BridgeRequest {
   readonly meta: BridgeMeta;
 }
 
+/** The name and the scopes of a principal. */
+interface MetaPrincipal {
+  readonly name: string;
+  readonly scopes: ReadonlySet<string>;
+}
+
 /** The context of a request. */
 export interface BridgeMeta {
   /** The client's id, or a new one if it sent none. */
   readonly requestId: string;
   /** The tenant whose data the request can access. */
   readonly tenant: string;
-  /** The principal of the token. */
-  readonly principal: { readonly name: string; readonly scopes: ReadonlySet<string> };
+  /** The principal of the token, or of a ticket or session that `derivedFrom` the token and can have fewer scopes. */
+  readonly principal: MetaPrincipal & { readonly derivedFrom?: MetaPrincipal };
   /** Time of arrival, in ms since the epoch. */
   readonly timestamp: number;
   /** The `meta` of the envelope, with all values as text. */

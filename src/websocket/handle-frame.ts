@@ -30,14 +30,14 @@ export function createFrameHandler({ handler, knownOps, metrics, logger, clock }
 
   return async (frame: Frame, principal: Principal, channel: BridgeChannel): Promise<string> => {
     const { requestId, attributes, ...envelope } = parseEnvelope(frame);
-    const { name, tenant, scopes } = principal;
+    const { name, tenant } = principal;
     const { status, text } =
       envelope.op === undefined
         ? encode(requestId, toFaultResponse(envelope.fault))
         : await handle({
             op: envelope.op,
             payload: envelope.payload,
-            meta: { requestId, tenant, principal: { name, scopes }, timestamp: clock(), attributes, channel },
+            meta: { requestId, tenant, principal, timestamp: clock(), attributes, channel },
           });
     const op = envelope.op ?? "unknown";
     metrics.websocketRequests.inc({ op: knownOps.has(op) ? op : "unknown", status });

@@ -136,7 +136,13 @@ test("over HTTP and WebSocket, a ticket permits what its scopes permit", async (
 
   const reader = await socketOf({ scopes: ["read"] });
   expect((await reader.ask("workspace.list")).status).toBe(200);
-  expect(await reader.ask("agent.run", run)).toMatchObject({ status: 403, payload: { error: "scope_missing" } });
+  expect(await reader.ask("agent.run", run)).toMatchObject({
+    status: 403,
+    payload: {
+      error: "scope_missing",
+      detail: { message: expect.stringContaining("ticket or session of this request was created without it") },
+    },
+  });
   for (const body of [undefined, {}, { scopes: ["dispatch"] }])
     expect((await (await socketOf(body)).ask("agent.run", run)).status).toBe(200);
 

@@ -69,6 +69,7 @@ test.each<[string, unknown, string]>([
 test.each<[string, unknown, string | null]>([
   ["the name of the entry", [valid, { ...valid, name: "pager", url: "https://10.0.0.1/" }], "pager"],
   ["the name of the entry whose field has the wrong form", [{ ...valid, secrets: [] }], "oncall"],
+  ["no name if the whole file is at fault", Array.from({ length: 200 }, (_, index) => ({ ...valid, name: `n${index}` })), null],
   ["no name if that is the fault", [{ ...valid, name: "on call" }], null],
   ["no name if that is not a text", [{ ...valid, name: 5, url: 5 }], null],
   ["no name that is too long to show", [{ ...valid, name: "x".repeat(129), url: 5 }], null],

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { pipeline } from "node:stream/promises";
+import { DatabaseError } from "pg";
 import { ConflictError, StartError } from "../../errors.ts";
 import { type BackupManifest, readBackup } from "../backup-manifest.ts";
-import { describeTasks, heldSql, type Restored, type RestoreOptions } from "../restore-options.ts";
+import { describeTasks, findsDataSql, type Restored, type RestoreOptions } from "../restore-options.ts";
 import { advisoryLocks } from "./advisory-locks.ts";
 import { findPrograms, readServerMajor, type StartProgram, separatePassword, waitForProgram } from "./client-programs.ts";
 import { type Connection, connect } from "./connection.ts";
@@ -49,7 +50,7 @@ async function checkTarget(
   connection: Connection,
   { schema }: BackupManifest,
   { url, isForced }: { url: string; isForced: boolean },
-): Promise<{ tables: string[]; tasks: number }> {
+): Promise<{ tables: string[]; tasks: number | null }> {
   const target = describeDatabase(url);
   const current = await readSchema(connection);
   if (current !== schema)
@@ -67,13 +68,23 @@ async function checkTarget(
       `The database cannot be restored while nodes are running: ${living.map((row) => `${row["name"]} (${row["seconds"]} s)`).join(", ")}. ` +
         "Stop them. If they do not run, wait until their leases are over.",
     );
-  const { rows: held } = await connection.query(heldSql);
-  const tasks = Number(held[0]?.["tasks"]);
-  if ((tasks > 0 || Number(held[0]?.["event"]) > 0) && !isForced)
+  const { rows: data } = await connection.query(findsDataSql);
+  const tasks = await countTasks(connection);
+  if (data[0]?.["found"] === true && !isForced)
     throw new ConflictError(
       `The database ${target} ${describeTasks(tasks)}. To replace them, make a backup (bridge db backup), and repeat the command with --force.`,
     );
   return { tables, tasks };
+}
+
+/** Returns null if the tasks cannot be counted in time, which must not prevent a restore. */
+async function countTasks(connection: Connection): Promise<number | null> {
+  try {
+    return Number((await connection.query("SELECT count(*) AS tasks FROM task")).rows[0]?.["tasks"]);
+  } catch (error) {
+    if (error instanceof DatabaseError) return null;
+    throw error;
+  }
 }
 
 /** Runs the script of pg_restore in psql, between the two parts of one transaction. Without the last part, nothing is committed. */

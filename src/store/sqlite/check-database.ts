@@ -28,6 +28,8 @@ function inspect(database: Database, file: string): DatabaseReport {
   const faults = findFaults(database);
   if (faults.length === 0 && schemaVersion === 0) {
     if (!hasTables(database)) throw new NoDatabaseError(`The database ${file} contains no tables of Bridge. Start Bridge.`);
+    if (!isOfBridge(database))
+      throw new NoDatabaseError(`The database ${file} contains tables of another program, and none of Bridge. Check BRIDGE_DATABASE_URL.`);
     faults.push("the file contains tables but no schema version (PRAGMA user_version is 0), so Bridge did not write it in this form");
   }
   // The tables of a damaged file may not be readable, and older schemas lack some.
@@ -54,9 +56,10 @@ export function findFaults(database: Database): string[] {
     return [...new Set(orphans.map(({ table, parent }) => `rows of the table ${table} refer to missing rows of ${parent}`))];
   } catch (error) {
     if (!isDamage(error)) throw error;
-    // The error names no table.
+    // The error names no table. One fault is enough, because restore and backup report only the first.
     const tables = readIfPossible(() => findDamagedTables(database)) ?? [];
-    return [(error as Error).message, ...tables.map((table) => `the table ${table} or one of its indexes is damaged`)];
+    const { message } = error as Error;
+    return tables.length === 0 ? [message] : tables.map((table) => `${message}: the table ${table} or one of its indexes`);
   }
 }
 
@@ -88,6 +91,9 @@ function nameTrees(database: Database, faults: readonly string[]): string[] {
     fault.replaceAll(/\bTree (\d+)/g, (tree, root: string) => (names.has(root) ? `${tree} (${names.get(root)})` : tree)),
   );
 }
+
+const isOfBridge = (database: Database): boolean =>
+  database.prepare("SELECT 1 FROM sqlite_schema WHERE name IN ('task', 'event') LIMIT 1").get() !== undefined;
 
 /** Whether the file contains any table. */
 export const hasTables = (database: Database): boolean => database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== undefined;

@@ -8,7 +8,7 @@ import { ConflictError, StartError } from "../../errors.ts";
 import { type BackupManifest, flushFile, readBackup } from "../backup-manifest.ts";
 import { locateDatabase } from "../data-paths.ts";
 import { lockFile } from "../lock-file.ts";
-import { describeTasks, heldSql, type Restored, type RestoreOptions } from "../restore-options.ts";
+import { describeTasks, findsDataSql, type Restored, type RestoreOptions } from "../restore-options.ts";
 import { findFaults, hasTables, readCounts } from "./check-database.ts";
 import { countMigrations } from "./migrate.ts";
 
@@ -54,8 +54,8 @@ function readHeld(file: string): { isEmpty: boolean; tasks: number | null } {
     const database = new SqliteDatabase(file, { fileMustExist: true });
     try {
       if (!hasTables(database)) return { isEmpty: true, tasks: 0 };
-      const { tasks, event } = database.prepare(heldSql).get() as { tasks: number; event: number };
-      return { isEmpty: tasks === 0 && event === 0, tasks };
+      const isEmpty = database.prepare(findsDataSql).pluck().get() === 0;
+      return { isEmpty, tasks: database.prepare("SELECT count(*) FROM task").pluck().get() as number };
     } finally {
       database.close();
     }

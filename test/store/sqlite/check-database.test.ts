@@ -9,7 +9,11 @@ const PAGE_BYTES = 4096;
 
 test.each<[string, { at: number; bytes: number[] }, RegExp]>([
   ["a page whose kind is wrong", { at: 0, bytes: [5] }, /^\*\*\* in database main \*\*\* Tree \d+ \(table note\) page \d+/],
-  ["a page that SQLite cannot read at all", { at: 3, bytes: [0xff, 0xff] }, /^the table note or one of its indexes is damaged$/],
+  [
+    "a page that SQLite cannot read at all",
+    { at: 3, bytes: [0xff, 0xff] },
+    /^database disk image is malformed: the table note or one of its indexes$/,
+  ],
 ])("the faults of %s name the table", async (_, { at, bytes }, expected) => {
   const file = path.join(await temporaryDirectory(), "notes.db");
   const whole = new SqliteDatabase(file);
