@@ -91,7 +91,7 @@ function toContent(entries: readonly TokenEntry[], configured: readonly KnownTok
   const tokens = entries.map(({ name, tenant, sha256, scopes: granted, expiresAt }, index): KnownToken => {
     const hash = sha256.toLowerCase();
     if (names.has(name)) addFault(`${index}.name`, `${name} is the name of another token; choose a unique name`);
-    if (hashes.has(hash)) addFault(`${index}.sha256`, "is the hash of another token");
+    if (hashes.has(hash)) addFault(`${index}.sha256`, "is the hash of another token; create another token for one of them");
     names.add(name);
     hashes.add(hash);
     const principal = { name, tenant, scopes: new Set(granted), expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt) };

@@ -22,8 +22,8 @@ export function findDatabaseCommand(programArguments: readonly string[]): Databa
   const run = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (run === undefined) {
     throw new StartError(
-      `Unknown command: ${name}. To start Bridge, leave it out. Settings come from the environment and from .env, and npx bridge --help lists ` +
-        `all commands. Only these work here: ${Object.keys(commands).join(", ")}.`,
+      `Unknown command: ${name}. Without a command, Bridge starts. This program knows only: ${Object.keys(commands).join(", ")}. ` +
+        "npx bridge --help lists all other commands. Settings are environment variables or lines of .env.",
     );
   }
   return async (environment) => {

@@ -25,6 +25,11 @@ export interface Restored {
 /** Whether a database contains tasks or events, in any version of its schema. */
 export const findsDataSql = "SELECT EXISTS (SELECT 1 FROM task) OR EXISTS (SELECT 1 FROM event) AS found";
 
-/** Returns the predicate of a sentence about a database: how many tasks it contains. Null if they could not be counted. */
-export const describeTasks = (tasks: number | null): string =>
-  tasks === null ? "contains data that cannot be counted" : `contains ${tasks} ${tasks === 1 ? "task" : "tasks"}`;
+/**
+ * Returns the predicate of a sentence about a database that is not empty: how many tasks it contains. `tasks` is null if they could not be
+ * counted.
+ */
+export function describeTasks(tasks: number | null): string {
+  if (tasks === null) return "contains data, and its tasks cannot be counted";
+  return tasks === 0 ? "contains events, but no tasks" : `contains ${tasks} ${tasks === 1 ? "task" : "tasks"}`;
+}

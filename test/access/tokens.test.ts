@@ -228,7 +228,7 @@ describe("the tokens file", () => {
     [
       "a duplicate hash",
       [entry("a"), entry("b", { sha256: hash("a").toUpperCase() })],
-      [/1\.sha256 is the hash of another token \(entry "b"\)$/],
+      [/1\.sha256 is the hash of another token; create another token for one of them \(entry "b"\)$/],
     ],
     ["a weight of 0", [entry("a", { weight: 0 })], [/0\.weight must be a number from 0\.01 to 1000; got 0 \(entry "a"\)$/]],
     [

@@ -1,3 +1,4 @@
+import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import type { Connection } from "#contract";
@@ -22,6 +23,8 @@ const telemetry: Partial<Record<Runtime, Record<string, string>>> = {
 async function runWithTelemetry(runtime: Runtime, connection: Connection) {
   const collector = await startCollector();
   onTestFinished(collector.close);
+  const home = await temporaryDirectory();
+  await writeCodexConfiguration(home, collector.settings.OTEL_EXPORTER_OTLP_ENDPOINT);
   const own = {
     ...telemetry[runtime],
     ...(runtime === "gemini" && { GEMINI_TELEMETRY_OTLP_ENDPOINT: collector.settings.OTEL_EXPORTER_OTLP_ENDPOINT }),
@@ -35,6 +38,9 @@ async function runWithTelemetry(runtime: Runtime, connection: Connection) {
     BRIDGE_ADAPTERS: runtime,
     ...runtimes[runtime].environment(model.url),
     ...own,
+    HOME: home,
+    // Only over cli can a task use the home directory of the operator.
+    ...(runtime === "codex" && connection === "cli" && { BRIDGE_CODEX_HOME: "user" }),
     [`${prefix}_ENV`]: Object.keys(own).join(","),
     ...(connection !== "in-process" && { [`${prefix}_CONNECTION`]: connection }),
   });
@@ -62,7 +68,8 @@ test.each<Connection>(["http-api", "cli"])("opencode over %s exports traces that
   const { run, collector } = await runWithTelemetry("opencode", connection);
   // OpenCode exports JSON, and Bridge protobuf.
   const own = () => collector.requests.filter(({ headers, body }) => headers["content-type"] === "application/json" && isTraces(body));
-  await expect.poll(() => own().length, { timeout: 20_000 }).toBeGreaterThan(0);
+  // The spans of the task itself, and not only those of OpenCode's start.
+  await expect.poll(() => own().some(({ body }) => body.includes("SessionPrompt")), { timeout: 20_000 }).toBe(true);
   expect(own().filter(({ body }) => body.includes(run?.traceId ?? ""))).toEqual([]);
 });
 
@@ -74,8 +81,20 @@ test.each<[Runtime, Connection]>([
 ])("%s over %s exports nothing to the collector of the settings", async (runtime, connection) => {
   const { collector } = await runWithTelemetry(runtime, connection);
   // Bridge exports the run after the programs of the task have ended.
-  expect(new Set(collector.requests.map(({ path: target }) => target))).toEqual(new Set(["/v1/traces"]));
+  expect(new Set(collector.requests.map(({ path: target, headers }) => `${target} ${headers["content-type"]}`))).toEqual(
+    new Set(["/v1/traces application/x-protobuf"]),
+  );
   expect(collector.spans.map(({ resource }) => resource["service.name"])).toEqual(collector.spans.map(() => "bridge"));
 });
+
+/** Turns on the telemetry of Codex in a home directory. */
+async function writeCodexConfiguration(home: string, origin: string): Promise<void> {
+  const exporter = (target: string): string => `{ otlp-http = { endpoint = "${origin}${target}", protocol = "binary" } }`;
+  await mkdir(path.join(home, ".codex"));
+  await writeFile(
+    path.join(home, ".codex/config.toml"),
+    `[otel]\nexporter = ${exporter("/v1/logs")}\ntrace_exporter = ${exporter("/v1/traces")}\n`,
+  );
+}
 
 const isTraces = (body: Buffer): boolean => body.includes('"resourceSpans"');

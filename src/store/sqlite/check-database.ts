@@ -30,7 +30,7 @@ function inspect(database: Database, file: string): DatabaseReport {
     if (!hasTables(database)) throw new NoDatabaseError(`The database ${file} contains no tables of Bridge. Start Bridge.`);
     if (!isOfBridge(database))
       throw new NoDatabaseError(`The database ${file} contains tables of another program, and none of Bridge. Check BRIDGE_DATABASE_URL.`);
-    faults.push("the file contains tables but no schema version (PRAGMA user_version is 0), so Bridge did not write it in this form");
+    faults.push("the file contains tables but no schema version (PRAGMA user_version is 0), so it is not a complete database of Bridge");
   }
   // The tables of a damaged file may not be readable, and older schemas lack some.
   if (faults.length === 0 && schemaVersion === knownSchemaVersion) faults.push(...findBrokenRules(database));
