@@ -87,13 +87,15 @@ function toContent(entries: readonly TokenEntry[], configured: readonly KnownTok
   const faults: string[] = [];
   const addFault = (path: string, message: string): void => void faults.push(formatFault({ setting: SETTING, entries }, path, message));
   const names = new Set<string>(configured.map((token) => token.principal.name));
-  const hashes = new Set<string>(configured.map((token) => token.digest.toString("hex")));
+  /** The name of the token with each hash. */
+  const hashes = new Map(configured.map((token) => [token.digest.toString("hex"), token.principal.name]));
   const tokens = entries.map(({ name, tenant, sha256, scopes: granted, expiresAt }, index): KnownToken => {
     const hash = sha256.toLowerCase();
     if (names.has(name)) addFault(`${index}.name`, `${name} is the name of another token; choose a unique name`);
-    if (hashes.has(hash)) addFault(`${index}.sha256`, "is the hash of another token; create another token for one of them");
+    const other = hashes.get(hash);
+    if (other !== undefined) addFault(`${index}.sha256`, `is also the hash of the token ${other}; create another token for one of them`);
     names.add(name);
-    hashes.add(hash);
+    hashes.set(hash, name);
     const principal = { name, tenant, scopes: new Set(granted), expiresAt: expiresAt === undefined ? null : Date.parse(expiresAt) };
     return { digest: Buffer.from(hash, "hex"), principal };
   });

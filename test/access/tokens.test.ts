@@ -228,7 +228,7 @@ describe("the tokens file", () => {
     [
       "a duplicate hash",
       [entry("a"), entry("b", { sha256: hash("a").toUpperCase() })],
-      [/1\.sha256 is the hash of another token; create another token for one of them \(entry "b"\)$/],
+      [/1\.sha256 is also the hash of the token a; create another token for one of them \(entry "b"\)$/],
     ],
     ["a weight of 0", [entry("a", { weight: 0 })], [/0\.weight must be a number from 0\.01 to 1000; got 0 \(entry "a"\)$/]],
     [
@@ -254,7 +254,11 @@ describe("the tokens file", () => {
         /1\.maxRunning is 1, but an earlier token of the tenant team has off; make them equal/,
       ],
     ],
-    ["a hash from the settings", [entry("a", { sha256: hash("root") })], [/0\.sha256 is the hash of another token/]],
+    [
+      "a hash from the settings",
+      [entry("a", { sha256: hash("root") })],
+      [/0\.sha256 is also the hash of the token \S+; create another token for one of them/],
+    ],
   ])("Bridge does not start if the tokens file has %s", async (_, content, expected) => {
     const tokensFile = await write(content);
     const faults = await faultsOf(() => load({ tokensFile, tokenHashes: [hash("root")] }));
