@@ -17,7 +17,7 @@ export const killsAtCommits: Scenario = {
           return null;
         }
         isKilled = true;
-        node.life?.signal("SIGKILL");
+        void node.kill();
         return side;
       });
       await expectSoon(`proof: ${node.name} does not commit`, () => isKilled);
