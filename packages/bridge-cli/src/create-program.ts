@@ -2,6 +2,7 @@ import { type Argument, Command, Option } from "commander";
 import { exitCodeMeanings, exitCodes } from "./exit-codes.ts";
 import type { ConnectionFlags } from "./find-connection.ts";
 import type { OutputFlags } from "./output.ts";
+import { readVersion } from "./read-version.ts";
 import type { OptionEntry, VerbEntry, VerbTable } from "./verb.ts";
 import * as ownTable from "./verb-table.ts";
 
@@ -24,6 +25,7 @@ export function createProgram(runVerb: RunVerb, table: VerbTable = { ...ownTable
       optionTerm: ({ flags }) => flags.replace("--json [fields]", "--json[=fields]"),
       subcommandTerm: (command) => [command.name(), ...command.registeredArguments.map(describeArgument)].join(" "),
     })
+    .version(readVersion(), "-V, --version", "print the version of this program")
     .helpOption("-h, --help", "print this help")
     .helpCommand(false)
     .addHelpText("after", `\n${renderExitCodes()}\n\nbridge <command> --help explains a command.`);
