@@ -59,6 +59,11 @@ export async function createCallbackFixture(settings: WorkerSettings = {}) {
       await expect.poll(() => fixture.find(task), { interval: 5 }).toMatchObject({ state, ...(attempts !== undefined && { attempts }) });
       return await fixture.find(task);
     },
+    /** Resolves when the metrics count this many attempts, which follows the change of the callback. */
+    async counted(outcome: string, attempts: number): Promise<void> {
+      const line = `bridge_callback_attempts_total{outcome="${outcome}"} ${attempts}`;
+      await expect.poll(() => metrics.registry.metrics(), { interval: 5 }).toContain(line);
+    },
     attempts: () => log.filter((line) => line.message === "callback attempt"),
     /** Stops like a killed process: no further callback is settled. */
     async crash(): Promise<void> {

@@ -5,6 +5,7 @@ import { createCallbacks } from "../../src/callbacks/callbacks.ts";
 import { createDnsResolver, type FoundAddress } from "../../src/network/dns-resolver.ts";
 import type { Task } from "../../src/task.ts";
 import { newTask } from "../conformance/store.ts";
+import { scaled } from "../harness/machine.ts";
 import { startNameServer } from "../network/name-server.ts";
 import { databaseOf } from "../support/database-subject.ts";
 import { type Answer, startReceiver } from "../support/start-receiver.ts";
@@ -35,6 +36,7 @@ describe("a callback", () => {
       metadata: { from: "test" },
     });
 
+    await fixture.counted("delivered", 1);
     const event = fixture.events.at(-1);
     expect(event).toMatchObject({ type: "callback.delivered", task: { taskId: "t1", tenant: "acme" } });
     expect(JSON.parse(event?.data ?? "")).toEqual({ attempts: 1, status: 204 });
@@ -59,7 +61,6 @@ describe("a callback", () => {
     expect(JSON.stringify(fixture.log)).not.toContain("secret");
 
     const numbers = await fixture.metrics.registry.metrics();
-    expect(numbers).toContain('bridge_callback_attempts_total{outcome="delivered"} 1');
     expect(numbers).toContain("bridge_callback_delivery_lag_seconds_count 1");
     expect(numbers).toContain("bridge_callback_dead_total 0");
   });
@@ -108,7 +109,8 @@ describe("a callback", () => {
   test("has the same bytes, id and two signatures on every attempt, also after restarts", async () => {
     const receiver = await receive(withStatus(500));
     const secrets = [24, 32].map((size) => `whsec_${Buffer.alloc(size, size).toString("base64")}`);
-    const fixture = await createCallbackFixture({ config: { secrets } });
+    // Long enough for the look that waits for the second attempt.
+    const fixture = await createCallbackFixture({ config: { secrets, backoffMs: 20 } });
     fixture.worker.start();
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     const task = await fixture.owe("t1", receiver.origin, { output: "ü\ud800\u0000😀\u2028", traceparent });
@@ -174,6 +176,7 @@ describe("the schedule", () => {
     const task = await fixture.owe("t1", receiver.origin);
     expect(await fixture.settled(task, "dead")).toMatchObject({ attempts: 4, nextAttemptAt: null, lastStatus: 500, lastError: "http_500" });
 
+    await fixture.counted("failed", 4);
     expect(receiver.posts).toHaveLength(4);
     expect(pauses).toEqual([6, 32, 160, null]);
     const event = fixture.events.at(-1);
@@ -190,9 +193,7 @@ describe("the schedule", () => {
         lastError: "http_500",
       }),
     ]);
-    const numbers = await fixture.metrics.registry.metrics();
-    expect(numbers).toContain('bridge_callback_attempts_total{outcome="failed"} 4');
-    expect(numbers).toContain("bridge_callback_dead_total 1");
+    expect(await fixture.metrics.registry.metrics()).toContain("bridge_callback_dead_total 1");
   });
 
   test("makes a callback dead after a 410", async () => {
@@ -201,7 +202,7 @@ describe("the schedule", () => {
     fixture.worker.start();
     const task = await fixture.owe("t1", receiver.origin);
     expect(await fixture.settled(task, "dead")).toMatchObject({ attempts: 1, lastStatus: 410, lastError: "http_410" });
-    expect(await fixture.metrics.registry.metrics()).toContain('bridge_callback_attempts_total{outcome="gone"} 1');
+    await fixture.counted("gone", 1);
   });
 
   test("counts a rejected destination as a failed attempt, without its address", async () => {
@@ -299,7 +300,7 @@ describe("tenants", () => {
     const receiver = await receive();
     const silent = Promise.withResolvers<FoundAddress[]>();
     const fixture = await createCallbackFixture({
-      attemptTimeoutMs: 300,
+      attemptTimeoutMs: scaled(300),
       config: { retries: 0 },
       resolve: (host) => (host.startsWith("silent") ? silent.promise : Promise.resolve([{ address: "127.0.0.1", family: 4 }])),
     });

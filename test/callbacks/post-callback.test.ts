@@ -16,6 +16,7 @@ import { createDestinationGuard } from "../../src/network/destination-guard.ts";
 import { createDnsCache } from "../../src/network/dns-cache.ts";
 import type { Lookup } from "../../src/network/dns-resolver.ts";
 import type { DueCallback } from "../../src/store/records.ts";
+import { scaled } from "../harness/machine.ts";
 import { blockEventLoop } from "../support/block-event-loop.ts";
 import { outlasts } from "../support/outlasts.ts";
 import { type Answer, findClosedPort, startReceiver, startTcpServer } from "../support/start-receiver.ts";
@@ -181,13 +182,14 @@ describe("a response", () => {
       const drip = setInterval(() => response.write("."), 5);
       response.once("close", () => clearInterval(drip));
     });
+    const timeoutMs = scaled(300);
     const postAndDrain = async () => {
-      const result = await post(receiver.origin, { timeoutMs: 300 });
+      const result = await post(receiver.origin, { timeoutMs });
       expect(result.status).toBe(status);
       expect(result.outcome).toBe(status === 200 ? "delivered" : "failed");
       await result.drained;
     };
-    expect(await outlasts(postAndDrain, 250)).toBe(true);
+    expect(await outlasts(postAndDrain, timeoutMs - 50)).toBe(true);
     await expect.poll(receiver.underWay).toBe(0);
   });
 

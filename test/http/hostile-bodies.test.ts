@@ -1,15 +1,12 @@
 import { hash } from "node:crypto";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
+import { collectGarbage } from "../support/collect-garbage.ts";
 import { measureCpuMs } from "../support/cpu-time.ts";
 import { makeHostileBodies, readBody } from "./hostile-bodies.ts";
 
 /** CPU time of processing a body, relative to that of `JSON.parse` and a SHA-256 hash, which every dispatch needs. */
 const MAX_CPU_RATIO = 4.5;
 const TRIES = 10;
-/** Collects garbage, so that a measurement does not include that of an earlier one. */
-const collectGarbage = exposeGc();
 
 test.each(makeHostileBodies())(
   "a dispatch of $name is processed in at most 4.5 times the CPU time of JSON.parse and SHA-256",
@@ -31,9 +28,4 @@ function parseAndHash(bytes: Buffer): void {
 function measure(run: () => unknown): number {
   collectGarbage();
   return measureCpuMs(run);
-}
-
-function exposeGc(): () => void {
-  setFlagsFromString("--expose-gc");
-  return runInNewContext("gc") as () => void;
 }

@@ -8,6 +8,7 @@ import type { Principal } from "../../src/access/principal.ts";
 import type { BridgeRequest, BridgeResponse } from "../../src/websocket/bridge-protocol.ts";
 import { MAX_SOCKETS_PER_TENANT } from "../../src/websocket/bridge-server.ts";
 import { MAX_IN_FLIGHT } from "../../src/websocket/connection/frame-queue.ts";
+import { scaled } from "../harness/machine.ts";
 import { blockEventLoop } from "../support/block-event-loop.ts";
 import { expectProblem } from "../support/start-bridge.ts";
 import { eventually } from "./eventually.ts";
@@ -441,7 +442,7 @@ describe("a client that does not keep up", () => {
   });
 
   test("a client that does not respond to a ping is disconnected", async () => {
-    const server = await startSocketServer(undefined, { heartbeatMs: 200 });
+    const server = await startSocketServer(undefined, { heartbeatMs: scaled(200) });
     const silent = await openSocket(server.url, { headers: { authorization: "Bearer alpha" }, autoPong: false });
     const alive = await server.connect();
     let pings = 0;
@@ -467,7 +468,7 @@ describe("a client that does not keep up", () => {
 
   test("a client whose socket is paused is kept, and its data waits on its side", async () => {
     const { held, handle } = createHeldHandler();
-    const server = await startSocketServer(handle, { heartbeatMs: 300 });
+    const server = await startSocketServer(handle, { heartbeatMs: scaled(300) });
     const [client, other] = await Promise.all([server.connect(), server.connect("beta")]);
     const filler = "x".repeat(300_000);
     const asked = Array.from({ length: 80 }, (_, index) => client.ask("test.echo", { index, filler }));

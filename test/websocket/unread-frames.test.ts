@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { createClientMemory } from "../../src/http/wire/client-memory.ts";
+import { scaled } from "../harness/machine.ts";
 import { eventually } from "./eventually.ts";
 import { startSocketServer } from "./socket-server.ts";
 
@@ -52,7 +53,7 @@ test("a client whose message is incomplete at the second ping is disconnected, e
 
 test("a client that sends only control frames is kept and occupies no memory", async () => {
   const clientMemory = createClientMemory({ perTenantBytes: 5 * MIB });
-  const server = await startSocketServer(undefined, { ...limits, clientMemory, heartbeatMs: 50 });
+  const server = await startSocketServer(undefined, { ...limits, clientMemory, heartbeatMs: scaled(50) });
   const client = await server.connect();
   let pings = 0;
   client.socket.on("ping", () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { approvalSchema } from "../../../src/http/routes/describe-approval.ts";
 import { pageSchema } from "../../../src/http/wire/pagination.ts";
 import { type Bridge, expectProblem, startBridge, type TokenName } from "../../support/start-bridge.ts";
@@ -53,8 +53,9 @@ test("a task that requests an approval reports what it waits for and continues w
     ...{ approvalId, toolCallId: "call-1", decision: "approve", by: "alpha", reason: "It is old." },
   });
   expectProblem(await decide(approvalId, { decision: "reject" }), "already_decided");
-  const audit = bridge.log.map((line) => JSON.parse(line)).find(({ msg }) => msg === "approval decided");
-  expect(audit).toMatchObject({ approvalId, taskId: "t1", tenant: "alpha", decidedBy: "alpha", state: "approved", reason: "It is old." });
+  const audit = () => bridge.log.map((line) => JSON.parse(line)).find(({ msg }) => msg === "approval decided");
+  await vi.waitFor(() => expect(audit()).toBeDefined());
+  expect(audit()).toMatchObject({ approvalId, taskId: "t1", tenant: "alpha", decidedBy: "alpha", state: "approved", reason: "It is old." });
 });
 
 test("only the first of two concurrent clients decides, and the other gets an error", async () => {

@@ -2,6 +2,8 @@ import type { AtEnd, DatabaseSubject } from "../database-subject-types.ts";
 import { createDatabase } from "./create-database.ts";
 import { openNode } from "./open-node.ts";
 
+const END_LIMIT_MS = 10_000;
+
 const subjects = new Map<string, Promise<DatabaseSubject>>();
 
 /** The database of a data directory on the server of this run. The first call creates it. */
@@ -17,8 +19,9 @@ export function postgresDatabaseOf(dataDir: string, atEnd: AtEnd): Promise<Datab
 async function createSubject(atEnd: AtEnd): Promise<DatabaseSubject> {
   const { name, port, urlAt, query, queryServer } = await createDatabase({ atEnd });
   const url = urlAt(port);
-  /** A session keeps the settings with which it began, so all sessions begin again. */
-  const endSessions = () => queryServer("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1", [name]);
+  /** A session keeps the settings with which it began, so all sessions begin again. Resolves when they have ended. */
+  const endSessions = () =>
+    queryServer(`SELECT pg_terminate_backend(pid, ${END_LIMIT_MS}) FROM pg_stat_activity WHERE datname = $1`, [name]);
   return {
     // Bridge does not start on PostgreSQL without a decision about the sandbox.
     settings: { BRIDGE_DATABASE_URL: url, BRIDGE_SANDBOX: "off" },
