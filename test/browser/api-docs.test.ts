@@ -14,7 +14,7 @@ beforeAll(async () => {
   bridge = await startBridgeProgram(dataDir, { BRIDGE_DATA_DIR: dataDir }, (kill) => cleanup.defer(kill));
   browser = await startBrowser();
   cleanup.defer(() => browser.close());
-}, 60_000);
+});
 afterAll(() => cleanup.disposeAsync());
 
 test("the page /docs authorizes and sends its example dispatch, and Bridge accepts it", async () => {
@@ -48,4 +48,4 @@ test("the page /docs authorizes and sends its example dispatch, and Bridge accep
   const outside = requests.filter((url) => !url.startsWith(`${bridge.url}/`) && !url.startsWith("data:"));
   expect(outside).toEqual([]);
   expect(errors).toEqual([]);
-}, 90_000);
+});

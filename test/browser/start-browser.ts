@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { execa } from "execa";
 import type { Page } from "playwright-core";
-import { openChromium } from "./open-chromium.ts";
+import { openChromium, openContext } from "./open-chromium.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");
 
@@ -32,7 +32,7 @@ export async function startBrowser(): Promise<Browser> {
   cleanup.defer(() => void server.close());
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const browser = cleanup.adopt(await openChromium(), (opened) => opened.close());
-  const page = await browser.newPage();
+  const page = await (await openContext(browser)).newPage();
   await page.goto(`${origin}/page.html`);
   await page.waitForSelector("html[data-ready]", { state: "attached" });
   const keeping = cleanup.move();

@@ -18,8 +18,9 @@ import type { Lookup } from "../../src/network/dns-resolver.ts";
 import type { DueCallback } from "../../src/store/records.ts";
 import { scaled } from "../harness/machine.ts";
 import { blockEventLoop } from "../support/block-event-loop.ts";
+import { findFreePort } from "../support/find-free-port.ts";
 import { outlasts } from "../support/outlasts.ts";
-import { type Answer, findClosedPort, startReceiver, startTcpServer } from "../support/start-receiver.ts";
+import { type Answer, startReceiver, startTcpServer } from "../support/start-receiver.ts";
 
 const body = '{"taskId":"t1","output":"ü 😀 \\u0000"}';
 
@@ -249,7 +250,7 @@ describe("a POST without a response is classified:", () => {
   const failed = (error: string) => ({ outcome: "failed", status: null, error, retryAfterMs: null });
 
   test("connection refused", async () => {
-    expect(await post(`http://127.0.0.1:${await findClosedPort()}`)).toMatchObject(failed("connection_refused"));
+    expect(await post(`http://127.0.0.1:${await findFreePort()}`)).toMatchObject(failed("connection_refused"));
   });
 
   test("connection reset before the headers", async () => {

@@ -1,7 +1,5 @@
-import { randomInt } from "node:crypto";
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { type BridgeProcess, type BridgeProgram, startBridge } from "../crash/bridge-process.ts";
+import { findFreePort } from "../support/find-free-port.ts";
 import { openProxy, type TcpProxy } from "../support/postgres/proxy.ts";
 
 /** One node of a cluster: a real Bridge with its own data directory, port, and connections to PostgreSQL. */
@@ -52,7 +50,7 @@ process.once("exit", () => {
 export async function createClusterNode(options: NodeOptions): Promise<ClusterNode> {
   const { name, dataDir, urlAt, program } = options;
   const proxy = await openProxy(options.databasePort);
-  const port = await findStablePort();
+  const port = await findFreePort();
   const url = `http://127.0.0.1:${port}`;
   const settings = {
     ...options.environment,
@@ -117,25 +115,4 @@ export async function createClusterNode(options: NodeOptions): Promise<ClusterNo
     },
     errorLines: () => lives.flatMap(({ errorLines }) => errorLines),
   };
-}
-
-/** Ports that the system does not give to outgoing connections, so that a node finds its port free when it starts again. */
-const LOWEST_PORT = 15_000;
-const HIGHEST_PORT = 32_000;
-
-async function findStablePort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(LOWEST_PORT, HIGHEST_PORT);
-    if (await isFree(port)) return port;
-  }
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer().listen(port, "127.0.0.1");
-  const isListening = await once(server, "listening").then(
-    () => true,
-    () => false,
-  );
-  server.close();
-  return isListening;
 }

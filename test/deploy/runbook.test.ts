@@ -11,8 +11,9 @@ import {
   startBridgeProgram,
   taskInState,
 } from "../support/bridge-program.ts";
+import { findFreePort } from "../support/find-free-port.ts";
 import { createDatabase } from "../support/postgres/create-database.ts";
-import { findClosedPort, startReceiver } from "../support/start-receiver.ts";
+import { startReceiver } from "../support/start-receiver.ts";
 import { askUntil } from "../support/until.ts";
 import { createCheckout, runbookCommands, runCommands } from "./runbook-commands.ts";
 
@@ -282,7 +283,7 @@ test("a lost node, an unreachable database, a wrong clock and a long transaction
   const [answer] = await follow("BridgeLeaseOld", operator);
   expect(answer).toMatch(/^f\|\d+$/);
   const [query = ""] = runbookCommands.get("BridgeLeaseOld") ?? [];
-  const unreachable = `postgres://bridge@127.0.0.1:${await findClosedPort()}/bridge`;
+  const unreachable = `postgres://bridge@127.0.0.1:${await findFreePort()}/bridge`;
   expect((await runCommands(query, { checkout, env: { BRIDGE_DATABASE_URL: unreachable } })).exitCode).not.toBe(0);
 
   const report = new Client({ connectionString: url });

@@ -50,7 +50,7 @@ describe("a run of the tests leaves no process and no directory", () => {
   test.each(["SIGINT", "SIGTERM", "SIGKILL"] as const)("when vitest gets %s", async (signal) => {
     const directory = await temporaryDirectory();
     const { run, commands } = await startRun(directory);
-    expect(await commands()).toEqual(works);
+    await expect.poll(commands).toEqual(works);
     run.kill(signal);
     await expectNothingLeft(directory, commands);
   });
@@ -74,6 +74,7 @@ describe("a run of the tests leaves no process and no directory", () => {
   test("after the start of the next run, when all processes of the run were killed", async () => {
     const directory = await temporaryDirectory();
     const { run, commands, exited, processes } = await startRun(directory);
+    await expect.poll(commands).toEqual(works);
     const tools = (await processes()).filter(({ parent }) => parent === run.pid);
     expect(tools.map(({ pid }) => readProcess(pid)?.parent)).toEqual(tools.map(() => run.pid));
     for (const { pid } of tools) process.kill(pid, "SIGSTOP");

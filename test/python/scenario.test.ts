@@ -86,12 +86,13 @@ async function runScenario(client: Client): Promise<unknown[]> {
   const values = new Map<string, unknown>(Object.entries({ receiver: receiver.origin, secret, gate, question }));
   const background = new Map<string, BackgroundCall>();
   const transcript: unknown[] = [];
+  const normalize = createNormalizer(receiver.origin, gate);
   const options = { url: `http://127.0.0.1:${port}`, token, retryDelayMs: 20, patienceMs: 60_000, silenceMs: 31_000 };
   const resolve = (given: unknown): unknown => replaceReferences(given, values);
   let bridge: BridgeProgram = await startBridge(dataDir, port);
 
   function record(title: string, outcome: Outcome, expected: { expect?: unknown; fails?: object; varies?: true }): unknown {
-    if (!expected.varies) transcript.push({ title, outcome: normalize(outcome, receiver.origin, gate) });
+    if (!expected.varies) transcript.push({ title, outcome: normalize(outcome) });
     if (expected.fails !== undefined) expect(outcome, title).toMatchObject({ error: expected.fails });
     else expect(outcome, title).toHaveProperty("result");
     if (expected.expect !== undefined) expect(outcome, title).toMatchObject({ result: expected.expect });
@@ -165,15 +166,24 @@ function replaceReferences(given: unknown, values: ReadonlyMap<string, unknown>)
 /** Fields whose values differ from run to run. */
 const VARIABLE = /^(requestId|approvalId|durationMs|timestamp|resumeToken|node|at|callback|.*At)$/;
 
-/** Replaces everything that differs from run to run: times, generated ids, and the addresses of this run. */
-function normalize(outcome: Outcome, origin: string, gate: string): unknown {
-  const text = JSON.stringify("error" in outcome ? describeError(outcome.error) : outcome, (name, field: unknown) => {
-    if (VARIABLE.test(name) && field !== null) return `<${name}>`;
-    if (name === "state" && (field === "queued" || field === "running")) return "<active>";
-    // The epoch of the database is random, as are generated task ids.
-    return typeof field === "string" ? field.replace(/^[0-9a-f]{8,}(-\d+)?$/, "<id>$1") : field;
-  });
-  return JSON.parse(text.replaceAll(origin, "<receiver>").replaceAll(gate, "<gate>")) as unknown;
+/** Creates a function that replaces everything that differs from run to run: times, generated ids, and the addresses of this run. */
+function createNormalizer(origin: string, gate: string): (outcome: Outcome) => unknown {
+  /** The event ids so far. Their numbers depend on how far other tasks are. */
+  const eventIds: string[] = [];
+  const replaceId = (id: string): string => {
+    if (!id.includes("-")) return "<id>";
+    if (!eventIds.includes(id)) eventIds.push(id);
+    return `<event ${eventIds.indexOf(id) + 1}>`;
+  };
+  return (outcome) => {
+    const text = JSON.stringify("error" in outcome ? describeError(outcome.error) : outcome, (name, field: unknown) => {
+      if (VARIABLE.test(name) && field !== null) return `<${name}>`;
+      if (name === "state" && (field === "queued" || field === "running")) return "<active>";
+      // The epoch of the database is random, as are generated task ids.
+      return typeof field === "string" ? field.replace(/^[0-9a-f]{8,}(-\d+)?$/, replaceId) : field;
+    });
+    return JSON.parse(text.replaceAll(origin, "<receiver>").replaceAll(gate, "<gate>")) as unknown;
+  };
 }
 
 /** Errors of the client itself differ between languages in their class and in the names of parameters in their message. */

@@ -21,7 +21,14 @@ describe.each(Object.keys(runners))("the client for %s", (name) => {
   /** Makes one call to a scripted server. */
   async function callScripted(call: string, given: object, answers: Answer[], options: Partial<ClientOptions> = {}) {
     const { url, requests } = await startScriptedServer(...answers);
-    const outcome = await client.call(call, given, { url, token: "secret", retryDelayMs: 5, patienceMs: 5000, silenceMs: 600, ...options });
+    const outcome = await client.call(call, given, {
+      url,
+      token: "secret",
+      retryDelayMs: 5,
+      patienceMs: 30_000,
+      silenceMs: 10_000,
+      ...options,
+    });
     return { ...outcome, requests, resumed: requests.map(({ headers }) => headers["last-event-id"]) };
   }
 
@@ -53,7 +60,7 @@ describe.each(Object.keys(runners))("the client for %s", (name) => {
   });
 
   test("closes a silent connection and reconnects", async () => {
-    const { seen, resumed } = await follow([stream(frame(1), "silence"), stream(last, "end")]);
+    const { seen, resumed } = await follow([stream(frame(1), "silence"), stream(last, "end")], {}, { silenceMs: 600 });
     expect(seen).toEqual(["e-1", "e-9"]);
     expect(resumed).toEqual([undefined, "e-1"]);
   });
@@ -105,7 +112,7 @@ describe.each(Object.keys(runners))("the client for %s", (name) => {
   test("does not retry before the time in Retry-After has passed", async () => {
     const answers = [problem(429, "too_many_requests", { "retry-after": "60" }), json(200, task)];
     const { requests, ...outcome } = await callScripted("getTask", { taskId: "t" }, answers);
-    // The patience of 5 s ends before the 60 s.
+    // The patience of 30 s ends before the 60 s.
     expect(outcome).toMatchObject({ error: { code: "too_many_requests", status: 429, retryAfterMs: 60_000 } });
     expect(requests).toHaveLength(1);
   });

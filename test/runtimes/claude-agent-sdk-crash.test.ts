@@ -2,14 +2,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CellBench, markedProcesses, openCellBench } from "./table/cell-bench.ts";
 import { expectProcessesEnded, untilAtWork } from "./table/processes.ts";
 
-const LIMIT_MS = 120_000;
 let bench: CellBench;
 beforeAll(async () => {
   bench = await openCellBench("claude-agent-sdk", "in-process");
-}, LIMIT_MS);
-afterAll(() => bench?.close(), LIMIT_MS);
+});
+afterAll(() => bench?.close());
 
-test("the next start of Bridge kills the processes that a killed Bridge left running", { timeout: LIMIT_MS }, async () => {
+test("the next start of Bridge kills the processes that a killed Bridge left running", async () => {
   const command = "sleep 4714003";
   const marker = bench.model.scenario([{ say: "I will wait.", tools: [{ kind: "shell", command }] }, { text: "Never." }]);
   const taskId = await bench.dispatch({ message: `Do it. ${marker}`, profile: "modify", approvals: "allow" });

@@ -6,7 +6,6 @@ import { expectProcessesEnded, untilAtWork } from "./table/processes.ts";
 import { type Runtime, runtimes } from "./table/runtimes.ts";
 import { scenarios } from "./table/scenarios.ts";
 
-const LIMIT_MS = 120_000;
 /** Scenarios over every connection: a tool runs, and the profile is enforced. */
 const everywhere = ["tool call", "`inspect` cannot write"];
 /** Scenarios over the first connection that supports them: those that use the home, the workspace and further processes. */
@@ -18,16 +17,16 @@ describe.each(Object.keys(runtimes) as Runtime[])("%s in a sandbox", (runtime) =
     let bench: CellBench;
     beforeAll(async () => {
       bench = await openCellBench(runtime, connection, { BRIDGE_SANDBOX: "required" });
-    }, LIMIT_MS);
+    });
     afterAll(() => bench?.close());
 
     const played = [...everywhere, ...once.filter((name) => connection === firstThatCan(runtime, name))];
-    test.each(scenarios.filter(({ name }) => played.includes(name)))("$name", { timeout: LIMIT_MS }, async ({ play }) => {
+    test.each(scenarios.filter(({ name }) => played.includes(name)))("$name", async ({ play }) => {
       await play(bench);
       expect(await bench.leftovers()).toEqual([]);
     });
 
-    test("cancel in a tool", { timeout: LIMIT_MS }, async () => {
+    test("cancel in a tool", async () => {
       const taskId = await startSleeping(bench, 4_714_001);
       await bench.cancel(taskId);
       await expectProcessesEnded(bench, taskId);
@@ -36,7 +35,7 @@ describe.each(Object.keys(runtimes) as Runtime[])("%s in a sandbox", (runtime) =
     });
 
     // This test is the last one, because it kills the Bridge of the bench.
-    test("kill -9 of Bridge in a tool", { timeout: LIMIT_MS }, async () => {
+    test("kill -9 of Bridge in a tool", async () => {
       const taskId = await startSleeping(bench, 4_714_002);
       bench.bridge.signal("SIGKILL");
       await bench.bridge.exited;

@@ -9,8 +9,9 @@ import { createApp } from "../../src/app/create-app.ts";
 import { loadConfig } from "../../src/app/load-config.ts";
 import { compileCache } from "../harness/compile-cache.ts";
 import { shellCommand, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
+import { findFreePort } from "../support/find-free-port.ts";
 import { isAlive } from "../support/is-alive.ts";
-import { findClosedPort, startReceiver } from "../support/start-receiver.ts";
+import { startReceiver } from "../support/start-receiver.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 describe("the shutdown", () => {
@@ -101,7 +102,7 @@ describe("the shutdown", () => {
   });
 
   test("completes, and does not begin by itself, if the log cannot be written", async () => {
-    const port = await findClosedPort();
+    const port = await findFreePort();
     const full = await open("/dev/full", "w");
     const bridge = spawn(process.execPath, [path.resolve("src/main.ts")], {
       env: { ...compileCache, PATH: "/usr/bin:/bin", BRIDGE_PORT: String(port), BRIDGE_DATA_DIR: await temporaryDirectory() },

@@ -122,8 +122,7 @@ test("a kill at any statement of pruning leaves every task whole, and the next r
     { name: "event", value: 6 },
     { name: "pruned", value: 6 },
   ]);
-  // Each kill needs a process.
-}, 60_000);
+});
 
 test("a kill at any statement of a deletion leaves the task whole or deletes it, and retention removes the rest of its rows", async () => {
   const file = path.join(await temporaryDirectory(), "bridge.db");

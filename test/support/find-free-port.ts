@@ -1,12 +1,25 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 
-/** Finds a port of this machine that no server uses, for a program that cannot choose one itself. */
+/** Most systems give no port of this range to a server that listens on port 0, or to an outgoing connection. */
+const LOWEST_PORT = 15_000;
+const HIGHEST_PORT = 32_000;
+
+/** Finds a port of 127.0.0.1 that no server uses, and that stays free until a program listens on it, also after that program was restarted. */
 export async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const port = randomInt(LOWEST_PORT, HIGHEST_PORT);
+    if (await isFree(port)) return port;
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, "127.0.0.1");
+  const isListening = await once(server, "listening").then(
+    () => true,
+    () => false,
+  );
+  if (isListening) await once(server.close(), "close");
+  return isListening;
 }

@@ -52,13 +52,6 @@ export async function startTcpServer(onSocket: (socket: Socket) => void) {
   );
 }
 
-/** Returns a port of 127.0.0.1 on which no program listens. */
-export async function findClosedPort(): Promise<number> {
-  const { port, close } = await startTcpServer(() => {});
-  await close();
-  return port;
-}
-
 async function listen(server: Server) {
   const sockets = new Set<Socket>();
   let connections = 0;

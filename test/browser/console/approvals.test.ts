@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
-import { openChromium } from "../open-chromium.ts";
+import { openChromium, openContext } from "../open-chromium.ts";
 import { type ConsolePage, expectQuiet, openPage } from "./open-page.ts";
 
 let browser: Browser;
@@ -44,7 +44,7 @@ test.each([
   ["behind", -3_600_000],
 ])("times are right in a browser whose clock is an hour %s that of Bridge", async (_, differenceMs) => {
   const taskId = `skewed-${differenceMs > 0 ? "ahead" : "behind"}`;
-  const context = await browser.newContext();
+  const context = await openContext(browser);
   await context.addInitScript(`const now = Date.now; Date.now = () => now() + ${differenceMs};`);
   await context.addInitScript('sessionStorage.setItem("bridge.token", "secret-alpha")');
   const page = await context.newPage();

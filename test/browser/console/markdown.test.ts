@@ -145,7 +145,8 @@ test("hostile Markdown renders text, harmless elements and links that a person o
   expect(ATTRIBUTES).toEqual(expect.arrayContaining(found.attributes));
   for (const name of ["img", "script", "iframe", "style", "form", "button", "svg"]) expect(found.names).not.toContain(name);
   expect(await scrollsSideways(shown)).toBe(false);
-  for (const block of [".markdown pre", ".markdown .scroll"]) expect(await shown.locator(block).first().getAttribute("tabindex")).toBe("0");
+  for (const block of [".markdown pre", ".markdown .scroll"])
+    await expect.poll(() => shown.locator(block).first().getAttribute("tabindex")).toBe("0");
   for (const colorScheme of ["light", "dark"] as const) {
     await shown.emulateMedia({ colorScheme });
     expect(await findAccessibilityViolations(shown)).toEqual([]);

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { expect } from "vitest";
+import { openContext } from "../open-chromium.ts";
 
 /** A page of the console, with what must not happen on it. */
 export interface ConsolePage {
@@ -18,7 +19,7 @@ export async function openPage(
   url: string,
   { token, ...options }: BrowserContextOptions & { token: string | null },
 ): Promise<ConsolePage> {
-  const context = await browser.newContext(options);
+  const context = await openContext(browser, options);
   const page = await context.newPage();
   const complaints: string[] = [];
   const foreign: string[] = [];

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
-import { openChromium } from "../open-chromium.ts";
+import { openChromium, openContext } from "../open-chromium.ts";
 import { openPage } from "./open-page.ts";
 
 let browser: Browser;
@@ -63,7 +63,7 @@ test("tabs with different tokens share nothing", async () => {
 });
 
 test("a page that is hidden for a minute closes its stream, and continues when it is visible", async () => {
-  const context = await browser.newContext();
+  const context = await openContext(browser);
   const page = await context.newPage();
   await page.clock.install();
   await page.addInitScript(`

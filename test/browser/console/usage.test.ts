@@ -9,11 +9,14 @@ import { type ConsolePage, expectQuiet, openPage } from "./open-page.ts";
 
 let browser: Browser;
 let bridge: Bridge;
+/** The day on which a task has ended, in UTC. */
+let endedOn: string;
 beforeAll(async () => {
   browser = await openChromium();
   bridge = await startBridge();
   const waited = { headers: { prefer: "wait=20" } };
-  await bridge.dispatch({ agentId: "writer", message: "look", labels: { team: "docs" } }, waited);
+  const { body } = await bridge.dispatch({ agentId: "writer", message: "look", labels: { team: "docs" } }, waited);
+  endedOn = body.finishedAt.slice(0, 10);
   await bridge.dispatch({ agentId: "writer", message: "fail" }, waited);
   await bridge.dispatch({ agentId: "auditor", provider: "narrow" }, waited);
 });
@@ -52,7 +55,7 @@ test("the page shows cost, tokens and tasks by each grouping, an unknown cost as
     ["Adapter", "narrow"],
     ["Model", "small"],
     ["Label", "team=docs"],
-    ["Day (UTC)", new Date().toISOString().slice(0, 10)],
+    ["Day (UTC)", endedOn],
   ] as const) {
     await page.getByRole("link", { name: grouping, exact: true }).click();
     await page.getByRole("rowheader", { name: row, exact: true }).waitFor();

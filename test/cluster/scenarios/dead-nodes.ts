@@ -73,13 +73,16 @@ export const frozenNode: Scenario = {
   nodes: 3,
   expectedErrors: expulsionErrors,
   async act(cluster) {
-    const { nodes, leaseMs, random, times, reach, count } = cluster;
+    const { nodes, leaseMs, random, times, reach, expectSoon, count } = cluster;
     for (let number = 0; number < times(4); number += 1) {
       const node = nodes[number % nodes.length] as ClusterNode;
       await dispatchSteadyTasks(cluster, node);
       await reach("run", random.integer(5, 40));
       node.life?.signal("SIGSTOP");
+      const findDeath = watchDeath(cluster, node);
       await pause(2 * leaseMs);
+      // A busy machine can delay the others, who look for dead nodes only while they themselves reach the database.
+      await expectSoon(`reap: ${node.name} is not declared dead while it stands still`, () => findDeath() !== undefined);
       node.life?.signal("SIGCONT");
       count("faults");
       await expectExpelled(cluster, node);
@@ -87,6 +90,12 @@ export const frozenNode: Scenario = {
     }
   },
 };
+
+/** Returns a function that finds when others declared the node dead, from now on. */
+function watchDeath({ sampler }: Cluster, { name }: ClusterNode) {
+  const before = sampler.nodes.length;
+  return () => sampler.nodes.slice(before).find((sample) => sample.name === name && sample.state === "gone");
+}
 
 /** The process exits with code 1, and none of its agents is left. */
 async function expectExpelled({ expectSoon, onViolation }: Cluster, node: ClusterNode): Promise<void> {
@@ -108,19 +117,20 @@ export const stalledNode: Scenario = {
   name: "stalled-node",
   minCompleted: 0.5,
   nodes: 3,
+  // A third of it separates the end of the agents from the moment when others may declare the node dead.
+  leaseSeconds: 6,
   expectedErrors: expulsionErrors,
   async act(cluster) {
-    const { nodes, leaseMs, random, times, reach, sampler, expectSoon, readJournals, onViolation, count } = cluster;
+    const { nodes, leaseMs, random, times, reach, expectSoon, readJournals, onViolation, count } = cluster;
     for (let number = 0; number < times(4); number += 1) {
       const node = nodes[number % nodes.length] as ClusterNode;
       await dispatchSteadyTasks(cluster, node);
       await reach("run", random.integer(5, 40));
       node.proxy.stall(random.pick([undefined, "toServer", "toClient"] as const));
-      const goneBefore = sampler.nodes.length;
-      const findGone = () => sampler.nodes.slice(goneBefore).find(({ name, state }) => name === node.name && state === "gone");
-      await expectSoon(`reap: ${node.name} is not declared dead while its connections stall`, () => findGone() !== undefined, 3 * leaseMs);
+      const findDeath = watchDeath(cluster, node);
+      await expectSoon(`reap: ${node.name} is not declared dead while its connections stall`, () => findDeath() !== undefined, 3 * leaseMs);
       await pause(leaseMs);
-      const goneAt = findGone()?.at ?? Number.POSITIVE_INFINITY;
+      const goneAt = findDeath()?.at ?? Number.POSITIVE_INFINITY;
       const beats = [...readJournals().values()].flat().filter(({ dataDir }) => dataDir === node.dataDir);
       const last = Math.max(0, ...beats.map(({ at }) => bootedAt() + at * MS_PER_SECOND));
       if (last > goneAt)

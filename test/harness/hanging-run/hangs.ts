@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { beforeAll, test } from "vitest";
@@ -12,7 +12,10 @@ beforeAll(async () => {
   await dispatchTask(bridge, { taskId: "t1", agentId: "a", message: "x" });
   const isRunning = async () => ((await (await bridge.call("GET", "/api/v2/tasks/t1")).json()) as { state: string }).state === "running";
   await until(isRunning, 60_000);
-  writeFileSync(process.env["HANGING_RUN_REPORT"] ?? "", String(process.pid));
+  const report = process.env["HANGING_RUN_REPORT"] ?? "";
+  // Its reader must not see a part of it.
+  writeFileSync(`${report}.new`, String(process.pid));
+  renameSync(`${report}.new`, report);
 });
 
 test("hangs", () => new Promise(() => {}), Number(process.env["HANGING_RUN_MS"]));

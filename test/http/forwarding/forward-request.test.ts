@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createForwarder } from "../../../src/http/forwarding/forward-request.ts";
 import { handleError } from "../../../src/http/server/error-handler.ts";
 import type { ClusterNode } from "../../../src/store/cluster-store.ts";
-import { findClosedPort } from "../../support/start-receiver.ts";
+import { findFreePort } from "../../support/find-free-port.ts";
 
 const describeNode = (fields: Partial<ClusterNode>): ClusterNode => ({
   ...{ id: "n2", incarnation: "1", name: "two", url: null, version: "1", tags: [], files: "local", settingsDigest: "", state: "live" },
@@ -154,7 +154,7 @@ describe("a request that belongs to another node", () => {
   });
 
   test("is rejected with the reason if the node cannot be reached, or does not answer", async () => {
-    const unreachable = await startNode({ url: `http://127.0.0.1:${await findClosedPort()}` });
+    const unreachable = await startNode({ url: `http://127.0.0.1:${await findFreePort()}` });
     expect(await (await fetch(`${unreachable}/file`)).json()).toMatchObject({
       code: "node_unavailable",
       detail: expect.stringMatching(/^The node two cannot be reached\. Check that BRIDGE_NODE_URL of two/),

@@ -85,7 +85,9 @@ describe("a decision", () => {
     const ended = other.finishTaskIfRunning(task, newFinish());
     await held.blocks();
     const decided = store.decideApprovalIfPending("default", "apr-1", approve);
-    await expect.poll(() => database.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).toHaveLength(2);
+    await expect
+      .poll(() => database.query("SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"))
+      .toHaveLength(2);
     await held.commit();
     expect(await ended).toMatchObject({ state: "completed" });
     expect(await decided).toBeNull();

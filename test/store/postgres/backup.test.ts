@@ -121,6 +121,7 @@ test("a restore that is killed before psql has received all of it changes nothin
 
   // The restore waits here until it may drop the table.
   const reader = await connect({ url: urlOf(database) });
+  await reader.query("SET idle_in_transaction_session_timeout = 0");
   await reader.query("BEGIN");
   await reader.query("SELECT 1 FROM task");
   const killed = await startCli(["db", "restore", backup, "--force"], { env });

@@ -52,6 +52,7 @@ describe("the origin of callbacks", () => {
     const [first, second] = [await join(database, "n1"), await join(database, "n2")];
     await end(first, "a");
     await first.store.close();
+    await expect.poll(() => countListeners(database)).toBe(1);
     await join(database, "n1", { delivers: false });
     expect(await second.store.listDueCallbackQueues()).toEqual([queue()]);
     expect(idsOf(await second.store.listDueCallbacks(queue(), 10))).toEqual(["a"]);

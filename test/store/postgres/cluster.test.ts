@@ -134,7 +134,8 @@ test("a batch that starts tasks keeps its node alive until it ends, and does not
   // The end of the batch waits for this lock, which numbers events.
   const holder = await hold(database, "SELECT pg_advisory_xact_lock(4713002)");
   const accepted = accept(a, "task");
-  const isWaiting = async () => database.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+  const isWaiting = async () =>
+    database.query("SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'");
   await expect.poll(isWaiting).toHaveLength(1);
   expect(await a.cluster.renewLease({ leaseMs: 60_000, skewMs: 0, settingsDigest: "d", adapters: [] })).toBeGreaterThan(0);
   await endLease(database, "a");

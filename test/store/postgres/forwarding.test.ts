@@ -1,14 +1,15 @@
 import { expect, onTestFinished, test } from "vitest";
 import { type BridgeProgram, dispatchTask, shellCommand, startBridgeProgram, taskInState } from "../../support/bridge-program.ts";
+import { findFreePort } from "../../support/find-free-port.ts";
 import { createDatabase } from "../../support/postgres/create-database.ts";
-import { findClosedPort, startReceiver } from "../../support/start-receiver.ts";
+import { startReceiver } from "../../support/start-receiver.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const script = "printf hello > result.txt; cat input.txt 2>/dev/null; echo done";
 
 /** A node whose URL the others know. */
 async function startNode(database: string, name: string, settings: Record<string, string> = {}): Promise<BridgeProgram & { name: string }> {
-  const port = String(await findClosedPort());
+  const port = String(await findFreePort());
   const node = await startBridgeProgram(await temporaryDirectory(), {
     ...{ BRIDGE_DATABASE_URL: database, BRIDGE_NODE_NAME: name, BRIDGE_PORT: port, BRIDGE_NODE_URL: `http://127.0.0.1:${port}` },
     ...shellCommand(script),

@@ -1,16 +1,16 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
 import { createInMemoryManager } from "../../adapters/in-memory-manager.ts";
+import { findFreePort } from "../../support/find-free-port.ts";
 import { createDatabase, type TestDatabase } from "../../support/postgres/create-database.ts";
 import { type Answer, type Bridge, type Call, startBridge } from "../../support/start-bridge.ts";
-import { findClosedPort } from "../../support/start-receiver.ts";
 
 /** Starts a node whose URL the others know. With a runtime, it manages one that stores its own agents and files. */
 async function startNode(database: TestDatabase, name: string, { hasRuntime }: { hasRuntime: boolean }) {
   const calls: string[] = [];
   const manager = createInMemoryManager({ before: (method) => void calls.push(method) });
   const adapter = { ...createInMemoryAdapter({ provider: "daemon", capabilities: { management: true } }), ...manager };
-  const port = String(await findClosedPort());
+  const port = String(await findFreePort());
   const bridge = await startBridge(
     {
       ...{ BRIDGE_DATABASE_URL: database.urlAt(database.port), BRIDGE_SANDBOX: "off", BRIDGE_NODE_NAME: name },

@@ -39,7 +39,8 @@ test("a node whose connection was ended listens again, and reports that hints ar
   const { urlAt, port, query } = await createDatabase();
   const [a, b] = [await join(urlAt(port)), await join(urlAt(port))];
   await query(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_listening_channels%' AND pid <> pg_backend_pid()",
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+     WHERE datname = current_database() AND query ~ '^LISTEN |pg_listening_channels' AND pid <> pg_backend_pid()`,
   );
   await expect.poll(() => [a.node.ups, b.node.ups]).toEqual([2, 2]);
   a.hints.send("nodes");

@@ -123,8 +123,10 @@ test("a node that was stopped for longer than its lease kills its tasks when it 
 test("nodes that lose the database stop their tasks, and one that comes back does not count those as dead that come back later", async () => {
   const database = await createDatabase();
   const proxies = [await startProxy(database.port), await startProxy(database.port)] as const;
-  const first = await startNode(database, "first", { port: proxies[0].port });
-  const second = await startNode(database, "second", { port: proxies[1].port });
+  // Long enough for the second node to come back before the first one may declare it dead.
+  const leaseSeconds = 12;
+  const first = await startNode(database, "first", { port: proxies[0].port, leaseSeconds });
+  const second = await startNode(database, "second", { port: proxies[1].port, leaseSeconds });
   const processes = [await runTask(first, "one"), await runTask(second, "two", { onInterrupt: "retry" })];
   for (const proxy of proxies) proxy.cut();
   for (const node of [first, second]) await expect.poll(() => hasLogged(node, LOST), { timeout: 20_000 }).toBe(true);
@@ -138,7 +140,7 @@ test("nodes that lose the database stop their tasks, and one that comes back doe
     Number((await database.query<{ at: string }>("SELECT lease_until AS at FROM node WHERE name = 'first'"))[0]?.at);
   const regained = await leaseOf();
   // Within this time, the first node has looked for dead nodes.
-  await expect.poll(async () => (await leaseOf()) - regained, { timeout: 20_000 }).toBeGreaterThan((LEASE_SECONDS * 1000) / 3);
+  await expect.poll(async () => (await leaseOf()) - regained, { timeout: 20_000 }).toBeGreaterThan((leaseSeconds * 1000) / 3);
   proxies[1].pass();
   await expect.poll(() => hasLogged(second, REGAINED), { timeout: 20_000 }).toBe(true);
   expect(await taskInState(second, "one", "failed")).toMatchObject({
@@ -154,13 +156,16 @@ test("nodes that lose the database stop their tasks, and one that comes back doe
 test("a short failure of the database ends no task", async () => {
   const database = await createDatabase();
   const proxy = await startProxy(database.port);
-  const [first, second] = [await startNode(database, "first", { port: proxy.port }), await startNode(database, "second")];
+  // Long enough for a busy machine to notice the failure and its end before the tasks are stopped.
+  const leaseSeconds = 24;
+  const first = await startNode(database, "first", { port: proxy.port, leaseSeconds });
+  const second = await startNode(database, "second", { leaseSeconds });
   const pid = await runTask(first, "task");
   proxy.cut();
   const ageOf = async () => Number(/^bridge_lease_age_seconds (.+)$/m.exec(await (await first.call("GET", "/metrics")).text())?.[1]);
-  await expect.poll(ageOf).toBeGreaterThan(LEASE_SECONDS / 3);
+  await expect.poll(ageOf, { timeout: 20_000 }).toBeGreaterThan(leaseSeconds / 3);
   proxy.pass();
-  await expect.poll(ageOf).toBeLessThan(LEASE_SECONDS / 4);
+  await expect.poll(ageOf, { timeout: 20_000 }).toBeLessThan(leaseSeconds / 4);
   expect([isAlive(pid), hasLogged(first, LOST), hasLogged(second, "node is dead")]).toEqual([true, false, false]);
   expect(await taskOf(second, "task")).toMatchObject({ state: "running" });
 });

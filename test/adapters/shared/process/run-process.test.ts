@@ -234,13 +234,13 @@ describe("stop", () => {
   });
 
   test("kills a program that ignores SIGTERM", async () => {
-    const { end, text } = await runAndAbort("ignore-sigterm", { limits: { killAfterMs: 100 } });
+    const { end, text } = await runAndAbort("ignore-sigterm", { limits: { killAfterMs: 2_000 } });
     expect(end).toMatchObject({ aborted: true, exitSignal: "SIGKILL" });
     expect(text).toContain("SIGTERM ignored\n");
   });
 
   test("kills the whole group, including a child that ignores SIGTERM", async () => {
-    const { end, pids } = await runAndAbort("fork", { limits: { killAfterMs: 200 } }, 2);
+    const { end, pids } = await runAndAbort("fork", { limits: { killAfterMs: 2_000 } }, 2);
     expect(end).toMatchObject({ aborted: true, exitSignal: "SIGTERM", orphansKilled: 1, orphansLeft: 0 });
     expect(pids.filter(isAlive)).toEqual([]);
   });
@@ -292,7 +292,7 @@ describe("stdout in a file", () => {
   });
 
   test("contains the output of child processes", async () => {
-    const { end, pids } = await runAndAbort("fork", { stdout: "file", limits: { killAfterMs: 200 } }, 2);
+    const { end, pids } = await runAndAbort("fork", { stdout: "file", limits: { killAfterMs: 2_000 } }, 2);
     expect(end).toMatchObject({ aborted: true, exitSignal: "SIGTERM", orphansKilled: 1, orphansLeft: 0 });
     expect(pids.filter(isAlive)).toEqual([]);
   });

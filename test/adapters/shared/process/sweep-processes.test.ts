@@ -15,6 +15,9 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill("SIGKILL");
 });
 
+/** Longer than a first look at all processes takes on a busy machine, after which a shorter grace period would be over. */
+const GRACE_MS = 10_000;
+
 const ours = { BRIDGE_TASK_ID: "sweep-test", TMPDIR: "/nowhere/data/tmp/1", HOME: "/nowhere/data/homes/1" };
 
 describe("the sweep of one task", () => {
@@ -22,7 +25,7 @@ describe("the sweep of one task", () => {
 
   test("kills processes with the marker and one of the directories", async () => {
     const all = await Promise.all([start(ours), start({ ...ours, TMPDIR: "/elsewhere" }), start({ ...ours, HOME: "/elsewhere" })]);
-    expect(await sweepTask(task)).toEqual({ killed: 3, left: 0 });
+    expect(await sweepTask({ ...task, graceMs: GRACE_MS })).toEqual({ killed: 3, left: 0 });
     expect(await Promise.all(all.map(endOf))).toEqual(["SIGTERM", "SIGTERM", "SIGTERM"]);
   });
 
@@ -108,7 +111,7 @@ test("a sweep finds processes while all file descriptors are in use", async () =
     const task = ${JSON.stringify(task)};
     await sweepTask({ ...task, taskId: "none" });
     try { for (;;) openSync("/", "r"); } catch {}
-    process.stdout.write(JSON.stringify(await sweepTask(task)));`;
+    process.stdout.write(JSON.stringify(await sweepTask({ ...task, graceMs: ${GRACE_MS} })));`;
   const sweeper = ["--input-type=module", "-e", script];
   const { stdout } = await promisify(execFile)("sh", ["-c", 'ulimit -n 64 && exec "$@"', "sh", process.execPath, ...sweeper]);
   expect({ swept: JSON.parse(stdout), end: await endOf(survivor) }).toEqual({ swept: { killed: 1, left: 0 }, end: "SIGTERM" });
