@@ -68,8 +68,11 @@ export async function startBridgeProgram(
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  atEnd(() => void child.kill("SIGKILL"));
   const exited = once(child, "exit").then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
+  atEnd(async () => {
+    child.kill("SIGKILL");
+    await exited;
+  });
   let stderr = "";
   child.stderr.on("data", (chunk) => {
     stderr += chunk;

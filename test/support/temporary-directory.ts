@@ -6,6 +6,7 @@ import { onTestFinished } from "vitest";
 /** Creates a directory that is removed at the end of the test. */
 export async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(path.join(tmpdir(), "bridge-test-"));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  // A program that ends because Bridge has ended can still write for a moment.
+  onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
   return directory;
 }
