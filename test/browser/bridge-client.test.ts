@@ -10,6 +10,7 @@ declare const connect: (address: Address) => BridgeClient;
 declare const follow: (address: Address, taskId: string) => void;
 declare const seen: { task: BridgeEvent[]; all: BridgeEvent[] };
 declare const ended: Promise<unknown>;
+/** What a test keeps in the page: its request, and what stops it. */
 declare let asking: Promise<unknown>;
 declare let stopping: AbortController;
 declare const verify: typeof verifyCallback;

@@ -109,8 +109,8 @@ describe("a callback", () => {
   test("has the same bytes, id and two signatures on every attempt, also after restarts", async () => {
     const receiver = await receive(withStatus(500));
     const secrets = [24, 32].map((size) => `whsec_${Buffer.alloc(size, size).toString("base64")}`);
-    // Long enough for the look that waits for the second attempt.
-    const fixture = await createCallbackFixture({ config: { secrets, backoffMs: 20 } });
+    // The third attempt follows after half a second, so that the test can stop the worker before it.
+    const fixture = await createCallbackFixture({ config: { secrets, backoffMs: 100 } });
     fixture.worker.start();
     const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     const task = await fixture.owe("t1", receiver.origin, { output: "ü\ud800\u0000😀\u2028", traceparent });

@@ -40,7 +40,7 @@ export interface Scenario {
   readonly name: string;
   /** The number of nodes, if it does not depend on the options. */
   readonly nodes?: number;
-  /** The lease of the nodes, if it does not depend on the options. No load of the machine may end it. */
+  /** The lease of the nodes, if it does not depend on the options. */
   readonly leaseSeconds?: number;
   readonly environment?: Readonly<Record<string, string>>;
   /** More settings of each node. */

@@ -20,7 +20,7 @@ work() { # steps, pause: emits one progress event for each step
 case "$request" in
   *'"message":"slow'*) work 8 0.05 ;;
   *'"message":"long'*) work 25 0.1 ;;
-  *'"message":"steady'*) work 120 0.1 ;;
+  *'"message":"steady'*) work 160 0.1 ;;
   *'"message":"escape'*)
     # The child leaves the process group and the session, so it survives unless Bridge finds it.
     setsid sleep 600 < /dev/null > /dev/null 2>&1 &

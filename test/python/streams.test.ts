@@ -60,7 +60,7 @@ describe.each(Object.keys(runners))("the client for %s", (name) => {
   });
 
   test("closes a silent connection and reconnects", async () => {
-    const { seen, resumed } = await follow([stream(frame(1), "silence"), stream(last, "end")], {}, { silenceMs: 600 });
+    const { seen, resumed } = await follow([stream(frame(1), "silence"), stream(last, "end")], {}, { silenceMs: 3_000 });
     expect(seen).toEqual(["e-1", "e-9"]);
     expect(resumed).toEqual([undefined, "e-1"]);
   });

@@ -6,7 +6,7 @@ import { createServer } from "node:net";
 const LOWEST_PORT = 15_000;
 const HIGHEST_PORT = 32_000;
 
-/** Finds a port of 127.0.0.1 that no server uses, and that stays free until a program listens on it, also after that program was restarted. */
+/** Finds a port of 127.0.0.1 on which no server listens. It usually stays free, because the system itself gives it to no program. */
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(LOWEST_PORT, HIGHEST_PORT);
@@ -16,10 +16,12 @@ export async function findFreePort(): Promise<number> {
 
 async function isFree(port: number): Promise<boolean> {
   const server = createServer().listen(port, "127.0.0.1");
-  const isListening = await once(server, "listening").then(
-    () => true,
-    () => false,
-  );
-  if (isListening) await once(server.close(), "close");
-  return isListening;
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") return false;
+    throw error;
+  }
+  await once(server.close(), "close");
+  return true;
 }

@@ -13,7 +13,7 @@ beforeAll(async () => {
   const isRunning = async () => ((await (await bridge.call("GET", "/api/v2/tasks/t1")).json()) as { state: string }).state === "running";
   await until(isRunning, 60_000);
   const report = process.env["HANGING_RUN_REPORT"] ?? "";
-  // Its reader must not see a part of it.
+  // The test reads the report as soon as the file exists.
   writeFileSync(`${report}.new`, String(process.pid));
   renameSync(`${report}.new`, report);
 });

@@ -43,7 +43,7 @@ test("without a command, the help is printed to stderr with code 2", async () =>
   expect(await runCli([])).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringMatching(/^Usage: bridge/) });
 });
 
-test("--version prints the version of this program, and asks no server", async () => {
+test("--version prints the version of this program, and needs no connection", async () => {
   const { version } = JSON.parse(await readFile(path.join(repository, "packages/bridge-cli/package.json"), "utf8")) as { version: string };
   for (const option of ["--version", "-V"])
     expect(await runCli([option], { env: { BRIDGE_URL: "http://127.0.0.1:1" } })).toMatchObject({

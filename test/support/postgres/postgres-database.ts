@@ -19,7 +19,7 @@ export function postgresDatabaseOf(dataDir: string, atEnd: AtEnd): Promise<Datab
 async function createSubject(atEnd: AtEnd): Promise<DatabaseSubject> {
   const { name, port, urlAt, query, queryServer } = await createDatabase({ atEnd });
   const url = urlAt(port);
-  /** A session keeps the settings with which it began, so all sessions begin again. Resolves when they have ended. */
+  /** A session keeps the settings with which it began, so all sessions begin again. Resolves when they have ended, or after 10 s each. */
   const endSessions = () =>
     queryServer(`SELECT pg_terminate_backend(pid, ${END_LIMIT_MS}) FROM pg_stat_activity WHERE datname = $1`, [name]);
   return {

@@ -142,7 +142,7 @@ test("lines are read whole and in order, however they are split into chunks", as
 });
 
 test("a program that hangs after reporting its outcome is stopped, and the outcome stays", async () => {
-  // The child moves to another session before the program reports its outcome, after which it can be stopped at any time.
+  // The child moves to another session before the program reports its outcome, because Bridge can stop the program at any time after that.
   const child = `setsid sh -c 'echo > "$HOME/moved"; exec sleep 3600' & until [ -e "$HOME/moved" ]; do sleep 0.01; done`;
   const { ending, orphansKilled } = await run(`${child}\n${steps(ok)} exec sleep 3600`, { exitAfterEndMs: 50 });
   expect(ending).toEqual({ status: "ok" });
