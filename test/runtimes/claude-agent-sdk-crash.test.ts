@@ -12,7 +12,7 @@ test("the next start of Bridge kills the processes that a killed Bridge left run
   const command = "sleep 4714003";
   const marker = bench.model.scenario([{ say: "I will wait.", tools: [{ kind: "shell", command }] }, { text: "Never." }]);
   const taskId = await bench.dispatch({ message: `Do it. ${marker}`, profile: "modify", approvals: "allow" });
-  await untilAtWork(bench, command);
+  await untilAtWork(bench, taskId, command);
   expect(markedProcesses(bench.dataDir, taskId).map((one) => one.command)).toContain(command);
   await bench.crash();
   await expectProcessesEnded(bench, taskId);

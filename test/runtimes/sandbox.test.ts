@@ -54,6 +54,6 @@ async function startSleeping(bench: CellBench, seconds: number): Promise<string>
   const command = `sleep ${seconds}`;
   const marker = bench.model.scenario([{ say: "I will wait.", tools: [{ kind: "shell", command }] }, { text: "Never." }]);
   const taskId = await bench.dispatch({ message: `Do it. ${marker}`, profile: "modify", approvals: "allow" });
-  await untilAtWork(bench, command);
+  await untilAtWork(bench, taskId, command);
   return taskId;
 }

@@ -146,15 +146,16 @@ export const scenarios: readonly Scenario[] = [
         const taskIds = await Promise.all(
           seconds.map((count) => start(bench, [sleepCommand(count), { text: "Never." }], { profile: "modify" })),
         );
-        await Promise.all(seconds.map((count) => untilAtWork(bench, `sleep ${count}`)));
-        for (const [index, taskId] of taskIds.entries()) {
+        const runs = taskIds.map((taskId, index) => ({ taskId, command: `sleep ${seconds[index]}` }));
+        await Promise.all(runs.map(({ taskId, command }) => untilAtWork(bench, taskId, command)));
+        for (const [index, { taskId }] of runs.entries()) {
           const startedAt = performance.now();
           await bench.cancel(taskId);
           await expectProcessesEnded(bench, taskId);
           bench.cancelMs.push(performance.now() - startedAt);
           expect(await bench.ended(taskId)).toMatchObject({ state: "cancelled", result: { errorCode: "cancelled" } });
           // Canceling one task does not affect the others.
-          for (const count of seconds.slice(index + 1)) await untilAtWork(bench, `sleep ${count}`);
+          for (const other of runs.slice(index + 1)) await untilAtWork(bench, other.taskId, other.command);
         }
       }
     },
@@ -183,7 +184,7 @@ export const scenarios: readonly Scenario[] = [
     name: "killed program",
     async play(bench) {
       const taskId = await start(bench, [sleepCommand(4_712_001), { text: "Never." }], { profile: "modify" });
-      await untilAtWork(bench, "sleep 4712001");
+      await untilAtWork(bench, taskId, "sleep 4712001");
       const [program] = markedProcesses(bench.dataDir, taskId).filter(({ parent }) => parent === bench.bridge.pid);
       expect(program).toBeDefined();
       process.kill(program?.pid as number, "SIGKILL");
