@@ -14,6 +14,7 @@ import { createCodexEnvironment, createTaskConfiguration, providerId } from "./c
 import { findCodexAcp } from "./find-codex.ts";
 import { configureMcpServers } from "./mcp-servers.ts";
 import { checkAgentVersion, probeSandbox } from "./probe-codex.ts";
+import { probeInTurn, waitForStartTurn } from "./start-turns.ts";
 import { combineUsage, normalizeUsage, readPreviousUsage, readTurnUsage, SUB_AGENT_TOOLS, writeTotalUsage } from "./usage.ts";
 import { validateTask } from "./validate-task.ts";
 
@@ -28,6 +29,7 @@ const agent = createAcpConnection({
     const variables = { ...(await makeHomeWithSettings(task)), ...configureMcpServers(request).env, MODEL_PROVIDER: providerId };
     return createLaunch(argv, context, { ...variables, CODEX_CONFIG: JSON.stringify(createTaskConfiguration(request, context)) });
   },
+  waitForStart: ({ env }, signal) => waitForStartTurn(env, signal),
   launchProbe: (argv, context) => createLaunch(argv, context),
   unsupportedReason: ({ directories }) =>
     hasWorkspaceSettings(directories)
@@ -59,7 +61,7 @@ export const acpConnection: ProgramConnection = { ...agent, probe, execute };
 async function probe(argv: readonly string[], context: ProgramContext): Promise<Probe> {
   const launch = createLaunch(argv, context);
   const codex = launch.env["CODEX_PATH"] ? [launch.env["CODEX_PATH"]] : [...launch.argv, "cli"];
-  const [agentProbe] = await Promise.all([agent.probe(argv, context), probeSandbox(codex, context)]);
+  const [agentProbe] = await Promise.all([probeInTurn(() => agent.probe(argv, context)), probeSandbox(codex, context)]);
   checkAgentVersion(agentProbe.version);
   return { ...agentProbe, detail: `${agentProbe.detail}; the sandbox of Codex works` };
 }

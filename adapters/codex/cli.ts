@@ -13,6 +13,7 @@ import { createCodexReader } from "./events.ts";
 import { findCodex } from "./find-codex.ts";
 import { configureMcpServers } from "./mcp-servers.ts";
 import { probeCodex } from "./probe-codex.ts";
+import { waitForStartTurn } from "./start-turns.ts";
 import { isStrictSchema } from "./strict-schema.ts";
 import { combineUsage, normalizeUsage, readPreviousUsage, readSessionUsage, writeTotalUsage } from "./usage.ts";
 import { validateTask } from "./validate-task.ts";
@@ -35,14 +36,20 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Conn
   const { request, context } = task;
   const before = await readPreviousUsage(task);
   const reader = createCodexReader();
+  const argumentsOfTask = createCodexArguments(request, context, await writeSchema(task));
+  const env = createCodexEnvironment(context, { ...(await makeHome(task)), ...configureMcpServers(request).env });
+  const endStart = await waitForStartTurn(env, task.signal);
   const result = await runProgram(task, {
-    argv: [...argv, ...createCodexArguments(request, context, await writeSchema(task))],
-    env: createCodexEnvironment(context, { ...(await makeHome(task)), ...configureMcpServers(request).env }),
+    argv: [...argv, ...argumentsOfTask],
+    env,
     // Codex also accepts instructions as an argument, but other users of the host can read arguments.
     input: formatPrompt(request, request.systemPrompt),
-    read: reader.read,
+    read(line) {
+      endStart();
+      return reader.read(line);
+    },
     explainExit,
-  });
+  }).finally(endStart);
   const total = readSessionUsage(reader.sessionUsage);
   await writeTotalUsage(task, reader.session ?? request.resumeToken, total);
   const usage = reader.hasSubAgents ? undefined : normalizeUsage(combineUsage(total, before, -1));

@@ -32,6 +32,11 @@ export interface AcpProfile {
   find(context: ProgramContext): ProgramLookup;
   /** The command for a task. Also writes the files that the agent reads at its start. */
   launch(argv: readonly string[], task: ProgramTask): AcpLaunch | Promise<AcpLaunch>;
+  /**
+   * Waits until the agent may start, or until the task is canceled. The returned function is called when the session is open and when the
+   * process has ended. Absent: it may always start.
+   */
+  waitForStart?(launch: AcpLaunch, signal: AbortSignal): Promise<() => void>;
   /** The command for a probe, which opens no session. */
   launchProbe(argv: readonly string[], context: ProgramContext): AcpLaunch;
   /** Receives the response to `initialize` of a probe. */

@@ -61,6 +61,7 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
     onNoise: (line) => context.logger.debug({ taskId: request.taskId, line: line.slice(0, 500) }, "agent output is not a protocol message"),
   });
   const launch = await profile.launch(argv, task);
+  const endStart = await profile.waitForStart?.(launch, signal);
   // Before its prompt, an agent has no turn to cancel.
   const stopEarly = (): void => {
     if (sessionId === undefined) stop.abort();
@@ -80,6 +81,7 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
     input(stdin) {
       turn = runTurn(task, profile, channel.open(stdin), recorder, (id) => {
         sessionId = id;
+        endStart?.();
       });
       stopAfterTurn(turn, stdin, profile.exitLimitMs ?? EXIT_LIMIT_MS, stop, ended.signal).catch(() => {});
     },
@@ -89,7 +91,7 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
     },
     signal: stop.signal,
     limits: { ...JSON_OUTPUT_LIMITS, killAfterMs: KILL_AFTER_MS },
-  });
+  }).finally(() => endStart?.());
   ended.abort();
   channel.close();
   recorder.flush();

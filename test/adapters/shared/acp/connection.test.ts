@@ -38,6 +38,26 @@ const methods = (home: string) => received(home).flatMap(({ method }) => method 
 const paramsOf = (home: string, method: string) => received(home).find((message) => message.method === method)?.params;
 const note = (text: string) => ({ update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text } } });
 
+test("an agent waits for its start, which ends when the session is open, and again when the agent has exited", async () => {
+  const steps: string[] = [];
+  const profile: Partial<AcpProfile> = {
+    async waitForStart({ argv }) {
+      expect(argv).toContainEqual(expect.stringMatching(/script\.json$/));
+      steps.push("start");
+      return () => void steps.push("end of the start");
+    },
+    prompt({ message }) {
+      steps.push("prompt");
+      return message;
+    },
+  };
+  expect((await run({ steps: [{ end: {} }] }, {}, profile)).result).toMatchObject({ status: "ok" });
+  expect(steps.splice(0)).toEqual(["start", "end of the start", "prompt", "end of the start"]);
+  const failing = await run({ session: { error: { code: -32_000, message: "no session" } } }, {}, profile);
+  expect(failing.result).toMatchObject({ status: "error" });
+  expect(steps).toEqual(["start", "end of the start"]);
+});
+
 test("the session gets the mode, options, authentication and fields of the profile", async () => {
   const profile: Partial<AcpProfile> = {
     authMethod: "key",
