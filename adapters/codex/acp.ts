@@ -14,7 +14,7 @@ import { createCodexEnvironment, createTaskConfiguration, providerId } from "./c
 import { findCodexAcp } from "./find-codex.ts";
 import { configureMcpServers } from "./mcp-servers.ts";
 import { checkAgentVersion, probeSandbox } from "./probe-codex.ts";
-import { probeInTurn, waitForStartTurn } from "./start-turns.ts";
+import { waitForStartTurn } from "./start-turns.ts";
 import { combineUsage, normalizeUsage, readPreviousUsage, readTurnUsage, SUB_AGENT_TOOLS, writeTotalUsage } from "./usage.ts";
 import { validateTask } from "./validate-task.ts";
 
@@ -61,7 +61,7 @@ export const acpConnection: ProgramConnection = { ...agent, probe, execute };
 async function probe(argv: readonly string[], context: ProgramContext): Promise<Probe> {
   const launch = createLaunch(argv, context);
   const codex = launch.env["CODEX_PATH"] ? [launch.env["CODEX_PATH"]] : [...launch.argv, "cli"];
-  const [agentProbe] = await Promise.all([probeInTurn(() => agent.probe(argv, context)), probeSandbox(codex, context)]);
+  const [agentProbe] = await Promise.all([agent.probe(argv, context), probeSandbox(codex, context)]);
   checkAgentVersion(agentProbe.version);
   return { ...agentProbe, detail: `${agentProbe.detail}; the sandbox of Codex works` };
 }

@@ -3,7 +3,6 @@ import type { ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { LONG_PROBE_LIMIT_MS, probeProgram } from "../shared/agent-program/probe-program.ts";
 import { createCodexEnvironment } from "./configuration.ts";
 import { findCodex } from "./find-codex.ts";
-import { probeInTurn } from "./start-turns.ts";
 
 const catalogSchema = z.looseObject({ models: z.array(z.looseObject({ slug: z.string() })) });
 
@@ -11,7 +10,10 @@ const catalogSchema = z.looseObject({ models: z.array(z.looseObject({ slug: z.st
 export async function listModels(context: ProgramContext): Promise<string[] | null> {
   const found = findCodex(context);
   if ("missing" in found || context.env["OPENAI_BASE_URL"] !== undefined) return null;
-  const call = { argv: [...found.argv, "debug", "models"], env: createCodexEnvironment(context), limitMs: LONG_PROBE_LIMIT_MS };
-  const { end, stdout } = await probeInTurn(() => probeProgram(context, call));
+  const { end, stdout } = await probeProgram(context, {
+    argv: [...found.argv, "debug", "models"],
+    env: createCodexEnvironment(context),
+    limitMs: LONG_PROBE_LIMIT_MS,
+  });
   return end.exitCode === 0 ? catalogSchema.parse(JSON.parse(stdout)).models.map(({ slug }) => slug) : null;
 }

@@ -1,7 +1,6 @@
 import type { Probe, ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { probeProgram, probeVersion } from "../shared/agent-program/probe-program.ts";
 import { createCodexEnvironment } from "./configuration.ts";
-import { probeInTurn } from "./start-turns.ts";
 
 /** Flags that Bridge needs to enforce a task's profile. */
 const REQUIRED_FLAGS = ["--ignore-user-config", "--ignore-rules", "--sandbox", "--output-schema"];
@@ -13,8 +12,8 @@ const OLDEST_AGENT_VERSION = "2.6.0";
 export async function probeCodex(argv: readonly string[], context: ProgramContext): Promise<Probe> {
   const env = createCodexEnvironment(context);
   const [version, help] = await Promise.all([
-    probeInTurn(() => probeVersion(context, argv, env)),
-    probeInTurn(() => probeProgram(context, { argv: [...argv, "exec", "--help"], env })),
+    probeVersion(context, argv, env),
+    probeProgram(context, { argv: [...argv, "exec", "--help"], env }),
     probeSandbox(argv, context),
   ]);
   const missing = REQUIRED_FLAGS.filter((flag) => !help.stdout.includes(flag));
@@ -34,8 +33,7 @@ export function checkAgentVersion(version: string | null): void {
  * Runs a command in the sandbox of Codex. Rejects if the sandbox does not work: every command of every task would fail without an error.
  */
 export async function probeSandbox(argv: readonly string[], context: ProgramContext): Promise<void> {
-  const call = { argv: [...argv, "sandbox", "--", "/bin/true"], env: createCodexEnvironment(context) };
-  const { end } = await probeInTurn(() => probeProgram(context, call));
+  const { end } = await probeProgram(context, { argv: [...argv, "sandbox", "--", "/bin/true"], env: createCodexEnvironment(context) });
   if (end.exitCode === 0) return;
   throw new Error(
     `The sandbox of Codex does not work on this host, so no task could run commands. Allow unprivileged user namespaces ` +

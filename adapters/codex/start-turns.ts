@@ -10,12 +10,6 @@ const turns = createTurns();
 /** How long a start may delay the next one. */
 const START_LIMIT_MS = 5_000;
 
-/** The key of the probes, which share a home directory. */
-const PROBES = "probes";
-
-/** Runs a probe after all earlier ones. */
-export const probeInTurn = <T>(probe: () => Promise<T>): Promise<T> => turns.take(PROBES, probe);
-
 /**
  * Waits until no earlier task is starting Codex with the same CODEX_HOME, or until the task is canceled. Call the returned function when
  * the process has started or ended; the next task waits for 5 s at most.

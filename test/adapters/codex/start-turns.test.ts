@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
-import { probeInTurn, waitForStartTurn } from "../../../adapters/codex/start-turns.ts";
+import { waitForStartTurn } from "../../../adapters/codex/start-turns.ts";
 
 const never = new AbortController().signal;
 let homes = 0;
@@ -61,17 +61,4 @@ test("a process that does not start delays the next one for five seconds", async
   expect(second).toHaveLength(0);
   await vi.advanceTimersByTimeAsync(1);
   expect(second).toHaveLength(1);
-});
-
-test("probes run one after the other, also after one that failed", async () => {
-  const running: string[] = [];
-  const probe = (name: string) =>
-    probeInTurn(async () => {
-      running.push(`${name} begins`);
-      await nextTurn();
-      running.push(`${name} ends`);
-      if (name === "a") throw new Error("no sandbox");
-    });
-  expect((await Promise.allSettled([probe("a"), probe("b")])).map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
-  expect(running).toEqual(["a begins", "a ends", "b begins", "b ends"]);
 });
