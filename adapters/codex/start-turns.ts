@@ -1,9 +1,9 @@
 import { createTurns, withTimeout } from "@hak2i/async-kit";
 
 /*
- * At its start, Codex creates a directory with links to itself in CODEX_HOME, by which its sandbox finds it, and removes the directories of
- * processes that have ended. It can also remove the directory of a process that starts at the same time. The commands of that process then
- * fail with "bwrap: execvp codex-linux-sandbox". So Codex processes with one CODEX_HOME start one after the other.
+ * At its start, Codex creates a directory in CODEX_HOME with links to its executable, which its sandbox needs, and removes the directories
+ * of processes that have ended. It can also remove the directory of a process that starts at the same time. The commands of that process
+ * then fail with "bwrap: execvp codex-linux-sandbox". So Codex processes with one CODEX_HOME start one after the other.
  */
 const turns = createTurns();
 

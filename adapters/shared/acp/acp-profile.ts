@@ -34,7 +34,7 @@ export interface AcpProfile {
   launch(argv: readonly string[], task: ProgramTask): AcpLaunch | Promise<AcpLaunch>;
   /**
    * Waits until the agent may start, or until the task is canceled. The returned function is called when the session is open and when the
-   * process has ended. Absent: it may always start.
+   * process has ended. If absent, the agent starts immediately.
    */
   waitForStart?(launch: AcpLaunch, signal: AbortSignal): Promise<() => void>;
   /** The command for a probe, which opens no session. */

@@ -58,7 +58,7 @@ export async function waitForSandbox(group: number): Promise<Sweep> {
  * Kills the processes that tasks of an earlier Bridge process on this data directory left behind, and records the
  * label family of the current process. Called at the start, before any task runs.
  */
-export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<Sweep> {
+export async function sweepLeftovers({ dataDir, graceMs }: { dataDir: string; graceMs?: number }): Promise<Sweep> {
   const root = path.resolve(dataDir) + path.sep;
   const isOurs = (directory: string | undefined) => directory?.startsWith(root) === true;
   const hasMarks = ({ marker, tmp, home }: Marks) => marker !== undefined && (isOurs(tmp) || isOurs(home));
@@ -71,7 +71,7 @@ export async function sweepLeftovers({ dataDir }: { dataDir: string }): Promise<
   const isLeftover = ({ label, marks }: Candidate) => matches(label, isEarlier) || matches(marks, hasMarks);
   // A task of the earlier Bridge may be an ancestor of this process, for example a shell. Killing an ancestor could also end this process.
   const ancestors = ancestorsOf(process.pid);
-  const swept = await sweep((candidate) => !ancestors.has(candidate.pid) && isLeftover(candidate));
+  const swept = await sweep((candidate) => !ancestors.has(candidate.pid) && isLeftover(candidate), { graceMs });
   if (family !== null && family !== earlier) writeFileSync(file, `${family} ${directoryId}\n`, { mode: 0o600 });
   return swept;
 }

@@ -23,33 +23,31 @@ async function startNodes(names: readonly string[]) {
 
 const idsOf = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 
-test(
-  "of three nodes, each event of all of them reaches the subscriber once; after one was killed, at least once",
-  async () => {
-    const { nodes, received, ids } = await startNodes(["a", "b", "c"]);
-    const [a, b, c] = nodes as [(typeof nodes)[number], (typeof nodes)[number], (typeof nodes)[number]];
-    const before = idsOf("before", 24);
-    await Promise.all(before.map((id, index) => dispatchAsking(nodes[index % 3] as typeof a, id)));
-    const approvals = before.map((id) => `${id} tool.approval_requested`).toSorted();
-    await expect.poll(() => received().toSorted(), { interval: 50 }).toEqual(approvals);
+test("of three nodes, each event of all of them reaches the subscriber once; after one was killed, at least once", {
+  timeout: scaled(120_000),
+}, async () => {
+  const { nodes, received, ids } = await startNodes(["a", "b", "c"]);
+  const [a, b, c] = nodes as [(typeof nodes)[number], (typeof nodes)[number], (typeof nodes)[number]];
+  const before = idsOf("before", 24);
+  await Promise.all(before.map((id, index) => dispatchAsking(nodes[index % 3] as typeof a, id)));
+  const approvals = before.map((id) => `${id} tool.approval_requested`).toSorted();
+  await expect.poll(() => received().toSorted(), { interval: 50 }).toEqual(approvals);
 
-    const after = idsOf("after", 24);
-    const dispatches = after.map((id, index) => dispatchAsking(nodes[index % 3] as typeof a, id));
-    await Promise.race(dispatches);
-    a.signal("SIGKILL");
-    await Promise.allSettled(dispatches);
-    // The other nodes end its tasks, and post what it had claimed.
-    const missing = async () => (await listWanted(b, [...before, ...after])).filter((event) => !received().includes(event));
-    await expect
-      .poll(async () => (await listWanted(c, before)).filter((event) => event.endsWith("execution.failed")).length, { interval: 200 })
-      .toBeGreaterThan(0);
-    await expect.poll(missing, { interval: 500, timeout: 60_000 }).toEqual([]);
-    // A repetition has the id of the first POST.
-    expect(new Set(ids()).size).toBe(new Set(received()).size);
-    expect(received().filter((event) => approvals.includes(event))).toHaveLength(24);
-  },
-  scaled(120_000),
-);
+  const after = idsOf("after", 24);
+  const dispatches = after.map((id, index) => dispatchAsking(nodes[index % 3] as typeof a, id));
+  await Promise.race(dispatches);
+  a.signal("SIGKILL");
+  await Promise.allSettled(dispatches);
+  // The other nodes end its tasks, and post what it had claimed.
+  const missing = async () => (await listWanted(b, [...before, ...after])).filter((event) => !received().includes(event));
+  await expect
+    .poll(async () => (await listWanted(c, before)).filter((event) => event.endsWith("execution.failed")).length, { interval: 200 })
+    .toBeGreaterThan(0);
+  await expect.poll(missing, { interval: 500, timeout: 60_000 }).toEqual([]);
+  // A repetition has the id of the first POST.
+  expect(new Set(ids()).size).toBe(new Set(received()).size);
+  expect(received().filter((event) => approvals.includes(event))).toHaveLength(24);
+});
 
 test("events that a node reads again from an earlier position, which another node has added again, are stored and posted once", async () => {
   const { urlAt, port, query } = await createDatabase();
@@ -88,27 +86,25 @@ test("a delivery that a node has claimed is not due on another node, until the c
   await Promise.all([a, b].map(({ store }) => store.close()));
 });
 
-test(
-  "a node that stops releases the deliveries that it has not posted, so that they are due at once",
-  async () => {
-    const { urlAt, port, query } = await createDatabase({ isEmpty: true });
-    const responding = Promise.withResolvers<void>();
-    let isOpen = false;
-    const subscriber = await startSubscriber(await temporaryDirectory(), (response) => {
-      if (isOpen) response.writeHead(204).end();
-      else responding.resolve();
-    });
-    const environment = { ...subscriber.settings, BRIDGE_DATABASE_URL: urlAt(port), BRIDGE_LEASE_SECONDS: "3", BRIDGE_DRAIN_SECONDS: "0" };
-    const start = async (name: string) => startBridgeProgram(await temporaryDirectory(), { ...environment, BRIDGE_NODE_NAME: name });
-    const a = await start("a");
-    await dispatchAsking(a, "task");
-    // The subscriber has the first POST and does not answer.
-    await responding.promise;
-    isOpen = true;
-    a.signal("SIGTERM");
-    await a.exited;
-    const claimed = await query("SELECT 1 FROM webhook_delivery WHERE state = 'pending' AND next_at > updated_at");
-    expect(claimed).toEqual([]);
-  },
-  scaled(120_000),
-);
+test("a node that stops releases the deliveries that it has not posted, so that they are due at once", {
+  timeout: scaled(120_000),
+}, async () => {
+  const { urlAt, port, query } = await createDatabase({ isEmpty: true });
+  const responding = Promise.withResolvers<void>();
+  let isOpen = false;
+  const subscriber = await startSubscriber(await temporaryDirectory(), (response) => {
+    if (isOpen) response.writeHead(204).end();
+    else responding.resolve();
+  });
+  const environment = { ...subscriber.settings, BRIDGE_DATABASE_URL: urlAt(port), BRIDGE_LEASE_SECONDS: "3", BRIDGE_DRAIN_SECONDS: "0" };
+  const start = async (name: string) => startBridgeProgram(await temporaryDirectory(), { ...environment, BRIDGE_NODE_NAME: name });
+  const a = await start("a");
+  await dispatchAsking(a, "task");
+  // The subscriber has the first POST and does not answer.
+  await responding.promise;
+  isOpen = true;
+  a.signal("SIGTERM");
+  await a.exited;
+  const claimed = await query("SELECT 1 FROM webhook_delivery WHERE state = 'pending' AND next_at > updated_at");
+  expect(claimed).toEqual([]);
+});

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, expect, test } from "vitest";
@@ -38,7 +38,7 @@ const methods = (home: string) => received(home).flatMap(({ method }) => method 
 const paramsOf = (home: string, method: string) => received(home).find((message) => message.method === method)?.params;
 const note = (text: string) => ({ update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text } } });
 
-test("an agent waits for its start, which ends when the session is open, and again when the agent has exited", async () => {
+test("the start of an agent ends when its session opens, and when its process exits", async () => {
   const steps: string[] = [];
   const profile: Partial<AcpProfile> = {
     async waitForStart({ argv }) {
@@ -56,6 +56,22 @@ test("an agent waits for its start, which ends when the session is open, and aga
   const failing = await run({ session: { error: { code: -32_000, message: "no session" } } }, {}, profile);
   expect(failing.result).toMatchObject({ status: "error" });
   expect(steps).toEqual(["start", "end of the start"]);
+});
+
+test("an agent whose task is canceled before its start never starts", async () => {
+  const asked = Promise.withResolvers<void>();
+  const fixture = await open({
+    waitForStart: (_, signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener("abort", () => resolve(() => {}));
+        asked.resolve();
+      }),
+  });
+  const task = await fixture.start(doing());
+  await asked.promise;
+  await fixture.adapter.cancel(task.request.taskId);
+  expect(await task.result).toMatchObject({ status: "error", errorCode: "cancelled" });
+  expect(existsSync(path.join(task.request.directories.home, "received.jsonl"))).toBe(false);
 });
 
 test("the session gets the mode, options, authentication and fields of the profile", async () => {
