@@ -254,7 +254,9 @@ export const serverSettings = {
     .describe("Time for running tasks to end after SIGTERM, in seconds, from 0 to 3600."),
   BRIDGE_IDLE_SECONDS: wholeNumber(0, 86_400)
     .default(300)
-    .describe("Time without an event after which a task on a streaming runtime fails with idle_timeout, in seconds; 0 turns it off."),
+    .describe(
+      "Time without an event and without an open tool call after which a task on a streaming runtime fails with idle_timeout, in seconds; 0 turns it off.",
+    ),
   BRIDGE_APPROVAL_SECONDS: wholeNumber(0, 86_400)
     .default(300)
     .describe("Time after which an undecided approval counts as rejected, in seconds, up to 86400; 0: a task waits without a time limit."),

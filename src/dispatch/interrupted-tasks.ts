@@ -1,9 +1,16 @@
+import type { AdapterEvent } from "#contract";
 import type { Approvals } from "../approvals/approvals.ts";
+import { encodeEventData } from "../events/encode-event-data.ts";
 import { buildFinish } from "../results/build-finish.ts";
 import { failedResult } from "../results/failed-result.ts";
 import type { InterruptedTask } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
+import type { Task } from "../task.ts";
 import type { TaskCancellation } from "./cancel-task.ts";
+import { createOpenCalls } from "./open-calls.ts";
+
+/** Events of an interrupted task that are read at once. */
+const PAGE_SIZE = 1_000;
 
 interface InterruptedTasksOptions {
   store: Store;
@@ -15,10 +22,26 @@ export type InterruptedTasks = ReturnType<typeof createInterruptedTasks>;
 
 /** Creates the functions that end or requeue tasks whose run has ended without storing it, as in a crash. */
 export function createInterruptedTasks({ store, approvals, settle }: InterruptedTasksOptions) {
+  /** Stores the end of each tool call that was open when the run was interrupted. */
+  async function endOpenCalls(task: Task): Promise<void> {
+    const openCalls = createOpenCalls(task.taskId);
+    for (let after = 0; ; ) {
+      const page = await store.readTaskEvents(task.seq, after, PAGE_SIZE, { callbacks: false });
+      for (const { type, data } of page)
+        if (type === "tool.invoked" || type === "tool.completed") openCalls.add({ type, data: JSON.parse(data) } as AdapterEvent);
+      const last = page.at(-1);
+      if (last === undefined) break;
+      after = last.number;
+    }
+    const ends = openCalls.end(() => false).map(({ type, data }) => ({ type, data: encodeEventData(data) }));
+    if (ends.length > 0) await store.appendEventsIfRunning(task, ends);
+  }
+
   /** A stored stop request decides the end of its task. */
   async function endInterrupted(interrupted: readonly InterruptedTask[], reason: string): Promise<void> {
     for (const { task, stop } of interrupted) {
       approvals.adopt(task);
+      if (task.state === "running") await endOpenCalls(task);
       const result = failedResult(stop?.code ?? "bridge_restarted", stop?.reason ?? reason);
       if (task.state === "queued") await settle(await store.finishTaskIfQueued(task, buildFinish(task, result)));
       else if (task.parentSeq === null && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task)))

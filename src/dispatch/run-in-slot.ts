@@ -12,7 +12,7 @@ import type { RunningTasks } from "./running-tasks.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { validateAtStart } from "./validate-dispatch.ts";
 
-interface RunInSlotOptions extends RunOptions {
+interface RunInSlotOptions extends Omit<RunOptions, "isChildToolOpen"> {
   adapters: Pick<AvailableAdapters, "findOnline" | "describeOffline">;
   scheduler: Pick<Scheduler, "addQueued">;
   running: RunningTasks;
@@ -48,7 +48,7 @@ export function createRunInSlot(options: RunInSlotOptions) {
     if (adapter === null) return end(failedResult("adapter_offline", adapters.describeOffline(provider)));
     const rejection = options.checksAtStart ? findRejection(task, adapter) : null;
     if (rejection !== null) return end(rejection);
-    const run = runTask(task, adapter, options);
+    const run = runTask(task, adapter, { ...options, isChildToolOpen: running.isChildToolOpen });
     running.add(run);
     options.onStarted(run);
     metrics.executionsInFlight.inc({ provider });

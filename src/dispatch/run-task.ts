@@ -7,15 +7,17 @@ import type { Metrics } from "../metrics.ts";
 import { decodeFile } from "../requests/dispatch-files.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
 import { buildFinish } from "../results/build-finish.ts";
-import { applyOutputStrategy, awaitsTools } from "../results/output-strategy.ts";
+import { applyOutputStrategy, awaitsTools, type FileState, stateOfOutputFile } from "../results/output-strategy.ts";
 import { storeLongTexts } from "../results/store-long-texts.ts";
 import type { Store } from "../store/store.ts";
-import type { DispatchedFile, StopCode, Task } from "../task.ts";
+import type { DispatchedFile, StopCode, Task, TaskIdentity } from "../task.ts";
 import { type TracedTask, traceFields } from "../trace-context.ts";
 import { readAgentFile, readPromptFiles } from "../workspaces/prompt-files.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { writeWorkspaceFile } from "../workspaces/write-workspace-file.ts";
 import { buildExecutionRequest } from "./build-execution-request.ts";
+import { createLastWarning } from "./last-warning.ts";
+import { createOpenCalls } from "./open-calls.ts";
 import { stopRuntime, toStoppedResult } from "./stop-runtime.ts";
 import { createTaskClocks } from "./task-clocks.ts";
 
@@ -27,8 +29,10 @@ export interface RunOptions {
   metrics: Metrics;
   logger: Logger;
   schemas: SchemaChecker;
-  /** Seconds without an event after which a streaming runtime counts as hung; 0 disables the check. */
+  /** Seconds without an event and without an open tool call after which a streaming runtime counts as hung; 0 disables the check. */
   idleSeconds: number;
+  /** Whether a child task of the task, or of one of its children, has an open tool call. */
+  isChildToolOpen(task: TaskIdentity): boolean;
   /** The trace context for what a task starts; null if it belongs to no trace. */
   runTraceparent(task: TracedTask): string | null;
   /** Time that a stopped runtime may take to end before the task ends without it. */
@@ -53,9 +57,15 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
   let outcome: Outcome | undefined;
   let request: ExecutionRequest | undefined;
   let conversation: Conversation | undefined;
+  const openCalls = createOpenCalls(task.taskId);
+  const lastWarning = createLastWarning();
+  /** The file of the output strategy before the runtime starts. */
+  let outputFile: FileState = null;
+  const isToolOpen = (): boolean => openCalls.hasAny() || options.isChildToolOpen(task);
   const clocks = createTaskClocks({
-    onTimeout: (seconds) => stop("timeout", `The task took longer than ${seconds} s.`),
-    onIdle: (seconds) => stop("idle_timeout", `The runtime emitted no event for ${seconds} s.`),
+    onTimeout: (seconds) => stop("timeout", lastWarning.appendTo(`The task took longer than ${seconds} s.`)),
+    onIdle: (seconds) => stop("idle_timeout", lastWarning.appendTo(`The runtime emitted no event for ${seconds} s.`)),
+    isToolOpen,
   });
   /** Resolves to the result of the runtime, or to undefined when the task is stopped first. */
   const first = Promise.withResolvers<ExecutionResult | undefined>();
@@ -88,6 +98,7 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
       if (task.request.files !== undefined) await writeFiles(task.request.files);
       const directories = workspaces.prepare(task, task.request.metadata?.["cwd"] as string | undefined);
       const { workspace } = directories;
+      outputFile = stateOfOutputFile(task.request.outputStrategy, workspace);
       request = buildExecutionRequest(task, {
         promptFiles: readPromptFiles(workspace),
         agent: readAgentFile(workspace),
@@ -134,8 +145,21 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
       return;
     }
     clocks.touch();
+    openCalls.add(event);
+    lastWarning.add(event);
+    record(event);
+  }
+
+  function record(event: AdapterEvent): void {
     conversation?.add(event);
     eventLog.append(task, event);
+  }
+
+  /** Ends every open call, except those of declared tools, which the caller executes after the task. */
+  function endOpenCalls(result: ExecutionResult): void {
+    const isAwaiting = result.status === "ok" && awaitsTools(result, request?.tools);
+    const waiting = (isAwaiting ? result.outputs?.["toolCalls"] : []) as { toolCallId: string }[];
+    for (const event of openCalls.end((id) => waiting.some(({ toolCallId }) => toolCallId === id))) record(event);
   }
 
   function stop(code: StopCode, reason: string): boolean {
@@ -152,7 +176,7 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     try {
       if (result.status === "ok" && awaitsTools(result, request?.tools)) return result;
       if (result.status === "ok" && workspace !== undefined) {
-        const source = { tenant: task.tenant, workspace, schemas: options.schemas };
+        const source = { tenant: task.tenant, workspace, schemas: options.schemas, fileBefore: outputFile };
         return await applyOutputStrategy(task.request.outputStrategy, result, source);
       }
     } catch (error) {
@@ -168,6 +192,7 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
   /** Stores the end of the task, or returns it to the queue after an interruption of Bridge if the dispatch allows a retry. */
   async function finish(result: ExecutionResult, decided: Outcome): Promise<Task | null> {
     const interrupted = "stop" in decided && INTERRUPTIONS.has(decided.stop);
+    endOpenCalls(result);
     // Hands the buffered events to the store, so that it writes them before the end of the task.
     void eventLog.settle(task);
     if (interrupted && task.request.onInterrupt === "retry" && (await store.requeueTaskIfRunning(task))) return null;
@@ -216,6 +241,8 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
     traceparent,
     /** Whether the task may have child tasks. Only a running task starts some. */
     hasChildren: false,
+    /** Whether the task, or one of its descendants, has an open tool call. */
+    isToolOpen,
     /** Whether the outcome is decided. Nothing new may start on behalf of the task then. */
     get isOver(): boolean {
       return outcome !== undefined;

@@ -1,7 +1,7 @@
 import type { AdapterEvent, ApprovalAnswer, ApprovalQuestion } from "#contract";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { Metrics } from "../metrics.ts";
-import { type Task, taskHandle } from "../task.ts";
+import { type Task, type TaskIdentity, taskHandle } from "../task.ts";
 import type { Run } from "./run-task.ts";
 
 export type RunningTasks = ReturnType<typeof createRunningTasks>;
@@ -67,6 +67,9 @@ export function createRunningTasks({ approvals, metrics }: { approvals: Approval
     find: (handle: string): Run | undefined => runs.get(handle),
     all: (): Run[] => [...runs.values()],
     findParent,
+    /** Whether a child task of a running task, or one of its descendants, has an open tool call. */
+    isChildToolOpen: ({ tenant, taskId }: TaskIdentity): boolean =>
+      [...runs.values()].some((run) => run.task.parentTaskId === taskId && run.task.tenant === tenant && run.isToolOpen()),
     /** For each task number, a promise that resolves when the task's runtime has ended and its TMPDIR is removed. */
     unreleased: unreleased as ReadonlyMap<number, Promise<void>>,
     /**

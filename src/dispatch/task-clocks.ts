@@ -3,8 +3,15 @@ import { type Deadline, isLate, startDeadline } from "../timers/deadline.ts";
 /** Checks per idle limit. If Bridge was suspended, at most one check interval counts as idle time. */
 const CHECKS_PER_LIMIT = 8;
 
+interface TaskClocksOptions {
+  onTimeout(seconds: number): void;
+  onIdle(seconds: number): void;
+  /** Whether a tool call is open. The runtime is not idle while its tool works, and a tool can be silent for any time. */
+  isToolOpen(): boolean;
+}
+
 /** Creates the timeout clock and the idle clock of a running task. Both start with `start`. */
-export function createTaskClocks({ onTimeout, onIdle }: { onTimeout(seconds: number): void; onIdle(seconds: number): void }) {
+export function createTaskClocks({ onTimeout, onIdle, isToolOpen }: TaskClocksOptions) {
   const startedAt = performance.now();
   const pauses = new Set<object>();
   let limits = { timeoutSeconds: Number.POSITIVE_INFINITY, idleSeconds: 0 };
@@ -43,7 +50,7 @@ export function createTaskClocks({ onTimeout, onIdle }: { onTimeout(seconds: num
   function checkIdle(limitMs: number, dueAt: number): void {
     const now = performance.now();
     if (isLate(dueAt)) idleSince = Math.min(idleSince + now - dueAt, now);
-    else if (now - idleSince >= limitMs) {
+    else if (now - idleSince >= limitMs && !isToolOpen()) {
       // Timers run before the reads of their event-loop turn. The setImmediate lets pending output be read first.
       lastCheck = setImmediate(() => {
         if (performance.now() - idleSince >= limitMs) onIdle(limitMs / 1000);

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { type BigIntStats, statSync } from "node:fs";
 import path from "node:path";
 import { readFileInside } from "@hak2i/nofollow-fs";
 import type { ExecutionResult, NormalizedTool, OutputStrategy } from "#contract";
@@ -19,24 +20,41 @@ export function outputInstructions(strategy: OutputStrategy): string | undefined
   }
 }
 
+/** The state of a file, which every write changes; null if the file does not exist. */
+export type FileState = Pick<BigIntStats, "ino" | "size" | "ctimeNs"> | null;
+
+/** Returns the state of the file of a file output; null for other strategies. */
+export function stateOfOutputFile(strategy: OutputStrategy, workspace: string): FileState {
+  if (strategy.type !== "file") return null;
+  try {
+    return statSync(path.resolve(workspace, strategy.path), { bigint: true });
+  } catch {
+    return null;
+  }
+}
+
 /** The origin of a result, and the checker of its schema. */
 export interface OutputSource {
   tenant: string;
   workspace: string;
   schemas: SchemaChecker;
+  /** The state of the file of a file output before the runtime started. */
+  fileBefore: FileState;
 }
 
 /** Converts a successful result to the form that the dispatch asks for. If that fails, returns an error result with the reason. */
 export async function applyOutputStrategy(
   strategy: OutputStrategy,
   result: ExecutionResult,
-  { tenant, workspace, schemas }: OutputSource,
+  { tenant, workspace, schemas, fileBefore }: OutputSource,
 ): Promise<ExecutionResult> {
   switch (strategy.type) {
     case "stream":
       return result;
     case "file":
-      return readFileOutput(strategy.path, result, workspace);
+      return isSameFile(fileBefore, stateOfOutputFile(strategy, workspace))
+        ? createInvalidOutput(result, `The runtime did not write the file ${strategy.path}. Its content is from before the task.`)
+        : readFileOutput(strategy.path, result, workspace);
     case "structured":
       return readObjectOutput(await schemas.findObject(tenant, strategy.schema, result), result);
   }
@@ -50,6 +68,11 @@ export function awaitsTools({ outputs = {} }: ExecutionResult, tools: readonly N
   const { toolCalls, ...others } = outputs;
   if (!Array.isArray(toolCalls) || toolCalls.length === 0 || Object.keys(others).length > 0) return false;
   return toolCalls.every((call: { toolName?: unknown } | null) => tools.some(({ name }) => name === call?.toolName));
+}
+
+/** Compares what every write changes, instead of times, because clocks can be set back. */
+function isSameFile(before: FileState, after: FileState): boolean {
+  return before !== null && before.ino === after?.ino && before.size === after.size && before.ctimeNs === after.ctimeNs;
 }
 
 function readFileOutput(relative: string, result: ExecutionResult, workspace: string): ExecutionResult {

@@ -138,8 +138,9 @@ describe("a pending approval", () => {
     await dispatcher.cancel("default", "t1");
     await dispatcher.waitForEnd(task, 60_000);
     expect(answers).toEqual([{ decision: "reject", reason: "The task was canceled." }]);
-    expect(eventsOf("t1").slice(-2)).toMatchObject([
+    expect(eventsOf("t1").slice(-3)).toMatchObject([
       { type: "tool.approval_resolved", data: { decision: "reject", by: "bridge", reason: "The task was canceled." } },
+      { type: "tool.completed", data: { isError: true } },
       { type: "execution.failed", data: { errorCode: "cancelled" } },
     ]);
     await expect(approvals.decide("default", approval?.approvalId ?? "", yes)).rejects.toMatchObject({ code: "already_decided" });

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -330,7 +331,12 @@ describe("events of an adapter", () => {
     const engine = await startEngine([{ ...adapter, onEvent }]);
     const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t1" }), caller);
     await engine.dispatcher.waitForEnd(task, 60_000);
-    expect(engine.eventsOf("t1").map(({ type }) => type)).toEqual(["execution.started", "tool.invoked", "execution.completed"]);
+    expect(engine.eventsOf("t1").map(({ type }) => type)).toEqual([
+      "execution.started",
+      "tool.invoked",
+      "tool.completed",
+      "execution.completed",
+    ]);
     expect(await count(engine.metrics.eventsDropped)).toBe(6);
   });
 });
@@ -406,6 +412,36 @@ describe("a restart", () => {
       type === "execution.progress" ? data : type,
     );
     expect(stored).toEqual(["execution.started", '{"step":"held"}', '{"restarted":true}', "assistant.text", "execution.completed"]);
+  });
+
+  test("ends the tool calls that were open in the interrupted run, once, before the task ends or runs again", async () => {
+    const started: string[] = [];
+    const run: Run = async ({ taskId }, emit, signal) => {
+      emit("tool.invoked", { toolCallId: "1", toolName: "shell", input: {} });
+      emit("tool.completed", { toolCallId: "1", toolName: "shell", output: "", isError: false });
+      emit("tool.invoked", { toolCallId: "2", toolName: "shell", input: {} });
+      started.push(taskId);
+      await once(signal, "abort");
+      return {};
+    };
+    const first = await startEngine([createInMemoryAdapter({ run })], { maxConcurrent: () => 2 });
+    await first.dispatcher.admitTask(newDispatch({ taskId: "fails" }), caller);
+    await first.dispatcher.admitTask(newDispatch({ taskId: "retries", request: { onInterrupt: "retry" } }), caller);
+    await vi.waitFor(() => expect(started).toHaveLength(2));
+    await first.stop();
+
+    const second = await startEngine([createInMemoryAdapter()], { dataDir: first.dataDir });
+    for (const taskId of ["fails", "retries"]) {
+      const task = await second.store.findTask("default", taskId);
+      await second.dispatcher.waitForEnd(task as never, 60_000);
+      const stored = await second.store.readTaskEvents(task?.seq ?? 0, 0, 100, { callbacks: false });
+      const ends = stored.filter(({ type }) => type === "tool.completed").map(({ data }) => JSON.parse(data));
+      expect(ends).toMatchObject([
+        { toolCallId: "1", isError: false },
+        { toolCallId: "2", toolName: "shell", isError: true },
+      ]);
+      expect(stored.at(-1)?.type).toBe(taskId === "fails" ? "execution.failed" : "execution.completed");
+    }
   });
 
   test("ends the queued tasks of an adapter that is no longer loaded", async () => {

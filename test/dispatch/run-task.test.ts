@@ -4,6 +4,7 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test, vi } from "vitest";
 import type { AdapterConfig, ExecutionAdapter, ExecutionResult, OutputStrategy } from "#contract";
+import type { TaskRequest } from "../../src/task.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
 import { scaled } from "../harness/machine.ts";
 import { caller, endOf, newDispatch, startEngine } from "./engine.ts";
@@ -169,6 +170,172 @@ describe("the conversation of a task ends with the assistant's message", () => {
     ];
     expect(await endWith(async () => ({ output: "Done.", conversationMessages }))).toMatchObject({ messages: [assistantMessage("Own.")] });
   });
+});
+
+describe("a tool call whose end the runtime does not report", () => {
+  const call = { toolCallId: "1", toolName: "shell", input: {} };
+  const noEnd = {
+    type: "tool.completed",
+    data: {
+      toolCallId: "1",
+      toolName: "shell",
+      output: "The task ended before the runtime reported the end of this call.",
+      isError: true,
+    },
+  };
+  const hang: Run = async (_request, emit, signal) => {
+    emit("tool.invoked", call);
+    await once(signal, "abort");
+    // Too late: the end of the task is decided.
+    emit("tool.completed", { toolCallId: "1", toolName: "shell", output: "killed", isError: true });
+    return {};
+  };
+
+  test.each<[string, Run, Partial<TaskRequest>, "failed" | "completed"]>([
+    ["a timeout", hang, { timeoutSeconds: 1 }, "failed"],
+    [
+      "a failure",
+      async (_request, emit) => {
+        emit("tool.invoked", call);
+        return { status: "error", errorCode: "runtime_crashed", error: "It crashed." };
+      },
+      {},
+      "failed",
+    ],
+    [
+      "a bug of the adapter",
+      async (_request, emit) => {
+        emit("tool.invoked", call);
+        return fail("a bug");
+      },
+      {},
+      "failed",
+    ],
+    [
+      "a success",
+      async (_request, emit) => {
+        emit("tool.invoked", call);
+        return { output: "Done." };
+      },
+      {},
+      "completed",
+    ],
+  ])("ends after %s, before the end of the task", async (_, run, request, state) => {
+    const engine = await startEngine([createInMemoryAdapter({ run })]);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t", request }), caller);
+    const ended = await endOf(engine, task);
+    expect(ended.state).toBe(state);
+    expect(engine.eventsOf("t").slice(1, -1)).toEqual([{ type: "tool.invoked", data: call }, noEnd]);
+    expect(ended.result?.conversationMessages).toContainEqual({ role: "tool", toolCallId: "1", content: noEnd.data.output });
+  });
+
+  test("ends after a cancellation", async () => {
+    const engine = await startEngine([createInMemoryAdapter({ run: hang })]);
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t" }), caller);
+    await vi.waitFor(() => expect(engine.eventsOf("t")).toHaveLength(2));
+    await engine.dispatcher.cancel("default", "t");
+    expect((await endOf(engine, task)).state).toBe("cancelled");
+    expect(engine.eventsOf("t").slice(1, -1)).toEqual([{ type: "tool.invoked", data: call }, noEnd]);
+  });
+
+  test("ends before the task runs again after an interruption of Bridge", async () => {
+    const engine = await startEngine([createInMemoryAdapter({ run: hang })]);
+    await engine.dispatcher.admitTask(newDispatch({ taskId: "t", request: { onInterrupt: "retry" } }), caller);
+    await vi.waitFor(() => expect(engine.eventsOf("t")).toHaveLength(2));
+    await engine.dispatcher.drain();
+    await vi.waitFor(() => expect(engine.eventsOf("t").slice(1, 3)).toEqual([{ type: "tool.invoked", data: call }, noEnd]));
+  });
+
+  test("stays open if the caller executes the call after the task", async () => {
+    const run: Run = async (_request, emit) => {
+      emit("tool.invoked", { ...call, toolName: "ask_user" });
+      emit("tool.invoked", { ...call, toolCallId: "2" });
+      return { outputs: { toolCalls: [{ toolCallId: "1", toolName: "ask_user", input: {} }] } };
+    };
+    const engine = await startEngine([createInMemoryAdapter({ run })]);
+    const tools = [{ name: "ask_user", description: "Asks.", inputSchema: { type: "object" } }];
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ taskId: "t", request: { tools } }), caller);
+    await endOf(engine, task);
+    expect(engine.eventsOf("t").slice(3, -1)).toEqual([{ ...noEnd, data: { ...noEnd.data, toolCallId: "2" } }]);
+  });
+});
+
+describe("a runtime that is silent", () => {
+  const idleSeconds = scaled(100) / 1000;
+
+  test.each([
+    ["in a tool call", (ask: (provider: string) => Promise<ExecutionResult>) => ask("memory"), "memory"],
+    ["while a child task is in a tool call", async (ask: (provider: string) => Promise<ExecutionResult>) => ask("memory"), "top"],
+  ])("%s is not idle", async (_, relay, provider) => {
+    let idleChecks = 0;
+    const run: Run = async (_request, emit, signal) => {
+      emit("tool.invoked", { toolCallId: "1", toolName: "shell", input: {} });
+      // A second task that is really idle shows that the limit has passed several times.
+      while (idleChecks < 3 && !signal.aborted) await delay(1);
+      emit("tool.completed", { toolCallId: "1", toolName: "shell", output: "built", isError: false });
+      return { output: "Built." };
+    };
+    const idle = createInMemoryAdapter({ provider: "idle", run: untilCancelled });
+    const engine = await startEngine(
+      [composite("top", async (ask) => ({ output: (await relay(ask)).output ?? "" })), createInMemoryAdapter({ run }), idle],
+      { idleSeconds },
+    );
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ provider }), caller);
+    for (; idleChecks < 3; idleChecks += 1) {
+      const { task: silent } = await engine.dispatcher.admitTask(newDispatch({ provider: "idle" }), caller);
+      expect((await endOf(engine, silent)).result?.errorCode).toBe("idle_timeout");
+    }
+    expect(await endOf(engine, task)).toMatchObject({ state: "completed", result: { output: "Built." } });
+  });
+
+  test("in a tool call ends with the timeout of the task, which names the last warning", async () => {
+    const run: Run = async (_request, emit, signal) => {
+      emit("tool.invoked", { toolCallId: "1", toolName: "shell", input: {} });
+      emit("execution.progress", { warning: "Reconnecting... 1/5 (429 Too Many Requests)" });
+      await once(signal, "abort");
+      return {};
+    };
+    const engine = await startEngine([createInMemoryAdapter({ run })], { idleSeconds });
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ request: { timeoutSeconds: 1 } }), caller);
+    expect((await endOf(engine, task)).result).toMatchObject({
+      errorCode: "timeout",
+      error: "The task took longer than 1 s. The last warning of the runtime: Reconnecting... 1/5 (429 Too Many Requests)",
+    });
+  });
+
+  test("after a tool call has ended is idle, and a warning from before the call is not its reason", async () => {
+    const run: Run = async (_request, emit, signal) => {
+      emit("execution.progress", { warning: "Unknown model." });
+      emit("tool.invoked", { toolCallId: "1", toolName: "shell", input: {} });
+      emit("tool.completed", { toolCallId: "1", toolName: "shell", output: "", isError: false });
+      await once(signal, "abort");
+      return {};
+    };
+    const engine = await startEngine([createInMemoryAdapter({ run })], { idleSeconds });
+    const { task } = await engine.dispatcher.admitTask(newDispatch(), caller);
+    expect((await endOf(engine, task)).result).toMatchObject({
+      errorCode: "idle_timeout",
+      error: `The runtime emitted no event for ${idleSeconds} s.`,
+    });
+  });
+});
+
+test("a file output that the task did not write is output_invalid, and one that it wrote is the output", async () => {
+  const run: Run = async ({ directories, message }) => {
+    if (message.startsWith("write")) await writeFile(path.join(directories.workspace, "r.md"), "Report of Monday");
+    return { output: "There is no report today." };
+  };
+  const engine = await startEngine([createInMemoryAdapter({ run })]);
+  const outputStrategy = { type: "file", path: "r.md" } as const;
+  const results = [];
+  for (const message of ["write", "look"]) {
+    const { task } = await engine.dispatcher.admitTask(newDispatch({ request: { message, outputStrategy } }), caller);
+    results.push((await endOf(engine, task)).result);
+  }
+  expect(results).toMatchObject([
+    { status: "ok", output: "Report of Monday" },
+    { status: "error", errorCode: "output_invalid", output: "There is no report today." },
+  ]);
 });
 
 test("a cost has no digits that binary fractions add", async () => {

@@ -12,11 +12,12 @@ afterEach(() => vi.useRealTimers());
 /** Duration of a suspension of Bridge: time passes and no timer runs. */
 let pausedMs = 0;
 
-function start(timeoutSeconds = 10, idleSeconds = 3) {
+function start(timeoutSeconds = 10, idleSeconds = 3, isToolOpen = () => false) {
   const reported: string[] = [];
   const clocks = createTaskClocks({
     onTimeout: (seconds) => reported.push(`timeout ${seconds}`),
     onIdle: (seconds) => reported.push(`idle ${seconds}`),
+    isToolOpen,
   });
   clocks.start({ timeoutSeconds, idleSeconds });
   return { clocks, reported };
@@ -139,4 +140,30 @@ test("a task that may have ended while Bridge was suspended gets one second more
   expect(reported).toEqual([]);
   pass(0.1);
   expect(reported).toEqual(["timeout 10"]);
+});
+
+test("silence during an open tool call is not idle time, and the timeout still applies", () => {
+  let isOpen = true;
+  const { clocks, reported } = start(100, 3, () => isOpen);
+  pass(50);
+  expect(reported).toEqual([]);
+  isOpen = false;
+  clocks.touch();
+  pass(2.9);
+  expect(reported).toEqual([]);
+  isOpen = true;
+  pass(47.1);
+  read();
+  expect(reported).toEqual(["timeout 100"]);
+});
+
+test("after an open tool call has ended, the idle limit applies again", () => {
+  let isOpen = true;
+  const { clocks, reported } = start(100, 3, () => isOpen);
+  pass(50);
+  isOpen = false;
+  clocks.touch();
+  pass(3);
+  read();
+  expect(reported).toEqual(["idle 3"]);
 });

@@ -1,15 +1,20 @@
 import { createHash } from "node:crypto";
-import { symlink, writeFile } from "node:fs/promises";
+import { symlink, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { ExecutionResult } from "#contract";
 import { createSchemaChecker } from "../../src/requests/schema-checker.ts";
-import { applyOutputStrategy, type OutputSource, outputInstructions } from "../../src/results/output-strategy.ts";
+import { applyOutputStrategy, type OutputSource, outputInstructions, stateOfOutputFile } from "../../src/results/output-strategy.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const schemas = createSchemaChecker();
 afterAll(() => schemas.close());
-const source = (workspace: string): OutputSource => ({ tenant: "default", workspace, schemas });
+const source = (workspace: string, fileBefore: OutputSource["fileBefore"] = null): OutputSource => ({
+  tenant: "default",
+  workspace,
+  schemas,
+  fileBefore,
+});
 const ok = (fields: Partial<ExecutionResult> = {}): ExecutionResult => ({ status: "ok", durationMs: 1, connection: "cli", ...fields });
 
 test("only file and structured outputs add instructions for the runtime", () => {
@@ -86,4 +91,36 @@ describe("a file output", () => {
       expect(JSON.stringify(result)).not.toContain("secret");
     }
   });
+
+  test("is output_invalid if the file is from before the task", async () => {
+    const workspace = await temporaryDirectory();
+    const strategy = { type: "file", path: "r.md" } as const;
+    await writeFile(path.join(workspace, "r.md"), "Report of Monday");
+    const before = stateOfOutputFile(strategy, workspace);
+    expect(await applyOutputStrategy(strategy, ok({ output: "There is no report today." }), source(workspace, before))).toEqual({
+      ...ok({ output: "There is no report today." }),
+      status: "error",
+      errorCode: "output_invalid",
+      error: "The runtime did not write the file r.md. Its content is from before the task.",
+    });
+  });
+
+  test("is the file if the task wrote the same content again, even with an old modification time", async () => {
+    const workspace = await temporaryDirectory();
+    const strategy = { type: "file", path: "r.md" } as const;
+    const file = path.join(workspace, "r.md");
+    await writeFile(file, "Report of Monday");
+    const before = stateOfOutputFile(strategy, workspace);
+    // The change time has the resolution of a kernel tick.
+    while (isEqual(before, stateOfOutputFile(strategy, workspace))) {
+      await writeFile(file, "Report of Monday");
+      await utimes(file, 0, 0);
+    }
+    expect(await applyOutputStrategy(strategy, ok(), source(workspace, before))).toMatchObject({
+      status: "ok",
+      output: "Report of Monday",
+    });
+  });
 });
+
+const isEqual = (a: OutputSource["fileBefore"], b: OutputSource["fileBefore"]): boolean => a?.ctimeNs === b?.ctimeNs;
