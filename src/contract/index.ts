@@ -3,6 +3,7 @@ export * from "./adapter.ts";
 export * from "./catalog.ts";
 export * from "./conversation.ts";
 export * from "./events.ts";
+export * from "./exact-json.ts";
 export * from "./execution.ts";
 export * from "./input.ts";
 export * from "./managers.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { BridgeError } from "../errors.ts";
-import { parseJson } from "../http/wire/parse-json.ts";
+import { parseJson } from "../requests/parse-json.ts";
 
 /** Why a frame is not a valid request. */
 export type EnvelopeFault = "malformed-envelope" | "empty-envelope" | "missing-op" | "invalid-request";
@@ -25,7 +25,7 @@ const MAX_ATTRIBUTE_LENGTH = 256;
 export function parseEnvelope({ bytes, isBinary }: Frame): Envelope {
   if (isBinary) return toFault("malformed-envelope");
   const envelope = parseValue(bytes);
-  if (envelope instanceof BridgeError) return toFault(envelope);
+  if (envelope instanceof BridgeError) return { ...toFault(envelope), ...findRequestId(bytes, envelope) };
   if (!isObject(envelope)) return toFault(bytes.toString().trim() === "" ? "empty-envelope" : "malformed-envelope");
   const { requestId = "", op, payload, meta } = envelope;
   if (typeof requestId !== "string") return toFault("malformed-envelope");
@@ -40,13 +40,28 @@ export const truncate = (text: string): string => text.slice(0, MAX_ATTRIBUTE_LE
 
 const toFault = (fault: EnvelopeFault | BridgeError): Envelope => ({ requestId: randomUUID(), attributes: {}, fault });
 
-/** Returns the parsed value, the error of a frame with too many values, or undefined for malformed JSON. */
+/** Returns the parsed value, the error of a frame with too many values or with a value that is lost, or undefined for malformed JSON. */
 function parseValue(bytes: Buffer): unknown {
   try {
     return parseJson(bytes);
   } catch (error) {
-    return error instanceof BridgeError && error.code === "too_large" ? error : undefined;
+    if (!(error instanceof BridgeError)) return undefined;
+    if (error.code === "too_large") return error;
+    if (error.errors.length === 0) return undefined;
+    // Paths of errors begin in the payload.
+    const errors = error.errors.map(({ path, message }) => ({ path: path.replace(/^payload\./, ""), message }));
+    return new BridgeError(error.code, error.message, { errors });
   }
+}
+
+/** The `requestId` of a frame that is JSON but loses a value. */
+function findRequestId(bytes: Buffer, { errors }: BridgeError): { requestId?: string } {
+  // Frames with too many values are not parsed.
+  if (errors.length === 0) return {};
+  const envelope: unknown = JSON.parse(bytes.toString());
+  return isObject(envelope) && typeof envelope["requestId"] === "string" && envelope["requestId"] !== ""
+    ? { requestId: envelope["requestId"] }
+    : {};
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,6 +1,6 @@
 import { BridgeError } from "../../src/errors.ts";
-import { parseJson } from "../../src/http/wire/parse-json.ts";
 import { createDispatchParser } from "../../src/requests/parse-dispatch.ts";
+import { parseJson } from "../../src/requests/parse-json.ts";
 
 /** A dispatch that is expensive to process. */
 export interface HostileBody {
@@ -25,6 +25,7 @@ export function makeHostileBodies(): HostileBody[] {
     "message and stdin of emoji": `"stdin":"${"🙂".repeat(1_000_000)}","message":"${"🙂".repeat(1_000_000)}"`,
     "50,000 numbers": metadata(list(FULL, () => "0")),
     "50,000 numbers of 160 digits": metadata(list(FULL, (index) => `0.${String(index).padEnd(160, "7")}`)),
+    "50,000 integers of 160 digits": metadata(list(FULL, (index) => String(index + 1).padEnd(160, "0"))),
     "50,000 texts": metadata(list(FULL, (index) => `"${String(index).padEnd(160, "x")}"`)),
     "50,000 empty objects": metadata(list(FULL, () => "{}")),
     "50,000 empty arrays": metadata(list(FULL, () => "[]")),
@@ -37,6 +38,8 @@ export function makeHostileBodies(): HostileBody[] {
     "100 files of base64": `"files":${list(100, (index) => `{"path":"${index}","encoding":"base64","content":"${"AAAA".repeat(3000)}"}`)}`,
   };
   const refused = {
+    "50,000 numbers and one that changes": metadata(`[${keys(FULL, (index) => String(index + 1).padEnd(160, "0"))},9007199254740993]`),
+    "50,000 keys, the last one repeated": `"metadata":{${keys(FULL, (index) => `"${hash(index % (FULL - 1))}${"k".repeat(140)}":1`)}}`,
     "50,000 unknown fields": keys(FULL, (index) => `"${hash(index)}${"k".repeat(140)}":1`),
     "a field of 8 MB": `"${"k".repeat(BODY_LIMIT_BYTES - 1000)}":1`,
     "50,000 tools": `"tools":${list(FULL, () => '"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"')}`,

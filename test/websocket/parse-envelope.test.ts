@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MAX_JSON_VALUES } from "../../src/http/wire/parse-json.ts";
+import { MAX_JSON_VALUES } from "../../src/requests/parse-json.ts";
 import { parseEnvelope } from "../../src/websocket/parse-envelope.ts";
 
 const read = (text: string, isBinary = false) => parseEnvelope({ bytes: Buffer.from(text), isBinary });
@@ -41,6 +41,16 @@ describe("invalid frames", () => {
   test("a frame with too many JSON values is rejected without parsing it", () => {
     const { fault } = read(`{"requestId":"mine","op":"a.b","payload":{"a":[${"0,".repeat(MAX_JSON_VALUES)}0]}}`);
     expect(fault).toMatchObject({ code: "too_large", message: expect.stringContaining(String(MAX_JSON_VALUES)) });
+  });
+
+  test("a number that would change and a repeated field are reported with the requestId and their paths in the payload", () => {
+    const frame = (payload: string) => read(`{"requestId":"mine","op":"a.b","payload":${payload}}`);
+    expect(frame('{"metadata":{"order":653247040368672769}}')).toMatchObject({
+      requestId: "mine",
+      fault: { code: "invalid_request", errors: [{ path: "metadata.order" }] },
+    });
+    expect(frame('{"a":1,"a":2}')).toMatchObject({ requestId: "mine", fault: { errors: [{ path: "a" }] } });
+    expect(read('{"op":"a","op":"b"}')).toMatchObject({ requestId: expect.stringMatching(UUID), fault: { errors: [{ path: "op" }] } });
   });
 
   test("the fault keeps the requestId if there is one", () => {

@@ -1,6 +1,6 @@
 import type { FastifyDynamicSwaggerOptions } from "@fastify/swagger";
 import { MAX_JSON_DEPTH } from "../../requests/canonical-json.ts";
-import { MAX_JSON_VALUES } from "../wire/parse-json.ts";
+import { MAX_JSON_VALUES } from "../../requests/parse-json.ts";
 import { PROBLEM_TYPE } from "../wire/problem.ts";
 import { responseHeaders } from "../wire/response-headers.ts";
 import { webhooks } from "./callback-webhook.ts";
@@ -10,6 +10,8 @@ const DESCRIPTION = `One durable HTTP endpoint in front of every AI-agent runtim
 Dispatch a task with \`POST /api/v2/dispatch\`, follow its events, and read its result or receive it as a callback.
 
 **Limits.** A request body can have at most ${MAX_JSON_VALUES} JSON values (the body itself, each member of an object, each element of an array; 413 \`too_large\`), nested at most ${MAX_JSON_DEPTH} levels deep (400 \`invalid_request\`). BRIDGE_BODY_LIMIT limits its size in bytes (413 \`too_large\`).
+
+**Numbers.** A request with an integer that a double cannot hold exactly, a number beyond the range of a double, or a member that appears twice in its object is rejected (400 \`invalid_request\`). Send such a number as a string. Numbers of runtimes, such as those in \`outputs\` and in event data, keep all their digits and can exceed 2^53.
 
 **Compatibility.** Later versions can add response fields, error codes and event types. Ignore unknown ones.`;
 

@@ -4,10 +4,10 @@ import type { Logger } from "pino";
 import type { Principal } from "../../access/principal.ts";
 import type { Config } from "../../config/config.ts";
 import { BridgeError } from "../../errors.ts";
+import { parseJson } from "../../requests/parse-json.ts";
 import { registerApiDocs } from "../openapi/api-docs.ts";
 import { handleClientError } from "../wire/client-errors.ts";
 import type { ClientMemory } from "../wire/client-memory.ts";
-import { parseJson } from "../wire/parse-json.ts";
 import { sendProblem } from "../wire/problem.ts";
 import { chooseRequestId } from "../wire/request-id.ts";
 import { isWebSocketUpgrade } from "../wire/websocket-upgrade.ts";
@@ -162,6 +162,9 @@ function acceptOnlyJson(app: FastifyInstance): void {
       const { "content-encoding": encoding = "identity" } = request.headers;
       if (encoding.toLowerCase() !== "identity")
         throw new BridgeError("unsupported_media_type", "Content-Encoding is not supported. Send the body without it.");
+      const charset = findCharset(request.headers["content-type"] ?? "");
+      if (charset !== null && !/^utf-?8$/i.test(charset))
+        throw new BridgeError("unsupported_media_type", `The charset ${JSON.stringify(charset)} is not supported. Send the body as UTF-8.`);
       const { length } = bytes;
       const body = length === 0 ? undefined : parseJson(bytes as Buffer);
       freeBytes(bytes as Buffer<ArrayBuffer>);
@@ -173,6 +176,13 @@ function acceptOnlyJson(app: FastifyInstance): void {
     }
   });
 }
+
+/** Returns the charset that a media type declares; null if it declares none. */
+const findCharset = (contentType: string): string | null =>
+  /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;]*))/i
+    .exec(contentType)
+    ?.slice(1)
+    .find((value) => value !== undefined) ?? null;
 
 /** Frees the memory at once, because the garbage collector can take longer than Bridge takes to store what the body contains. */
 function freeBytes({ buffer, byteLength }: Buffer<ArrayBuffer>): void {

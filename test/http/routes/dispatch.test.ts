@@ -49,6 +49,37 @@ describe("accepting", () => {
   });
 });
 
+describe("numbers and names", () => {
+  const post = (fields: string) =>
+    bridge.call("POST", "/api/v2/dispatch", { body: `{"provider":"memory","agentId":"writer","message":"x",${fields}}` });
+
+  test("two ids that a double cannot distinguish are rejected, so they are never one task", async () => {
+    for (const order of ["653247040368672769", "653247040368672770"]) {
+      const refused = await post(`"taskId":"big-1","metadata":{"order":${order}}`);
+      expectProblem(refused, "invalid_request");
+      expect(refused.body.errors).toEqual([{ path: "metadata.order", message: expect.stringContaining(order) }]);
+    }
+    expect((await task("big-1")).status).toBe(404);
+    const [one, other] = [
+      await post('"taskId":"big-1","metadata":{"order":"653247040368672769"}'),
+      await post('"taskId":"big-1","metadata":{"order":"653247040368672770"}'),
+    ];
+    expect([one.status, other.status]).toEqual([202, 409]);
+  });
+
+  test("a number of a schema or of labels that would change is rejected", async () => {
+    const schema = await post('"outputSchema":{"properties":{"id":{"enum":[653247040368672768]}}}');
+    expect(schema.body.errors).toMatchObject([{ path: "outputSchema.properties.id.enum.0" }]);
+    expect((await post('"labels":{"a":1e999}')).body.errors).toMatchObject([{ path: "labels.a" }]);
+  });
+
+  test("a field that appears twice is rejected", async () => {
+    const refused = await post('"profile":"inspect","metadata":{},"profile":"modify"');
+    expectProblem(refused, "invalid_request");
+    expect(refused.body.errors).toEqual([{ path: "profile", message: "appears more than once in its object; send it once" }]);
+  });
+});
+
 describe("a repeated dispatch", () => {
   test("a repeated dispatch returns the existing task, however the JSON is formatted", async () => {
     const taskId = randomUUID();

@@ -176,12 +176,22 @@ describe("bodies", () => {
     ["application/json", `"${"x".repeat(1023)}"`, 413, "too_large"],
     ["application/json", "\ufeff{}", 400, "invalid_request"],
     ["application/json", Buffer.from('"\xe4"', "latin1"), 400, "invalid_request"],
-    ["application/json; charset=latin1", Buffer.from('"\xe4"', "latin1"), 400, "invalid_request"],
+    ["application/json; charset=latin1", Buffer.from('"\xe4"', "latin1"), 415, "unsupported_media_type"],
+    ["application/json; charset=ISO-8859-1", "{}", 415, "unsupported_media_type"],
+    ['application/json;charset="utf-16"', "{}", 415, "unsupported_media_type"],
   ])("the body %s with %s results in %i", async (type, body, status, code) => {
     const { url } = await startServer();
     const refused = await send(`${url}/api/echo`, { method: "POST", body, headers: { "content-type": type } });
     expect(refused.status).toBe(status);
     expectProblem(refused, code as "too_large");
+  });
+
+  test("a body may declare UTF-8", async () => {
+    const { url } = await startServer();
+    for (const charset of ["utf-8", "UTF8", '"utf-8"', "utf-8; profile=x"]) {
+      const headers = { "content-type": `application/json; charset=${charset}` };
+      expect((await send(`${url}/api/echo`, { method: "POST", body: "{}", headers })).status).toBe(200);
+    }
   });
 
   test("a body with Content-Encoding results in 415", async () => {
