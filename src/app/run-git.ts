@@ -11,10 +11,16 @@ const KILL_AFTER_MS = 100;
 /** Creates the function that starts git like the program of an agent: in the sandbox, and without Bridge's environment. */
 export const createRunGit =
   ({ environment, sandbox }: { environment: Environment; sandbox: Sandbox | null }): RunGit =>
-  ({ argv, env, workspace, scratch, stdoutBytes, onLine, signal }) =>
-    runProcess({
-      ...{ argv, sandbox, onLine, signal, input: "", taskId: MARKER },
+  async ({ argv, env, workspace, scratch, stdoutBytes, signal }) => {
+    const lines: string[] = [];
+    const end = await runProcess({
+      ...{ argv, sandbox, signal, input: "", taskId: MARKER },
+      // Files and their names need not be UTF-8.
+      encoding: "latin1",
+      onLine: (line, ended) => lines.push(ended ? `${line}\n` : line),
       env: { ...env, PATH: environment["PATH"] ?? "" },
       ...{ cwd: scratch, tmp: scratch, home: scratch, workspace },
       limits: { stdoutBytes, lineBytes: stdoutBytes, killAfterMs: KILL_AFTER_MS },
     });
+    return { ...end, stdout: Buffer.from(lines.join(""), "latin1") };
+  };

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
 import { type BigIntStats, statSync } from "node:fs";
 import path from "node:path";
@@ -85,7 +86,10 @@ function readFileOutput(relative: string, result: ExecutionResult, workspace: st
   }
   const { content } = file;
   const sha256 = hash("sha256", content);
-  return { ...result, output: content.toString("utf8"), outputs: { path: relative, bytes: content.length, sha256 } };
+  const outputs = { path: relative, bytes: content.length, sha256 };
+  // Text would lose the bytes that are not UTF-8.
+  if (!isUtf8(content)) return { ...result, output: content.toString("base64"), outputs: { ...outputs, encoding: "base64" } };
+  return { ...result, output: content.toString("utf8"), outputs };
 }
 
 /** `output` becomes the JSON text of the object only. The conversation keeps the text around it. */

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { holdInside, readFileInside } from "@hak2i/nofollow-fs";
@@ -33,9 +34,17 @@ export type RunGit = (options: {
   /** The only other directory that git may write to. */
   scratch: string;
   stdoutBytes: number;
-  onLine(line: string, ended: boolean): void;
   signal: AbortSignal;
-}) => Promise<{ spawnError: string | null; exitCode: number | null; aborted: boolean; limit: string | null }>;
+}) => Promise<GitEnd>;
+
+/** How git ended, and its output, which contains the bytes of files. */
+interface GitEnd {
+  spawnError: string | null;
+  exitCode: number | null;
+  aborted: boolean;
+  limit: string | null;
+  stdout: Buffer;
+}
 
 /** Options of `diffWorkTree`. */
 export interface DiffOptions {
@@ -64,9 +73,9 @@ export async function diffWorkTree({ workspace, directory, commit, scratch, runG
   const env = createEnvironment(gitDirectory, workTree);
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(limits.ms)]);
 
-  async function git(args: readonly string[], onLine: (line: string, ended: boolean) => void = () => {}) {
+  async function git(args: readonly string[]): Promise<GitEnd> {
     const argv = ["/bin/sh", "-c", START_GIT, String(limits.memoryKib), "-C", workTree, ...createSettings(limits.fileBytes), ...args];
-    const end = await runGit({ argv, env, workspace, scratch, stdoutBytes: limits.bytes, onLine, signal: deadline });
+    const end = await runGit({ argv, env, workspace, scratch, stdoutBytes: limits.bytes, signal: deadline });
     signal.throwIfAborted();
     if (end.spawnError !== null || end.exitCode === EXIT_NOT_FOUND)
       throw new BridgeError("not_supported", "Bridge cannot run git on this host. Install git, and put it on the PATH of Bridge.");
@@ -84,11 +93,16 @@ export async function diffWorkTree({ workspace, directory, commit, scratch, runG
   // git refreshes its index after a diff, which reads every changed file once more. Without the lock, it skips that.
   await writeFile(path.join(gitDirectory, "index.lock"), "");
 
-  const lines: string[] = [];
-  const end = await git([...DIFF, "--", ".", ...omitted.map((name) => `:(exclude,literal)${name}`)], (line, ended) =>
-    lines.push(ended ? `${line}\n` : line),
-  );
-  return { diff: lines.join(""), truncated: explainCut(end), omitted };
+  const end = await git([...DIFF, "--", ".", ...omitted.map((name) => `:(exclude,literal)${name}`)]);
+  const truncated = explainCut(end);
+  return { diff: end.stdout.toString(), diffBase64: encodeUnlessText(end.stdout, truncated), truncated, omitted };
+}
+
+/** Returns the diff as base64, unless its text contains exactly the same bytes. */
+function encodeUnlessText(diff: Buffer, truncated: DiffCut | null): string | null {
+  // A limit can divide the last character.
+  const decided = truncated === null ? diff : diff.subarray(0, diff.lastIndexOf("\n") + 1);
+  return isUtf8(decided) ? null : diff.toString("base64");
 }
 
 /** Returns the paths of the large files of a work tree, relative to it. Follows no links, because this is outside of the sandbox. */
@@ -117,16 +131,12 @@ async function findLargeFiles(
 }
 
 /** Returns those of the files that are in the index, so that ignored files are not listed. */
-async function listKnown(
-  files: readonly string[],
-  git: (args: readonly string[], onLine: (line: string) => void) => Promise<unknown>,
-): Promise<string[]> {
+async function listKnown(files: readonly string[], git: (args: readonly string[]) => Promise<GitEnd>): Promise<string[]> {
   if (files.length === 0) return [];
-  const lines: string[] = [];
-  await git(["ls-files", "-z", "--", ...files.map((name) => `:(literal)${name}`)], (line) => lines.push(line));
+  const { stdout } = await git(["ls-files", "-z", "--", ...files.map((name) => `:(literal)${name}`)]);
   // A name can contain a newline, so the names end with NUL.
-  return lines
-    .join("\n")
+  return stdout
+    .toString()
     .split("\0")
     .filter((name) => name !== "");
 }
@@ -190,7 +200,7 @@ function readExcludes(workspace: string, workTree: string, limitBytes: number): 
   }
 }
 
-function explainCut({ limit, aborted, exitCode }: Awaited<ReturnType<RunGit>>): DiffCut | null {
+function explainCut({ limit, aborted, exitCode }: GitEnd): DiffCut | null {
   if (limit !== null) return "bytes";
   if (aborted) return "time";
   return exitCode === 0 ? null : "unreadable";

@@ -15,7 +15,10 @@ const LANES = ["1", "2", "3", "4"];
 
 /** The changes of a work tree since a task started. */
 export interface TaskDiff extends StartCommit {
+  /** The text of the diff, in which U+FFFD replaces each byte that is not UTF-8. */
   diff: string;
+  /** The exact bytes of the diff, in base64; null if `diff` contains them. */
+  diffBase64: string | null;
   /** Why the diff is not complete; null if it is. */
   truncated: DiffCut | null;
   /** Files that are too large to be compared. */

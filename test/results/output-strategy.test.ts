@@ -80,6 +80,19 @@ describe("a file output", () => {
     });
   });
 
+  test.each([
+    ["Latin-1", Buffer.from("Gr\xfc\xdfe", "latin1")],
+    ["UTF-16", Buffer.from("\ufeffa", "utf16le")],
+    ["an image", Buffer.from("89504e470d0a1a0a00", "hex")],
+  ])("returns %s as base64, because text would lose its bytes", async (_, content) => {
+    const workspace = await temporaryDirectory();
+    await writeFile(path.join(workspace, "r"), content);
+    const sha256 = createHash("sha256").update(content).digest("hex");
+    const result = await applyOutputStrategy({ type: "file", path: "r" }, ok(), source(workspace));
+    expect(result.outputs).toEqual({ path: "r", bytes: content.length, sha256, encoding: "base64" });
+    expect(Buffer.from(result.output ?? "", "base64")).toEqual(content);
+  });
+
   test("is output_invalid if the file is missing or a link out of the workspace", async () => {
     const workspace = await temporaryDirectory();
     const elsewhere = path.join(await temporaryDirectory(), "secret");

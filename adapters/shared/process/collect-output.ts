@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { createLineSplitter, type LineListener } from "./lines.ts";
+import { createLineSplitter, type LineEncoding, type LineListener } from "./lines.ts";
 import type { OutputFile } from "./output-file.ts";
 
 /**
@@ -21,6 +21,7 @@ interface Output {
 }
 
 interface CollectOptions {
+  encoding?: LineEncoding | undefined;
   onLine: LineListener;
   /** Called after the lines of each chunk. */
   onChunkEnd?: (() => void) | undefined;
@@ -31,8 +32,12 @@ interface CollectOptions {
 }
 
 /** Reads the lines of stdout and the end of stderr, within limits. `close()` stops reading even if a process still holds a pipe open. */
-export function collectOutput({ stdout, stderr }: Output, file: OutputFile | null, { onLine, onChunkEnd, limits, stop }: CollectOptions) {
-  const splitter = createLineSplitter(limits.lineBytes, onLine);
+export function collectOutput(
+  { stdout, stderr }: Output,
+  file: OutputFile | null,
+  { encoding, onLine, onChunkEnd, limits, stop }: CollectOptions,
+) {
+  const splitter = createLineSplitter(limits.lineBytes, onLine, encoding);
   let limit: "lineBytes" | "stdoutBytes" | null = null;
   let listenerError: { error: unknown } | null = null;
   let stdoutBytes = 0;

@@ -3,12 +3,15 @@ const NEWLINE = 0x0a;
 /** Receives one line. `ended` is false for a last line without a newline. */
 export type LineListener = (line: string, ended: boolean) => void;
 
+/** How bytes become text. `latin1` makes one character of each byte, for output whose exact bytes are needed. */
+export type LineEncoding = "utf8" | "latin1";
+
 /**
- * Splits a stream of bytes into lines of text. It decodes whole lines only, so no character is split; invalid UTF-8
- * becomes U+FFFD. Lines within one chunk are decoded together, so that many short lines cost about as much as one long
+ * Splits a stream of bytes into lines of text. It decodes whole lines only, so no character is split; in UTF-8, invalid
+ * bytes become U+FFFD. Lines within one chunk are decoded together, so that many short lines cost about as much as one long
  * line.
  */
-export function createLineSplitter(maxLineBytes: number, onLine: LineListener) {
+export function createLineSplitter(maxLineBytes: number, onLine: LineListener, encoding: LineEncoding = "utf8") {
   let parts: Uint8Array[] = [];
   let size = 0;
   let tooLong = false;
@@ -25,7 +28,7 @@ export function createLineSplitter(maxLineBytes: number, onLine: LineListener) {
   };
 
   const flush = (ended: boolean): void => {
-    const line = Buffer.concat(parts, size).toString("utf8");
+    const line = Buffer.concat(parts, size).toString(encoding);
     parts = [];
     size = 0;
     onLine(line, ended);
@@ -33,7 +36,7 @@ export function createLineSplitter(maxLineBytes: number, onLine: LineListener) {
 
   /** Emits the lines of a piece that ends with a newline and has no line over the limit. */
   const flushAll = (lines: Uint8Array): void => {
-    const text = Buffer.from(lines.buffer, lines.byteOffset, lines.length).toString("utf8");
+    const text = Buffer.from(lines.buffer, lines.byteOffset, lines.length).toString(encoding);
     for (let start = 0; start < text.length; ) {
       const end = text.indexOf("\n", start);
       onLine(text.slice(start, end), true);

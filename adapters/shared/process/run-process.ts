@@ -6,7 +6,7 @@ import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import type { Sandbox } from "#contract";
 import { collectOutput } from "./collect-output.ts";
 import { TASK_MARKER } from "./find-processes.ts";
-import type { LineListener } from "./lines.ts";
+import type { LineEncoding, LineListener } from "./lines.ts";
 import { type OutputFile, openOutputFile } from "./output-file.ts";
 import { labelCommand, parseLabeledSpawnError } from "./process-labels.ts";
 import {
@@ -51,6 +51,8 @@ export interface ProcessOptions {
   sandbox: Sandbox | null;
   /** The text for stdin, which is closed after it; or a function that writes to stdin and closes it. */
   input: string | ((stdin: Writable) => void);
+  /** How the lines are decoded. Default: `utf8`. */
+  encoding?: LineEncoding;
   onLine: LineListener;
   /** Called after the lines of each chunk, so that the caller can process them together. */
   onChunkEnd?: (() => void) | undefined;
@@ -110,8 +112,8 @@ async function runWithOutput(file: OutputFile | null, options: ProcessOptions): 
 
   const isSandboxed = options.sandbox !== null;
   const stopper = createStopper(subprocess, { killAfterMs: limits.killAfterMs, isSandboxed });
-  const { onLine, onChunkEnd } = options;
-  const output = collectOutput(subprocess, file, { onLine, onChunkEnd, limits, stop: stopper.stop });
+  const { encoding, onLine, onChunkEnd } = options;
+  const output = collectOutput(subprocess, file, { encoding, onLine, onChunkEnd, limits, stop: stopper.stop });
   let aborted = false;
   const abort = (): void => {
     aborted = true;

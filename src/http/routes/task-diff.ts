@@ -11,7 +11,15 @@ const diffSchema = z
   .strictObject({
     commit: z.string().describe("The commit that was checked out when the task started."),
     directory: z.string().describe("Directory of the git work tree, relative to the workspace; empty for the workspace itself."),
-    diff: z.string().describe("The unified diff. Empty if nothing differs."),
+    diff: z
+      .string()
+      .describe("The unified diff as text. Empty if nothing differs. U+FFFD replaces bytes that are not UTF-8; then use `diffBase64`."),
+    diffBase64: z
+      .string()
+      .nullable()
+      .describe(
+        "The exact bytes of the diff, in base64, if a file or its name is not UTF-8, for example in Latin-1. Null if `diff` contains the exact bytes.",
+      ),
     truncated: extensibleEnum(z.enum(diffCuts), {
       id: "DiffCut",
       description: `Why a diff is not complete: \`bytes\`: it is longer than ${DIFF_LIMITS.bytes} bytes; \`time\`: git had not finished it after ${DIFF_LIMITS.ms / 1000} s; \`unreadable\`: git could not read a file or an object.`,

@@ -82,7 +82,7 @@ test("the diff contains changed, new and deleted files and no ignored ones, also
   const before = await readTree(workspace);
   const { status, headers, body } = await getDiff("writer");
   expect([status, headers.get("cache-control")]).toEqual([200, "no-store"]);
-  expect(body).toEqual({ commit, directory: "", diff: expect.any(String), truncated: null, omitted: [] });
+  expect(body).toEqual({ commit, directory: "", diff: expect.any(String), diffBase64: null, truncated: null, omitted: [] });
   expect(body.diff.replaceAll(/^index .*\n/gm, "")).toBe(
     [
       ...["diff --git a/a.txt b/a.txt", "--- a/a.txt", "+++ b/a.txt", "@@ -1,2 +1,3 @@", " one", " two", "+three"],
@@ -311,6 +311,23 @@ test("core.worktree, a link and a git index of the task do not change what is co
   expect(body).toMatchObject({ truncated: null, diff: expect.stringContaining("-1\n+2\n") });
   expect(body.diff).toContain(`+${outside}/a`);
   expect(body.diff).not.toContain("secret of the host");
+});
+
+test("a diff whose files or names are not UTF-8 contains its exact bytes as base64", async () => {
+  const workspace = workspaceOf("latin");
+  await createRepository(workspace, { "a.txt": Buffer.from("K\xf6ln\n", "latin1") });
+  await run("latin", "printf 'K\\366ln\\nM\\374nchen\\n' > a.txt; : > \"$(printf 'caf\\351')\"");
+  const { body } = await getDiff("latin");
+  expect(body.diff).toContain(" K\ufffdln\n+M\ufffdnchen\n");
+  const bytes = Buffer.from(body.diffBase64, "base64").toString("latin1");
+  expect(bytes).toContain(" K\xf6ln\n+M\xfcnchen\n");
+  expect(bytes).toContain("diff --git a/caf\xe9 b/caf\xe9\nnew file");
+
+  // 3 bytes for each character, of which the limit divides one.
+  await createRepository(workspaceOf("divided"), { a: "1\n" });
+  await run("divided", `yes '${"€".repeat(33)}' | head -c 3000000 > a`);
+  const divided = (await getDiff("divided")).body;
+  expect(divided).toMatchObject({ truncated: "bytes", diffBase64: null });
 });
 
 test("a long diff is cut, large files are not read, and pipes and empty repositories do not stop the diff", async () => {

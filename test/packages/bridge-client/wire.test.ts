@@ -137,7 +137,7 @@ const keys = {
   } satisfies Keys<TaskRequest["request"]>,
   TaskRequest: { request: true, masked: true } satisfies Keys<TaskRequest>,
   TaskAgent: { agentId: true, provider: true, tasks: true, lastActivityAt: true, node: true } satisfies Keys<TaskAgent>,
-  TaskDiff: { commit: true, directory: true, diff: true, truncated: true, omitted: true } satisfies Keys<TaskDiff>,
+  TaskDiff: { commit: true, directory: true, diff: true, diffBase64: true, truncated: true, omitted: true } satisfies Keys<TaskDiff>,
   TaskFile: { path: true, bytes: true, modifiedAt: true } satisfies Keys<TaskFile>,
   Workspace: { id: true, kind: true, agentId: true, tasks: true, updatedAt: true } satisfies Keys<Workspace>,
   ServiceInfo: { name: true, version: true, description: true, links: true } satisfies Keys<ServiceInfo>,

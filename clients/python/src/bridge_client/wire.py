@@ -158,7 +158,8 @@ class ExecutionResult(_ExecutionResult, total=False):
     """Result of a task."""
 
     output: str
-    #: With the output strategy `structured`: the requested object. With `file`: path, bytes and sha256.
+    #: With the output strategy `structured`: the requested object. With `file`: path, bytes and sha256, and
+    #: `encoding: "base64"` if the file is not UTF-8.
     outputs: dict[str, Any]
     usage: NormalizedUsage
     costUsd: float
@@ -369,8 +370,10 @@ class TaskDiff(TypedDict):
     commit: str
     #: Directory of the git work tree, relative to the workspace; empty for the workspace itself.
     directory: str
-    #: The unified diff. Empty if nothing differs.
+    #: The unified diff. Empty if nothing differs. U+FFFD replaces bytes that are not UTF-8.
     diff: str
+    #: The exact bytes of the diff, in base64, if it is not UTF-8; None if `diff` contains them.
+    diffBase64: Optional[str]
     #: Why the end of the diff is missing; None if the diff is complete.
     truncated: Optional[str]
     #: Files that are too large to be compared, relative to `directory`.
