@@ -2,6 +2,7 @@ import { createInterface } from "node:readline";
 import { type Approval, type BridgeClient, BridgeClientError } from "bridge-client";
 import type { Output } from "./output.ts";
 import { toOneLine } from "./show-hidden.ts";
+import { paint } from "./text.ts";
 
 /** The part of an approval that a person needs for a decision. */
 export type Question = Pick<Approval, "approvalId" | "taskId" | "toolName" | "input">;
@@ -35,7 +36,7 @@ export function createApprovalDesk(client: BridgeClient, output: Output, stdin: 
     output.status.suspend();
     const { approvalId, taskId, toolName, input } = question;
     const text = toOneLine(typeof input === "string" ? input : (JSON.stringify(input) ?? ""));
-    output.warn(output.paintNote("yellow", `Approval ${approvalId} of task ${toOneLine(taskId)}`));
+    output.warn(paint("yellow", `Approval ${approvalId} of task ${toOneLine(taskId)}`));
     output.warn(`  ${toOneLine(toolName)} ${text.length > MAX_INPUT_LENGTH ? `${text.slice(0, MAX_INPUT_LENGTH)}… (cut)` : text}`);
     output.warn("Approve it? Enter y, or n and a reason:");
   };

@@ -1,7 +1,7 @@
 import type { Callback, CallbackState } from "bridge-client";
 import { formatRelative } from "./format.ts";
-import type { Style } from "./output.ts";
 import type { Column } from "./table.ts";
+import type { Style } from "./text.ts";
 
 const styles: Readonly<Record<CallbackState, Style>> = { pending: "cyan", delivered: "green", dead: "red" };
 

@@ -1,14 +1,14 @@
 import type { BridgeEvent } from "bridge-client";
-import type { Output, Style } from "./output.ts";
 import { toOneLine } from "./show-hidden.ts";
+import { paint, type Style, type Text } from "./text.ts";
 
 /** Returns an event as one line for people, cut to the width of the terminal. */
-export function describeEvent(event: BridgeEvent, { paint, columns }: Pick<Output, "paint" | "columns">, withTask: boolean): string {
+export function describeEvent(event: BridgeEvent, columns: number, withTask: boolean): Text {
   const time = new Date(event.timestamp).toTimeString().slice(0, 8);
   const start = `${time}  ${withTask ? `${toOneLine(event.taskId)}  ` : ""}${event.type.padEnd(TYPE_WIDTH)}`;
   const text = toOneLine(describeData(event));
   const room = Math.max(columns - start.length - 2, MIN_TEXT_WIDTH);
-  return `${paint(styleOf(event), start)}  ${text.length > room ? `${text.slice(0, room - 1)}…` : text}`;
+  return [paint(styleOf(event), start), `  ${text.length > room ? `${text.slice(0, room - 1)}…` : text}`];
 }
 
 /** Returns what happened, without the name of the event. */

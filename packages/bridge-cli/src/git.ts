@@ -1,17 +1,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { text } from "node:stream/consumers";
+import { buffer, text } from "node:stream/consumers";
 import { CommandError } from "./command-error.ts";
 
 /** How git ended. */
 export interface GitEnd {
   exitCode: number;
-  stdout: string;
+  /** The bytes, because files and their names need not be UTF-8. */
+  stdout: Buffer;
   stderr: string;
 }
 
-/** Runs git in a directory, with a text as its input. Throws a CommandError if git is not installed. */
-export async function runGit(args: readonly string[], { cwd, input = "" }: { cwd: string; input?: string }): Promise<GitEnd> {
+/** Runs git in a directory, with an input. Throws a CommandError if git is not installed. */
+export async function runGit(args: readonly string[], { cwd, input = "" }: { cwd: string; input?: string | Buffer }): Promise<GitEnd> {
   // Messages of git are parsed, so they must not be translated.
   const child = spawn("git", args, { cwd, env: { ...process.env, LC_ALL: "C" }, stdio: ["pipe", "pipe", "pipe"] });
   const exited = once(child, "close");
@@ -19,7 +20,7 @@ export async function runGit(args: readonly string[], { cwd, input = "" }: { cwd
   child.stdin.on("error", () => {});
   child.stdin.end(input);
   try {
-    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
+    const [stdout, stderr] = await Promise.all([buffer(child.stdout), text(child.stderr), exited]);
     return { exitCode: child.exitCode ?? -1, stdout, stderr };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;

@@ -1,5 +1,6 @@
 import type { Output } from "./output.ts";
 import { toOneLine } from "./show-hidden.ts";
+import { paint } from "./text.ts";
 
 /** A named value of a record; `shown` is what people read instead. A value of null is omitted on a terminal. */
 export interface Field {
@@ -18,6 +19,5 @@ export function printRecord(output: Output, record: object, fields: readonly Fie
 function printAligned(output: Output, fields: readonly Field[]): void {
   const present = fields.filter(({ value }) => value !== null && value !== undefined && value !== "");
   const width = Math.max(...present.map(({ name }) => name.length));
-  for (const { name, value, shown } of present)
-    output.print(`${output.paint("dim", name.padEnd(width))}  ${toOneLine(shown ?? String(value))}`);
+  for (const { name, value, shown } of present) output.print([paint("dim", name.padEnd(width)), `  ${toOneLine(shown ?? String(value))}`]);
 }

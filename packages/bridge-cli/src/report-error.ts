@@ -4,7 +4,8 @@ import type { Connection } from "./connection.ts";
 import { exitCodeOfError } from "./exit-code-of.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import type { Output } from "./output.ts";
-import { showHidden } from "./show-hidden.ts";
+import { escapeHidden } from "./show-hidden.ts";
+import { paint } from "./text.ts";
 
 /** What a user needs to know about an error. */
 interface Description {
@@ -23,11 +24,11 @@ export async function reportError(error: unknown, output: Output, connection: Co
   const { code, detail, errors, hint, requestId, status } = await describe(error, connection);
   if (output.format === "json") {
     const type = `urn:bridge:error:${code}`;
-    output.warn(JSON.stringify({ type, ...(status !== null && { status }), code, detail, errors, hint, requestId }));
+    output.warn(escapeHidden(JSON.stringify({ type, ...(status !== null && { status }), code, detail, errors, hint, requestId })));
     return exitCode;
   }
-  output.warn(`${output.paintNote("red", "bridge:")} ${showHidden(detail)}`);
-  for (const { path, message } of errors) output.warn(`  ${showHidden(`${path}: ${message}`)}`);
+  output.warn([paint("red", "bridge:"), ` ${detail}`]);
+  for (const { path, message } of errors) output.warn(`  ${path}: ${message}`);
   if (hint !== null) output.warn(hint);
   if (exitCode === exitCodes.failed && requestId !== null) output.warn(`Request id: ${requestId}`);
   return exitCode;

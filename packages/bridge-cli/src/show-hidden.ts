@@ -14,5 +14,14 @@ export function toOneLine(text: string): string {
   return showHidden(text.replaceAll(/\s+/g, " ").trim());
 }
 
+/** Returns the name of a file in one line, with all of its characters visible, for a message. */
+export const showName = (name: string): string => showHidden(name).replaceAll("\n", "␊").replaceAll("\t", "␉");
+
+/** Writes the hidden characters of JSON text as escape sequences, so that it has the same value and a terminal shows all of it. */
+export const escapeHidden = (json: string): string =>
+  json.replaceAll(HIDDEN, (character) =>
+    Array.from({ length: character.length }, (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`).join(""),
+  );
+
 /** Characters of the categories control, format, and line and paragraph separator, except line breaks and tabs. */
 const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;

@@ -1,5 +1,6 @@
-import type { Output, Style } from "./output.ts";
+import type { Output } from "./output.ts";
 import { toOneLine } from "./show-hidden.ts";
+import { paint, type Style, type Text } from "./text.ts";
 
 /** A column of a list. */
 export interface Column<Row> {
@@ -30,25 +31,20 @@ function printAligned<Row>(output: Output, rows: readonly Row[], columns: readon
     columns,
     output.columns,
   );
-  const layOut = (line: readonly string[], paint: (text: string, index: number) => string): string =>
-    line
-      .map((text, index) => paint(align(text, widths[index] ?? 0, columns[index]?.align), index))
-      .join(GAP)
-      .trimEnd();
+  const layOut = (line: readonly string[], styleOf: (index: number) => Style | null): Text =>
+    line.map((text, index) => {
+      const cell = align(text, widths[index] ?? 0, columns[index]?.align);
+      return index === line.length - 1 ? paint(styleOf(index), cell.trimEnd()) : [paint(styleOf(index), cell), GAP];
+    });
   output.print(
     layOut(
       columns.map(({ title }) => title.toUpperCase()),
-      (text) => output.paint("dim", text),
+      () => "dim",
     ),
   );
   for (const [number, line] of cells.entries()) {
     const row = rows[number] as Row;
-    output.print(
-      layOut(line, (text, index) => {
-        const style = columns[index]?.style?.(row) ?? null;
-        return style === null ? text : output.paint(style, text);
-      }),
-    );
+    output.print(layOut(line, (index) => columns[index]?.style?.(row) ?? null));
   }
 }
 

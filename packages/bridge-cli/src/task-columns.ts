@@ -1,7 +1,8 @@
 import type { ListedTask, TaskState } from "bridge-client";
 import { formatCost, formatDuration, formatRelative } from "./format.ts";
-import type { Output, Style } from "./output.ts";
+import type { Output } from "./output.ts";
 import type { Column } from "./table.ts";
+import type { Style } from "./text.ts";
 
 /** The color of a state of a task. */
 const stateStyles: Readonly<Record<TaskState, Style>> = {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Output } from "./output.ts";
+import type { Text } from "./text.ts";
 
 /** Many events can arrive at once, so what they change is read at most this often. */
 const MIN_PAUSE_MS = 500;
@@ -40,8 +41,8 @@ export async function watch(events: AsyncIterable<unknown>, signal: AbortSignal,
 }
 
 /** Returns the lines that a function prints. */
-export function collectLines(output: Output, print: (to: Output) => void): string[] {
-  const lines: string[] = [];
-  print({ ...output, print: (text) => void lines.push(...text.split("\n")), note: (text) => void lines.push(text) });
+export function collectLines(output: Output, print: (to: Output) => void): Text[] {
+  const lines: Text[] = [];
+  print({ ...output, print: (text) => void lines.push(text), note: (text) => void lines.push(text) });
   return lines;
 }

@@ -136,7 +136,10 @@ export interface ConversationMessage {
 export interface ExecutionResult {
   status: "ok" | "error";
   output?: string | undefined;
-  /** With the output strategy `structured`: the requested object. With `file`: `{path, bytes, sha256}`, and `encoding: "base64"` if the file is not UTF-8. */
+  /**
+   * With the output strategy `structured`: the requested object. With `file`: `{path, bytes, sha256}`, and `encoding: "base64"` if the file
+   * is not UTF-8.
+   */
   outputs?: JsonObject | undefined;
   durationMs: number;
   usage?: NormalizedUsage | undefined;
@@ -210,7 +213,7 @@ export interface TaskDiff {
   directory: string;
   /** The unified diff. Empty if nothing differs. U+FFFD replaces bytes that are not UTF-8. */
   diff: string;
-  /** The exact bytes of the diff, in base64, if it is not UTF-8; null if `diff` contains them. Absent from a Bridge that does not report it. */
+  /** The exact bytes of the diff, in base64, if it is not UTF-8; null if `diff` contains them. Older versions of Bridge omit it. */
   diffBase64?: string | null;
   /** Why the end of the diff is missing; null if the diff is complete. Later versions can add values. */
   truncated: "bytes" | "time" | "unreadable" | (string & {}) | null;

@@ -9,7 +9,7 @@ import { createCommandAdapter } from "../../../adapters/command/index.ts";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 import { startReceiver } from "../../support/start-receiver.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { accessTo, runCli } from "./start-cli.ts";
+import { accessTo, program, runCli } from "./start-cli.ts";
 
 // The agent runs its message as a shell script in its workspace, so real programs change the files.
 const agent = `const { message } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
@@ -32,11 +32,12 @@ const identity = { GIT_AUTHOR_NAME: "a", GIT_AUTHOR_EMAIL: "a@b.c", GIT_COMMITTE
 const git = async (cwd: string, ...args: string[]): Promise<string> => (await execa("git", args, { cwd, env: identity })).stdout;
 
 /** Runs a script as a task in a repository, and returns a clone of the repository from before the task. */
-async function changeRepository(taskId: string, script: string): Promise<string> {
+async function changeRepository(taskId: string, script: string, files: Record<string, string | Buffer> = {}): Promise<string> {
   const workspace = path.join(root, "workspaces/alpha", taskId);
   await mkdir(path.join(workspace, "docs"), { recursive: true });
   await writeFile(path.join(workspace, "a.txt"), "one\ntwo\nthree\n");
   await writeFile(path.join(workspace, "docs/b.txt"), "old\n");
+  for (const [name, content] of Object.entries(files)) await writeFile(path.join(workspace, name), content);
   await git(workspace, "init", "-q");
   await git(workspace, "add", "-A");
   await git(workspace, "commit", "-qm", "first");
@@ -103,6 +104,62 @@ test("bridge apply refuses binary changes, and its hint applies the rest", async
   await execa("/bin/sh", ["-c", `git apply ${options}`], { cwd: clone, input: `${diff}\n` });
   expect(await read(clone, "docs/b.txt")).toBe("new\n");
 });
+
+/** Bytes that a text cannot carry, or that programs like to change. */
+const contents: [name: string, before: Buffer | string, after: Buffer | string][] = [
+  ["latin-1.txt", Buffer.from("Gr\xfc\xdfe\nK\xf6ln\nend\n", "latin1"), Buffer.from("Gr\xfc\xdfe\nM\xfcnchen\nend\n", "latin1")],
+  ["latin-1-context.txt", Buffer.from("na\xefve\n1\n", "latin1"), Buffer.from("na\xefve\n2\n", "latin1")],
+  ["gbk.txt", Buffer.from("c4e3bac30a", "hex"), Buffer.from("c4e3bac30acac0bde70a", "hex")],
+  ["continuation.txt", "a\n", Buffer.from("61800aff0ac30a", "hex")],
+  ["crlf.txt", "one\r\ntwo\r\n", "one\r\nTWO\r\n"],
+  ["carriage-return.txt", "one\rtwo\n", "one\rTWO\u2028\u2029\u0085\n"],
+  ["no-newline.txt", "one", "two"],
+  ["marker.txt", "a\n", "hello\rBinary files a/x and b/z\u001b]0;\u0007 differ\n"],
+  ["bom.txt", "\ufeffone\n", "\ufeffTWO\n"],
+  ["replacement.txt", "\ufffd\n", "\ufffd\ufffd\n"],
+];
+
+test("bridge apply writes the same bytes as the task, whatever their encoding", async () => {
+  const after = Object.fromEntries(contents.map(([name, , content]) => [name, Buffer.from(content)]));
+  const script = Object.entries(after).map(([name, bytes]) => `echo ${bytes.toString("base64")} | base64 -d > ${name}`);
+  // Names of Latin-1, and a name with a newline.
+  const names = "printf n > \"$(printf 'caf\\351 1.txt')\"; mkdir \"$(printf 'd\\377')\"; printf m > \"$(printf 'd\\377/a\\nb')\"";
+  const clone = await changeRepository("bytes-1", `${script.join("; ")}; ${names}`, Object.fromEntries(contents));
+  const workspace = path.join(root, "workspaces/alpha/bytes-1");
+  const { exitCode, stderr } = await apply(clone, "bytes-1");
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringContaining("Applied to 12 file(s)") });
+  expect(await hashTree(clone)).toEqual(await hashTree(workspace));
+
+  const second = path.join(await temporaryDirectory(), "clone");
+  await git(workspace, "clone", "-q", ".", second);
+  await execa("/bin/sh", ["-c", `'${process.execPath}' '${program}' diff bytes-1 | git apply`], { cwd: second, env: accessTo(bridge) });
+  expect(await hashTree(second)).toEqual(await hashTree(workspace));
+});
+
+test("bridge apply refuses UTF-16, which is binary for git", async () => {
+  const clone = await changeRepository("utf-16", "printf '\\377\\376a\\0' > u.txt; echo new > docs/b.txt");
+  expect(await apply(clone, "utf-16")).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("binary files: u.txt.") });
+  expect(await git(clone, "status", "--short")).toBe("");
+});
+
+test("a name that the agent has chosen is never a part of a command that bridge apply prints", async () => {
+  const clone = await changeRepository(
+    "names-1",
+    "printf '\\0' > \"x'; curl evil; '\"; printf '\\0' > '*'; printf '\\0' > \"$(printf 'a\\nb\\033c')\"",
+  );
+  const { stderr } = await apply(clone, "names-1");
+  expect(stderr.split("\n")).toEqual([
+    "bridge: The diff of task \"names-1\" is not applied: it does not contain the content of binary files: *, a␊b␛c, x'; curl evil; '.",
+    "Get the files with: bridge files names-1 <path>",
+  ]);
+});
+
+/** Returns the hash and the name of each file, as the bytes of lines. */
+async function hashTree(directory: string): Promise<string> {
+  const script = "find . -name .git -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum -z";
+  const { stdout } = await execa("/bin/sh", ["-c", script], { cwd: directory, encoding: "latin1" });
+  return stdout;
+}
 
 test("bridge apply refuses an incomplete diff", async () => {
   const clone = await changeRepository("large-1", "seq 1000000 > numbers.txt; sed -i s/two/TWO/ a.txt");

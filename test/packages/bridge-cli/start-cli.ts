@@ -6,7 +6,8 @@ import { compileCache } from "../../harness/compile-cache.ts";
 import type { Bridge, TokenName } from "../../support/start-bridge.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-const program = path.resolve(import.meta.dirname, "../../../packages/bridge-cli/src/bridge.js");
+/** The file of the program. */
+export const program = path.resolve(import.meta.dirname, "../../../packages/bridge-cli/src/bridge.js");
 const environment = { PATH: "/usr/bin:/bin", SHELL: "/bin/sh", TERM: "xterm", ...compileCache };
 
 /** Environment variables that select a Bridge of the tests. */

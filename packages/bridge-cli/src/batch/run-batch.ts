@@ -4,8 +4,9 @@ import type { Connection } from "../connection.ts";
 import { exitCodeOfError, exitCodeOfTask } from "../exit-code-of.ts";
 import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
-import { showHidden, toOneLine } from "../show-hidden.ts";
+import { toOneLine } from "../show-hidden.ts";
 import { taskColumns } from "../task-columns.ts";
+import { paint } from "../text.ts";
 import type { Invocation } from "../verb.ts";
 import { type BatchTask, type LineFault, readBatch, rejectFaults } from "./read-batch.ts";
 
@@ -111,7 +112,7 @@ async function runTask({ line, request }: BatchTask, { connection, output, detac
     // With a wrong token, all other tasks would fail as well.
     if (!(error instanceof BridgeClientError) || error.status === 401 || error.status === 403) throw error;
     counts.ended += 1;
-    output.warn(`${output.paintNote("red", `line ${line}:`)} ${showHidden(error.message)}`);
+    output.warn([paint("red", `line ${line}:`), ` ${error.message}`]);
     return exitCodeOfError(error);
   }
 }
@@ -125,10 +126,9 @@ function printTask(task: Task, output: Output): void {
   const isPipe = output.format === "pipe";
   const cells = taskColumns(output).map(({ value, shown, style }) => {
     const text = toOneLine(isPipe ? String(value(task) ?? "") : (shown?.(task) ?? String(value(task) ?? "-")));
-    const color = style?.(task) ?? null;
-    return color === null ? text : output.paint(color, text);
+    return paint(style?.(task) ?? null, text);
   });
-  output.print(cells.join(isPipe ? "\t" : "  "));
+  output.print(cells.flatMap((cell, index) => (index === 0 ? [cell] : [isPipe ? "\t" : "  ", cell])));
 }
 
 /** Calls the function for each entry, for at most `limit` entries at the same time. After a rejection, it starts no further one. */

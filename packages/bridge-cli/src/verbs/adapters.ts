@@ -2,9 +2,9 @@ import type { Adapter } from "bridge-client";
 import { CommandError } from "../command-error.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { formatRelative } from "../format.ts";
-import type { Style } from "../output.ts";
 import { type Column, printTable } from "../table.ts";
 import { takeSome } from "../take-some.ts";
+import type { Style } from "../text.ts";
 import type { Run } from "../verb.ts";
 
 interface Options {

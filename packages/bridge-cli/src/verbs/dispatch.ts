@@ -9,8 +9,8 @@ import { formatCost, formatDuration } from "../format.ts";
 import type { Output } from "../output.ts";
 import { readAll } from "../read-all.ts";
 import { printRecord } from "../record.ts";
-import { showHidden } from "../show-hidden.ts";
 import { durationMs } from "../task-columns.ts";
+import { paint } from "../text.ts";
 import type { Invocation, Run } from "../verb.ts";
 
 interface Options extends TaskOptions {
@@ -109,13 +109,13 @@ function printResult(task: Task, output: Output): ExitCode {
   if (output.format === "json") output.printJson(task);
   else {
     const text = result?.output ?? (result?.outputs === undefined ? "" : JSON.stringify(result.outputs, null, 2));
-    if (text !== "") output.print((output.format === "terminal" ? showHidden(text) : text).replace(/\n$/, ""));
+    if (text !== "") output.print(text.replace(/\n$/, ""));
   }
   const duration = durationMs(task);
   const figures = [duration === null ? null : formatDuration(duration), task.costUsd === null ? null : formatCost(task.costUsd)];
   const summary = [describeEnd(task), ...figures.filter((figure) => figure !== null)].join(" · ");
-  if (task.state === "completed") output.note(output.paintNote("green", summary));
-  else output.warn(`${output.paintNote("red", summary)}${result?.error === undefined ? "" : `\n${showHidden(result.error)}`}`);
+  if (task.state === "completed") output.note(paint("green", summary));
+  else output.warn([paint("red", summary), result?.error === undefined ? "" : `\n${result.error}`]);
   return exitCodeOfTask(task);
 }
 

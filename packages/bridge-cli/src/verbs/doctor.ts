@@ -11,9 +11,10 @@ import { checkToken } from "../doctor/check-token.ts";
 import { checkVersion } from "../doctor/check-version.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { findAddress } from "../find-connection.ts";
-import type { Output, Style } from "../output.ts";
+import type { Output } from "../output.ts";
 import { readVersion } from "../read-version.ts";
 import { toOneLine } from "../show-hidden.ts";
+import { paint, type Style } from "../text.ts";
 import type { Invocation, Run } from "../verb.ts";
 
 interface Options {
@@ -95,7 +96,7 @@ const styles: Readonly<Record<Check["result"], Style>> = { ok: "green", warning:
 function print({ check, result, detail, remedy }: Check, output: Output): void {
   if (output.format === "pipe") output.print([check, result, detail, remedy ?? ""].map(toOneLine).join("\t"));
   if (output.format !== "terminal") return;
-  output.print(`${output.paint(styles[result], result.padEnd(RESULT_WIDTH))}  ${output.paint("bold", check)}  ${toOneLine(detail)}`);
+  output.print([paint(styles[result], result.padEnd(RESULT_WIDTH)), "  ", paint("bold", check), `  ${toOneLine(detail)}`]);
   if (remedy !== null) output.print(`${" ".repeat(RESULT_WIDTH)}  To mend it: ${toOneLine(remedy)}`);
 }
 

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { TaskFile } from "bridge-client";
 import { formatCount, formatRelative } from "../format.ts";
 import { nameTask } from "../name-task.ts";
@@ -15,7 +14,7 @@ export const run: Run<object> = async ({ args: [taskId = "", path], output, sign
     return undefined;
   }
   const response = await files.download(taskId, path, { signal });
-  for await (const bytes of response.body ?? []) if (!process.stdout.write(bytes)) await once(process.stdout, "drain");
+  await output.writeFile(response.body ?? []);
   return undefined;
 };
 

@@ -2,9 +2,10 @@ import { CommandError } from "../command-error.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { formatDuration } from "../format.ts";
 import { type ForwardedCallback, startForwarder } from "../listen/start-forwarder.ts";
-import type { Output, Style } from "../output.ts";
+import type { Output } from "../output.ts";
 import { readSecret } from "../read-secret.ts";
 import { toOneLine } from "../show-hidden.ts";
+import { paint, type Style, type Text } from "../text.ts";
 import type { Invocation, Run } from "../verb.ts";
 
 interface Options {
@@ -63,14 +64,14 @@ async function readSecrets({ env, stdin, output }: Invocation<Options>): Promise
 }
 
 function print(callback: ForwardedCallback, output: Output): void {
-  if (output.format === "terminal") output.print(describe(callback, output));
+  if (output.format === "terminal") output.print(describe(callback));
   else output.printJson(callback, "line");
 }
 
-function describe({ at, taskId, status, durationMs, body, error }: ForwardedCallback, output: Output): string {
+function describe({ at, taskId, status, durationMs, body, error }: ForwardedCallback): Text {
   const time = new Date(at).toTimeString().slice(0, 8);
   const start = `${time}  ${toOneLine(taskId ?? "-")}  ${status}  ${formatDuration(durationMs)}`;
-  return `${output.paint(styleOf(status), start)}  ${toOneLine(error ?? body)}`.trimEnd();
+  return [paint(styleOf(status), start), `  ${toOneLine(error ?? body)}`.trimEnd()];
 }
 
 const styleOf = (status: number): Style => (status >= 200 && status < 300 ? "green" : "red");

@@ -37,7 +37,7 @@ export const run: Run<Options> = async ({ args: [taskId], options: { types, afte
   return undefined;
 
   function print(event: BridgeEvent): void {
-    if (output.format === "terminal") output.print(describeEvent(event, output, taskId === undefined));
+    if (output.format === "terminal") output.print(describeEvent(event, output.columns, taskId === undefined));
     else output.printJson(event, "line");
   }
 };

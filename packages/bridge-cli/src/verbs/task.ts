@@ -5,8 +5,8 @@ import { formatCost, formatCount, formatDuration, formatLabels, formatRelative }
 import { nameTask } from "../name-task.ts";
 import type { Output } from "../output.ts";
 import { type Field, printRecord } from "../record.ts";
-import { showHidden } from "../show-hidden.ts";
 import { describeState, durationMs } from "../task-columns.ts";
+import { paint } from "../text.ts";
 import type { Invocation, Run } from "../verb.ts";
 import { collectLines, watch } from "../watch.ts";
 
@@ -33,8 +33,8 @@ function printTask(output: Output, task: Task, request: Request): void {
   if (output.format !== "terminal") return;
   const printBlock = (title: string, text: string | undefined): void => {
     if (text === undefined || text === "") return;
-    output.print(`\n${output.paint("bold", title)}`);
-    output.print(showHidden(text.trimEnd()));
+    output.print(["\n", paint("bold", title)]);
+    output.print(text.trimEnd());
   };
   printBlock("Message", request.message);
   printBlock("Output", task.result?.output);
