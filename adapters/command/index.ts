@@ -9,6 +9,7 @@ import type {
   GatewayCapabilities,
 } from "#contract";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
+import { parseCutLine } from "../shared/process/cut-line.ts";
 import { measureEncodedSize } from "../shared/process/encoded-size.ts";
 import { createNotStartedResult } from "../shared/process/failure.ts";
 import { findProgram } from "../shared/process/find-program.ts";
@@ -135,6 +136,14 @@ async function runProgram(
       else dropped += 1;
     }
   };
+  /** The input and output of a tool call may be cut; a text or a result may not. */
+  const onLongLine = (beginning: string): boolean => {
+    const event = parseCutLine(beginning);
+    const isCall = event?.["type"] === "tool.invoked" || event?.["type"] === "tool.completed";
+    // The field that follows a cut output is lost.
+    if (isCall) onLine(JSON.stringify({ isError: false, ...event }), true);
+    return isCall;
+  };
 
   const end = await runProcess({
     ...call,
@@ -147,6 +156,7 @@ async function runProgram(
     sandbox: config.sandbox,
     input: formatProgramInput(request),
     onLine,
+    onLongLine,
     onChunkEnd: flushText,
     signal: controller.signal,
   }).finally(() => clearTimeout(exitTimer));

@@ -8,7 +8,9 @@ import {
   type RequestPermissionRequest,
   type RequestPermissionResponse,
 } from "@agentclientprotocol/sdk";
+import { parseCutLine } from "../process/cut-line.ts";
 import { AgentExited } from "./acp-failure.ts";
+import { readUpdate } from "./read-update.ts";
 
 /** Receives the messages of an agent that are not responses. */
 export interface AcpListener {
@@ -57,6 +59,15 @@ export function createAcpChannel({ onUpdate, onExtension, onPermission, onNoise 
         onExtension(message.method, message.params ?? {});
       else if ("method" in message || unanswered.delete(message.id)) incoming?.enqueue(message);
       else onNoise(line);
+    },
+    /** Handles a line over the limit if it reports a tool call, whose input and output may be cut; returns false for any other line. */
+    onLongLine(beginning: string): boolean {
+      const message = parseCutLine(beginning);
+      const params = message?.["method"] === methods.client.session.update ? (message["params"] as { update?: unknown }) : undefined;
+      const update = readUpdate(params?.update)?.sessionUpdate;
+      const isCall = update === "tool_call" || update === "tool_call_update";
+      if (isCall) onUpdate(params ?? {});
+      return isCall;
     },
     /** Rejects all open requests with `AgentExited`. */
     close: (): void => close(),

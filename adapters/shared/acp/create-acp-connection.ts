@@ -89,6 +89,10 @@ async function execute(profile: AcpProfile, task: ProgramTask, argv: readonly st
       task.offeredTools?.noteOutput();
       channel.onLine(line);
     },
+    onLongLine(beginning) {
+      task.offeredTools?.noteOutput();
+      return channel.onLongLine(beginning);
+    },
     signal: stop.signal,
     limits: { ...JSON_OUTPUT_LIMITS, killAfterMs: KILL_AFTER_MS },
   }).finally(() => endStart?.());

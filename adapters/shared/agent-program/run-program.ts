@@ -1,3 +1,4 @@
+import { parseCutLine } from "../process/cut-line.ts";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { JSON_OUTPUT_LIMITS, type ProcessEnd, type ProcessOptions, runProcess } from "../process/run-process.ts";
 import type { ConnectionResult, ProgramTask } from "./agent-program.ts";
@@ -79,12 +80,25 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
       if (object === null) context.logger.debug({ taskId: request.taskId, line: line.slice(0, 500) }, "program output is not JSON");
       else for (const step of call.read(object)) applyProgramStep(step);
     },
+    onLongLine(beginning) {
+      task.offeredTools?.noteOutput();
+      const object = parseCutLine(beginning);
+      const steps = object === null ? [] : call.read(object);
+      if (!reportsOnlyCalls(steps)) return false;
+      for (const step of steps) applyProgramStep(step);
+      return true;
+    },
     signal: AbortSignal.any([signal, stop.signal]),
     limits: JSON_OUTPUT_LIMITS,
   }).finally(() => clearTimeout(exitTimer));
 
   reportOrphans(task, end);
   return { ...facts, ...outcomeOf(task, call, end, reported) };
+}
+
+/** Whether steps report tool calls and nothing else. The input and output of a call may be cut, an answer may not. */
+function reportsOnlyCalls(steps: readonly Step[]): boolean {
+  return steps.length > 0 && steps.every(({ kind }) => kind === "tool.invoked" || kind === "tool.completed");
 }
 
 /** Records a step in the timeline of its task. */

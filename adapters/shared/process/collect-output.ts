@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { createLineSplitter, type LineEncoding, type LineListener } from "./lines.ts";
+import { createLineSplitter, type LineEncoding, type LineListener, type LongLineListener } from "./lines.ts";
 import type { OutputFile } from "./output-file.ts";
 
 /**
@@ -23,6 +23,8 @@ interface Output {
 interface CollectOptions {
   encoding?: LineEncoding | undefined;
   onLine: LineListener;
+  /** Called for a line over the limit. Default: the process is stopped. */
+  onLongLine?: LongLineListener | undefined;
   /** Called after the lines of each chunk. */
   onChunkEnd?: (() => void) | undefined;
   /** `stderrBytes`: how much of the end of stderr is kept. */
@@ -35,9 +37,9 @@ interface CollectOptions {
 export function collectOutput(
   { stdout, stderr }: Output,
   file: OutputFile | null,
-  { encoding, onLine, onChunkEnd, limits, stop }: CollectOptions,
+  { encoding, onLine, onLongLine, onChunkEnd, limits, stop }: CollectOptions,
 ) {
-  const splitter = createLineSplitter(limits.lineBytes, onLine, encoding);
+  const splitter = createLineSplitter(limits.lineBytes, onLine, { encoding, onLongLine });
   let limit: "lineBytes" | "stdoutBytes" | null = null;
   let listenerError: { error: unknown } | null = null;
   let stdoutBytes = 0;

@@ -6,28 +6,53 @@ export type LineListener = (line: string, ended: boolean) => void;
 /** How bytes become text. `latin1` makes one character of each byte, for output whose exact bytes are needed. */
 export type LineEncoding = "utf8" | "latin1";
 
+/** Receives the beginning of a line over the limit. Returns true if the rest of the line is to be skipped. */
+export type LongLineListener = (beginning: string) => boolean;
+
+/** How much of a line over the limit its listener receives. */
+export const LINE_BEGINNING_BYTES = 512 * 1024;
+
+/** Options of a line splitter. */
+export interface LineOptions {
+  /** Default: `utf8`. */
+  encoding?: LineEncoding | undefined;
+  /** Default: no line over the limit is skipped. */
+  onLongLine?: LongLineListener | undefined;
+}
+
 /**
  * Splits a stream of bytes into lines of text. It decodes whole lines only, so no character is split; in UTF-8, invalid
  * bytes become U+FFFD. Lines within one chunk are decoded together, so that many short lines cost about as much as one long
  * line.
  */
-export function createLineSplitter(maxLineBytes: number, onLine: LineListener, encoding: LineEncoding = "utf8") {
+export function createLineSplitter(
+  maxLineBytes: number,
+  onLine: LineListener,
+  { encoding = "utf8", onLongLine = () => false }: LineOptions = {},
+) {
   let parts: Uint8Array[] = [];
   let size = 0;
   let tooLong = false;
+  let isSkipping = false;
 
   const append = (part: Uint8Array): boolean => {
+    if (isSkipping) return true;
     size += part.length;
-    if (size > maxLineBytes) {
-      tooLong = true;
-      parts = [];
-    } else if (part.length > 0) {
-      parts.push(part);
-    }
-    return !tooLong;
+    if (part.length > 0) parts.push(part);
+    if (size <= maxLineBytes) return true;
+    const beginning = Buffer.concat(parts).subarray(0, LINE_BEGINNING_BYTES);
+    [parts, size] = [[], 0];
+    // In stream mode, the decoder drops a character that is cut in two.
+    isSkipping = onLongLine(new TextDecoder().decode(beginning, { stream: true }));
+    tooLong = !isSkipping;
+    return isSkipping;
   };
 
   const flush = (ended: boolean): void => {
+    if (isSkipping) {
+      isSkipping = false;
+      return;
+    }
     const line = Buffer.concat(parts, size).toString(encoding);
     parts = [];
     size = 0;
@@ -45,7 +70,7 @@ export function createLineSplitter(maxLineBytes: number, onLine: LineListener, e
   };
 
   return {
-    /** Adds bytes. Returns false once a line exceeds the limit. */
+    /** Adds bytes. Returns false once a line exceeds the limit and is not skipped. */
     push(chunk: Uint8Array): boolean {
       let start = 0;
       while (!tooLong) {

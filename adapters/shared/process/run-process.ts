@@ -6,7 +6,7 @@ import { makePrivateDirectory } from "@hak2i/nofollow-fs";
 import type { Sandbox } from "#contract";
 import { collectOutput } from "./collect-output.ts";
 import { TASK_MARKER } from "./find-processes.ts";
-import type { LineEncoding, LineListener } from "./lines.ts";
+import type { LineEncoding, LineListener, LongLineListener } from "./lines.ts";
 import { type OutputFile, openOutputFile } from "./output-file.ts";
 import { labelCommand, parseLabeledSpawnError } from "./process-labels.ts";
 import {
@@ -54,6 +54,8 @@ export interface ProcessOptions {
   /** How the lines are decoded. Default: `utf8`. */
   encoding?: LineEncoding;
   onLine: LineListener;
+  /** Called for a line over the limit. Default: the process is stopped. */
+  onLongLine?: LongLineListener | undefined;
   /** Called after the lines of each chunk, so that the caller can process them together. */
   onChunkEnd?: (() => void) | undefined;
   /**
@@ -112,8 +114,8 @@ async function runWithOutput(file: OutputFile | null, options: ProcessOptions): 
 
   const isSandboxed = options.sandbox !== null;
   const stopper = createStopper(subprocess, { killAfterMs: limits.killAfterMs, isSandboxed });
-  const { encoding, onLine, onChunkEnd } = options;
-  const output = collectOutput(subprocess, file, { encoding, onLine, onChunkEnd, limits, stop: stopper.stop });
+  const { encoding, onLine, onLongLine, onChunkEnd } = options;
+  const output = collectOutput(subprocess, file, { encoding, onLine, onLongLine, onChunkEnd, limits, stop: stopper.stop });
   let aborted = false;
   const abort = (): void => {
     aborted = true;

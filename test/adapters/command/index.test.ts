@@ -72,6 +72,18 @@ describe("a program without the protocol", () => {
     expect(await adapter.execute(request())).toMatchObject({ errorCode: "output_limit" });
   });
 
+  test("reports a tool call in a line of more than 8 MiB, which is cut", async () => {
+    const invoked = JSON.stringify({ type: "tool.invoked", toolCallId: "1", toolName: "make", input: {} });
+    const start = '{"type":"tool.completed","toolCallId":"1","toolName":"make","output":"';
+    await initialize(
+      shell(`echo '${invoked}'; printf '%s' '${start}'; head -c 9000000 /dev/zero | tr '\\0' x; echo '","isError":false}'; echo Built.`),
+    );
+    expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "Built.\n" });
+    expect(events.filter(({ type }) => type === "tool.completed")).toMatchObject([
+      { data: { isError: false, output: expect.stringMatching(/^x+ … \[cut by Bridge/) } },
+    ]);
+  });
+
   test("prints a million short lines, which are emitted as few events", async () => {
     await initialize(shell("yes '{' | head -n 1000000"));
     const { status, output } = await adapter.execute(request());

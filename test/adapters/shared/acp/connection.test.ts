@@ -305,6 +305,26 @@ test("lines that are not messages, and messages of unknown kinds, are ignored", 
   expect(events.map(({ type }) => type)).toEqual(["assistant.text", "assistant.text"]);
 });
 
+test("a line of more than 8 MiB that reports a tool call is cut, and the task goes on", async () => {
+  const call = { toolCallId: "1", title: "build", kind: "execute" };
+  const start =
+    '{"jsonrpc":"2.0","method":"session/update","params":{"update":{"sessionUpdate":"tool_call_update","toolCallId":"1","status":"completed","rawOutput":"';
+  const { result, events } = await run({
+    steps: [
+      { update: { sessionUpdate: "tool_call", ...call, status: "in_progress", rawInput: { command: "make" } } },
+      { raw: start },
+      { flood: 9 * 1024 ** 2 },
+      { raw: '"}}}\n' },
+      { say: "Done." },
+      { end: {} },
+    ],
+  });
+  expect(result).toMatchObject({ status: "ok", output: "Done." });
+  expect(events.filter(({ type }) => type === "tool.completed")).toMatchObject([
+    { data: { toolCallId: "1", isError: false, output: expect.stringMatching(/^x+ … \[cut by Bridge/) } },
+  ]);
+});
+
 test("a line without an end exceeds the limit and fails the task", async () => {
   const { result } = await run({ steps: [{ say: "x" }, { flood: 9 * 1024 ** 2 }, { hang: true }] });
   expect(result).toMatchObject({ status: "error", errorCode: "output_limit", error: expect.stringContaining("8 MiB") });

@@ -1,11 +1,12 @@
 import { mkdir } from "node:fs/promises";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { AdapterEvent } from "#contract";
 import type { ConnectionResult } from "../../../../adapters/shared/agent-program/agent-program.ts";
 import { createProgramEnvironment } from "../../../../adapters/shared/agent-program/program-environment.ts";
 import { type ProgramCall, runProgram, type Step } from "../../../../adapters/shared/agent-program/run-program.ts";
 import { createSessionTotals } from "../../../../adapters/shared/agent-program/session-totals.ts";
 import { createTaskTimeline } from "../../../../adapters/shared/agent-program/task-timeline.ts";
+import { MAX_EVENT_DATA_BYTES } from "../../../../src/events/encode-event-data.ts";
 import { createExecutionRequest } from "../../../conformance/execution-request.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { programContext } from "./scripted-program.ts";
@@ -176,4 +177,38 @@ test("an error of the reader stops the program and is rethrown", async () => {
     throw new Error("a bug");
   };
   await expect(run(`${steps(ok)} exec sleep 60`, { read })).rejects.toThrow("a bug");
+});
+
+describe("a line of more than 8 MiB", () => {
+  const longText = "head -c 9000000 /dev/zero | tr '\\0' x";
+  const line = (start: string, end: string): string => `printf '%s' '${start}'; ${longText}; printf '%s\n' '${end}'\n`;
+
+  test("that reports a tool call is cut, and the task goes on", async () => {
+    const script = [
+      steps({ kind: "tool.invoked", toolCallId: "1", toolName: "shell", input: { command: "seq 1300000" } }),
+      line('{"kind":"tool.completed","toolCallId":"1","isError":false,"output":"', '"}'),
+      steps({ kind: "text", text: "It ran." }, ok),
+    ].join("");
+    const { ending, events, answer } = await run(script);
+    expect([ending, answer]).toEqual([{ status: "ok" }, "It ran."]);
+    const completed = events.filter(({ type }) => type === "tool.completed");
+    expect(completed).toMatchObject([
+      { data: { toolCallId: "1", isError: false, output: expect.stringMatching(/^x+ … \[cut by Bridge/) } },
+    ]);
+    // Above the limit of an event, so that the event is marked as truncated.
+    expect(JSON.stringify(completed).length).toBeGreaterThan(MAX_EVENT_DATA_BYTES);
+  });
+
+  test.each([
+    ["an answer", line('{"kind":"text","text":"', '"}')],
+    ["a result", line('{"kind":"facts","facts":{"output":"', '"}}')],
+    ["nothing that is known", line('{"kind":"', '"}')],
+    ["no JSON", line("", "")],
+  ])("that reports %s fails the task", async (_, script) => {
+    const { ending, answer } = await run(`${script}${steps(ok)}`, {
+      read: (object) => (String(object["kind"]).length > 20 ? [] : [object as unknown as Step]),
+    });
+    expect(ending).toMatchObject({ status: "error", errorCode: "output_limit" });
+    expect(answer).toBe("");
+  });
 });

@@ -96,4 +96,20 @@ describe("lines", () => {
       withinLimit: [true, false, false],
     });
   });
+
+  test("over the limit are skipped if their listener accepts the beginning", () => {
+    const lines: string[] = [];
+    const beginnings: string[] = [];
+    const splitter = createLineSplitter(5, (line) => lines.push(line), { onLongLine: (beginning) => beginnings.push(beginning) > 0 });
+    for (const chunk of ["ok\n12345", "67", "89\nafter\n", "abcdefgh\nend\nlast-line"]) expect(splitter.push(bytes(chunk))).toBe(true);
+    splitter.end();
+    expect({ lines, beginnings }).toEqual({ lines: ["ok", "after", "end"], beginnings: ["1234567", "abcdefgh", "last-line"] });
+  });
+
+  test("over the limit pass on a beginning of at most 512 KiB, without a part of a character", () => {
+    const beginnings: string[] = [];
+    const splitter = createLineSplitter(1024 ** 2, () => {}, { onLongLine: (beginning) => beginnings.push(beginning) > 0 });
+    splitter.push(bytes(`x${"ü".repeat(600_000)}`));
+    expect(beginnings).toEqual([`x${"ü".repeat(256 * 1024 - 1)}`]);
+  });
 });

@@ -1,0 +1,47 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { CUT_MARK, parseCutLine } from "../../../../adapters/shared/process/cut-line.ts";
+
+describe("the beginning of a line", () => {
+  test("that ends in a string is completed", () => {
+    expect(parseCutLine('{"type":"tool_result","ids":[1,2],"part":{"list":["a","long outp')).toEqual({
+      type: "tool_result",
+      ids: [1, 2],
+      part: { list: ["a", `long outp${CUT_MARK}`] },
+    });
+  });
+
+  test.each([
+    ["an escape", '{"output":"line\\', "line"],
+    ["a unicode escape", '{"output":"caf\\u00e', "caf"],
+    ["the quote of an escape", '{"output":"line\\"', "line"],
+    ["an escaped backslash", '{"output":"a\\\\', "a"],
+  ])("that ends in %s is completed before it", (_, beginning, output) => {
+    expect(parseCutLine(beginning)).toEqual({ output: `${output}${CUT_MARK}` });
+  });
+
+  test.each([
+    ["a number", '{"output":12'],
+    ["a name", '{"output":"x","na'],
+    ["a colon", '{"output":'],
+    ["a whole object", '{"output":"x"}'],
+    ["text that is not JSON", 'He said "no'],
+    ["a list", '["a'],
+    ["nothing", ""],
+  ])("that ends in %s is not completed", (_, beginning) => {
+    expect(parseCutLine(beginning)).toBeNull();
+  });
+
+  test("is completed wherever a string value is cut", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.nat(), (output, cut) => {
+        const line = JSON.stringify({ id: "1", nested: [{ output }] });
+        const from = '{"id":"1","nested":[{"output":"'.length;
+        const at = from + (cut % (line.length - from - '"}]}'.length + 1));
+        const parsed = parseCutLine(line.slice(0, at)) as { nested: [{ output: string }] };
+        const kept = parsed.nested[0].output.slice(0, -CUT_MARK.length);
+        expect(output.toWellFormed().startsWith(kept.toWellFormed().replace(/\ufffd$/, ""))).toBe(true);
+      }),
+    );
+  });
+});
