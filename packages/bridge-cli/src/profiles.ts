@@ -17,14 +17,27 @@ export interface Profiles {
   profiles: Record<string, Profile>;
 }
 
-/** Returns the path of the file of profiles. */
+/** Returns the path of the file of profiles; null for a user without a home, for example in a container. */
+function findProfilesFile(env: NodeJS.ProcessEnv): string | null {
+  try {
+    return path.join(env["XDG_CONFIG_HOME"] || path.join(env["HOME"] || homedir(), ".config"), "bridge", "config.json");
+  } catch {
+    return null;
+  }
+}
+
 function profilesFile(env: NodeJS.ProcessEnv): string {
-  return path.join(env["XDG_CONFIG_HOME"] || path.join(env["HOME"] || homedir(), ".config"), "bridge", "config.json");
+  const file = findProfilesFile(env);
+  if (file !== null) return file;
+  throw new CommandError("usage", "Profiles cannot be saved, because this user has no home directory.", {
+    hint: "Set HOME or XDG_CONFIG_HOME, or select a Bridge with BRIDGE_URL and BRIDGE_TOKEN.",
+  });
 }
 
 /** Reads the profiles; none if the file does not exist. Throws if the file is invalid, or if other users can write it. */
 export function readProfiles(env: NodeJS.ProcessEnv): Profiles {
-  const file = profilesFile(env);
+  const file = findProfilesFile(env);
+  if (file === null) return { current: null, profiles: {} };
   let text: string;
   try {
     // The file can contain commands that `bridge` runs.

@@ -23,6 +23,10 @@ export async function runCli(args: readonly string[], host: Host): Promise<ExitC
     if (error.code === "EPIPE") host.exit(exitCodes.done);
     throw error;
   });
+  // The reader of progress and errors can end first, too. The command goes on, because its data and its exit code matter.
+  host.stderr.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
   try {
     await program.parseAsync(separateJsonFields(args), { from: "user" });
     return exitCode ?? exitCodes.done;

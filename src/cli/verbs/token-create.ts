@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import path from "node:path";
-import { CommandError, printRecord } from "bridge-cli";
+import { CommandError, parseIsoTime, printRecord } from "bridge-cli";
 import { addToken, findTokenFaults } from "../../access/add-token.ts";
 import type { TokenEntry } from "../../access/tokens-file.ts";
 import { createLocalVerb } from "../run-local.ts";
@@ -49,8 +49,8 @@ export const run = createLocalVerb<Options>(async ({ args: [name = ""], options,
 
 function parseExpiry(text: string): string {
   const [, days] = /^(\d{1,5})d$/.exec(text) ?? [];
-  const time = days === undefined ? Date.parse(text) : Date.now() + Number(days) * DAY_MS;
-  if (!Number.isNaN(time) && time > Date.now()) return new Date(time).toISOString();
+  const time = days === undefined ? parseIsoTime(text) : Date.now() + Number(days) * DAY_MS;
+  if (time !== null && time > Date.now()) return new Date(time).toISOString();
   throw new CommandError(
     "usage",
     `--expires must be a number of days or a time in the future, for example 90d or 2030-01-31T00:00:00Z; got "${text}".`,
