@@ -24,7 +24,7 @@ export const DIFF_LIMITS = {
 export const diffCuts = ["bytes", "time", "unreadable"] as const;
 export type DiffCut = (typeof diffCuts)[number];
 
-/** Starts git, in the sandbox if there is one. */
+/** Starts git or find, in the sandbox if there is one. */
 export type RunGit = (options: {
   argv: readonly string[];
   /** The whole environment, except PATH and HOME. */
@@ -37,7 +37,7 @@ export type RunGit = (options: {
   signal: AbortSignal;
 }) => Promise<GitEnd>;
 
-/** How git ended, and its output, which contains the bytes of files. */
+/** How the program ended, and its output, which contains the bytes of files. */
 interface GitEnd {
   spawnError: string | null;
   exitCode: number | null;
@@ -73,15 +73,27 @@ export async function diffWorkTree({ workspace, directory, commit, scratch, runG
   const env = createEnvironment(gitDirectory, workTree);
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(limits.ms)]);
 
-  async function git(args: readonly string[]): Promise<GitEnd> {
-    const argv = ["/bin/sh", "-c", START_GIT, String(limits.memoryKib), "-C", workTree, ...createSettings(limits.fileBytes), ...args];
+  async function run(argv: readonly string[]): Promise<GitEnd> {
     const end = await runGit({ argv, env, workspace, scratch, stdoutBytes: limits.bytes, signal: deadline });
     signal.throwIfAborted();
+    return end;
+  }
+  async function git(args: readonly string[]): Promise<GitEnd> {
+    const settings = createSettings(limits.fileBytes);
+    const end = await run(["/bin/sh", "-c", START_GIT, String(limits.memoryKib), "-C", workTree, ...settings, ...args]);
     if (end.spawnError !== null || end.exitCode === EXIT_NOT_FOUND)
       throw new BridgeError("not_supported", "Bridge cannot run git on this host. Install git, and put it on the PATH of Bridge.");
     return end;
   }
 
+  const found = await run(["/bin/sh", "-c", FIND_OBSTACLE, workTree]);
+  if (found.aborted) throw createTimeout(limits.ms);
+  const [obstacle = ""] = found.stdout.toString().split("\0");
+  if (obstacle !== "")
+    throw new BridgeError(
+      "invalid_state",
+      `${obstacle.replace(/^\.\//, "")} in the work tree is not a regular file, so git would wait for it. Remove it.`,
+    );
   const read = await git(["read-tree", commit]);
   if (read.aborted) throw createTimeout(limits.ms);
   if (read.exitCode !== 0)
@@ -145,6 +157,13 @@ async function listKnown(files: readonly string[], git: (args: readonly string[]
 const START_GIT = 'ulimit -v "$0" 2>/dev/null; exec nice git "$@"';
 const EXIT_NOT_FOUND = 127;
 
+/**
+ * Prints files that git opens by their name, although they are no files: a pipe makes git wait, and a link to a pipe as well. git itself
+ * skips all other pipes. `$0` is the work tree. A host without `find` has no such check.
+ */
+const FIND_OBSTACLE = String.raw`cd "$0" && exec nice find . \( \( -type p -o -type c -o -type b \) \( -name '.git*' -o -path '*/.git/*' \) \
+  -o -path './.git/objects/*' ! -type f ! -type d \) -print0 2>/dev/null`;
+
 const DIFF = [
   ...["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-relative", "--ignore-submodules=all"],
   ...["--src-prefix=a/", "--dst-prefix=b/"],
@@ -207,4 +226,7 @@ function explainCut({ limit, aborted, exitCode }: GitEnd): DiffCut | null {
 }
 
 const createTimeout = (ms: number): BridgeError =>
-  new BridgeError("invalid_state", `git did not read the work tree within ${ms / 1000} s. The repository is too large for a diff.`);
+  new BridgeError(
+    "invalid_state",
+    `git did not read the work tree within ${ms / 1000} s. The repository is too large for a diff, or git waits for a pipe in it.`,
+  );

@@ -51,7 +51,7 @@ export const taskDiffRoutes: FastifyPluginAsyncZodOpenApi<{
         operationId: "getTaskDiff",
         tags: ["files"],
         summary: "Get the diff of a task",
-        description: `The unified diff between the commit that was checked out when the task started and the files that are in its git work tree now, including untracked files that are not ignored. It includes changes that were not committed when the task started, and changes of later tasks. 409 \`invalid_state\` if the task has not started or did not start in a git work tree, if its commit is no longer in the repository, if the repository has \`objects/info/alternates\`, or if git needed more than ${DIFF_LIMITS.ms / 1000} s before the diff began; 404 \`not_supported\` if Bridge cannot run git.`,
+        description: `The unified diff between the commit that was checked out when the task started and the files that are in its git work tree now, including untracked files that are not ignored. It includes changes that were not committed when the task started, and changes of later tasks. 409 \`invalid_state\` if the task has not started or did not start in a git work tree, if its commit is no longer in the repository, if the repository has \`objects/info/alternates\`, if a file that git opens is a pipe, or if git needed more than ${DIFF_LIMITS.ms / 1000} s before the diff began; 404 \`not_supported\` if Bridge cannot run git.`,
         params: taskParams,
         querystring: noQuery,
         response: {

@@ -130,7 +130,7 @@ test("a repository with SHA-256 object names has a diff", async () => {
 });
 
 describe("the reason is reported when there is no diff:", () => {
-  const expectReason = async (taskId: string, reason: RegExp) => {
+  const expectReason = async (taskId: string, reason: RegExp | string) => {
     const answer = await getDiff(taskId);
     expectProblem(answer, "invalid_state");
     expect(answer.body.detail).toMatch(reason);
@@ -182,6 +182,20 @@ describe("the reason is reported when there is no diff:", () => {
     await rename(path.join(workspaceOf("borrowing"), ".git/objects"), path.join(root, "moved-objects"));
     await symlink(path.join(other, ".git/objects"), path.join(workspaceOf("borrowing"), ".git/objects"));
     await expectReason("borrowing", /no longer exists/);
+  });
+
+  test.each([
+    [".gitignore", "mkfifo .gitignore"],
+    ["d/.gitattributes", "mkdir d; mkfifo d/.gitattributes"],
+    [".gitmodules", "mkfifo .gitmodules"],
+    ["nested/.git/HEAD", "git init -q nested; rm nested/.git/HEAD; mkfifo nested/.git/HEAD"],
+    [".git/objects/pack/pack-1.idx", "mkfifo pipe .git/objects/pack/pack-1.idx"],
+    [".git/objects/info/commit-graph", "mkfifo pipe; ln -s ../../../pipe .git/objects/info/commit-graph"],
+  ])("a pipe for which git would wait: %s", async (name, script) => {
+    const taskId = `pipe-${name.replaceAll(/[^a-z]+/gi, "-")}`;
+    await createRepository(workspaceOf(taskId), { a: "1\n" });
+    await run(taskId, script);
+    await expectReason(taskId, `${name} in the work tree is not a regular file, so git would wait for it.`);
   });
 
   test("a host without git", async () => {
