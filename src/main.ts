@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { withTimeout } from "@hak2i/async-kit";
 import closeWithGrace from "close-with-grace";
 import { pino } from "pino";
@@ -7,6 +6,7 @@ import { type App, createApp } from "./app/create-app.ts";
 import { findDatabaseCommand } from "./app/database-commands.ts";
 import { loadConfig } from "./app/load-config.ts";
 import { summarizeConfig } from "./app/summarize-config.ts";
+import { readEnvFile } from "./config/read-env-file.ts";
 import { BridgeError, StartError, StopError } from "./errors.ts";
 
 /**
@@ -37,7 +37,7 @@ const remedies: Readonly<Record<string, string>> = {
 try {
   const command = findDatabaseCommand(process.argv.slice(2));
   // Variables of the environment take precedence over the file.
-  if (existsSync(".env")) process.loadEnvFile();
+  for (const [name, value] of Object.entries(readEnvFile())) process.env[name] ??= value;
   if (command === null) await serve();
   else console.log(await command(process.env));
 } catch (error) {

@@ -1,7 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import type { z } from "zod";
+import { withoutByteOrderMark } from "#contract";
 import { ConfigError } from "./errors.ts";
 import { toFieldErrors } from "./requests/field-errors.ts";
+import { findJsonPosition } from "./requests/find-json-position.ts";
 
 /** Options of `openReloadedFile`. */
 export interface ReloadedFileOptions<Entry, Content> {
@@ -82,9 +84,9 @@ function readEntries<Entry>({ file, setting, schema, example }: Source<Entry>): 
   const text = readText(file, setting);
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = JSON.parse(withoutByteOrderMark(text));
   } catch (error) {
-    throw new ConfigError([`${setting}: is not valid JSON${findPosition(error as Error)}`]);
+    throw new ConfigError([`${setting}: is not valid JSON${findJsonPosition(error as Error)}`]);
   }
   if (!Array.isArray(json)) throw new ConfigError([`${setting}: must be an array, for example ${example}`]);
   const parsed = schema.safeParse(json);
@@ -92,12 +94,6 @@ function readEntries<Entry>({ file, setting, schema, example }: Source<Entry>): 
   throw new ConfigError(
     toFieldErrors(parsed.error.issues).map(({ path, message }) => formatFault({ setting, entries: json }, path, message)),
   );
-}
-
-/** The message of the error quotes the file, which can contain secrets, so only the position is taken from it. */
-function findPosition({ message }: Error): string {
-  const [position = ""] = / at position \d+( \(line \d+ column \d+\))?$/.exec(message) ?? [];
-  return position;
 }
 
 function readText(file: string, setting: string): string {

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -44,6 +44,23 @@ describe("an idle Bridge with the command adapter", () => {
   test("has a small young generation", async () => {
     const { youngBytes } = await runUntilIdle();
     expect(youngBytes).toBeLessThan(MAX_YOUNG_BYTES);
+  });
+});
+
+describe("the file .env", () => {
+  test.each([
+    ["begins with a byte order mark", "\uFEFFBRIDGE_IDLE_SECONDS=none\n", "utf8", "BRIDGE_IDLE_SECONDS: must be"],
+    ["is UTF-16", "BRIDGE_SANDBOX=required\n", "utf16le", ".env: is not UTF-8 text"],
+  ] as const)("is not ignored if it %s", async (_, text, encoding, fault) => {
+    const directory = await temporaryDirectory();
+    await writeFile(path.join(directory, ".env"), text, encoding);
+    await expect(startBridgeProgram(directory)).rejects.toThrow(fault);
+  });
+
+  test("is reported in one line if it is a directory", async () => {
+    const directory = await temporaryDirectory();
+    await mkdir(path.join(directory, ".env"));
+    await expect(startBridgeProgram(directory)).rejects.toThrow(/\.env: is a directory.*rmdir \.env/);
   });
 });
 

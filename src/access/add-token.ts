@@ -2,6 +2,7 @@ import { chownSync, existsSync, realpathSync, rmSync, statSync } from "node:fs";
 import { type FileHandle, open, readFile, rename } from "node:fs/promises";
 import path from "node:path";
 import { pino } from "pino";
+import { withoutByteOrderMark } from "#contract";
 import { ConfigError, ConflictError } from "../errors.ts";
 import { toFieldErrors } from "../requests/field-errors.ts";
 import { openTokensFile, type TokenEntry, tokensSchema } from "./tokens-file.ts";
@@ -40,7 +41,7 @@ export async function addToken(entry: TokenEntry, file: string): Promise<void> {
 
 async function readEntries(file: string): Promise<unknown[]> {
   checkFile(file);
-  return JSON.parse(await readFile(file, "utf8")) as unknown[];
+  return JSON.parse(withoutByteOrderMark(await readFile(file, "utf8"))) as unknown[];
 }
 
 /** Only one command at a time can create this file. */

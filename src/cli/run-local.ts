@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
-import { parseEnv } from "node:util";
 import { CommandError, type Invocation, type Run } from "bridge-cli";
 import { readDatabase } from "../config/config.ts";
+import { readEnvFile } from "../config/read-env-file.ts";
 import { ConfigError, ConflictError, NoDatabaseError, StartError } from "../errors.ts";
 
 /** The environment of a start in the current directory. */
@@ -33,7 +32,7 @@ const ownVariables = new Set(["BRIDGE_URL", "BRIDGE_TOKEN", "BRIDGE_PROFILE"]);
 
 function readEnvironment(all: NodeJS.ProcessEnv): LocalEnvironment {
   const env = Object.fromEntries(Object.entries(all).filter(([name]) => !ownVariables.has(name)));
-  const file = existsSync(".env") ? parseEnv(readFileSync(".env", "utf8")) : {};
+  const file = readEnvFile();
   return { variables: { ...file, ...env }, fromFile: new Set(Object.keys(file).filter((name) => env[name] === undefined)) };
 }
 

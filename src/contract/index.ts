@@ -1,5 +1,6 @@
 /** The contract between Bridge and its adapters: types, schemas, guards and the format of a conversation. Contains no I/O. */
 export * from "./adapter.ts";
+export * from "./byte-order-mark.ts";
 export * from "./catalog.ts";
 export * from "./conversation.ts";
 export * from "./events.ts";

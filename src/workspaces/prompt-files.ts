@@ -1,6 +1,8 @@
 import path from "node:path";
 import { readFileInside } from "@hak2i/nofollow-fs";
 import { z } from "zod";
+import { withoutByteOrderMark } from "#contract";
+import { findJsonPosition } from "../requests/find-json-position.ts";
 import { normalizeTools } from "../requests/normalize-tools.ts";
 
 /** The files that form the system prompt of an agent, in order. */
@@ -35,8 +37,8 @@ export function readAgentFile(workspace: string): AgentFile {
   let json: unknown;
   try {
     json = JSON.parse(text);
-  } catch {
-    throw new Error("agent.json of the workspace is not valid JSON");
+  } catch (error) {
+    throw new Error(`agent.json of the workspace is not valid JSON${findJsonPosition(error as Error)}`);
   }
   const parsed = agentFileSchema.safeParse(json);
   if (!parsed.success) {
@@ -49,7 +51,7 @@ export function readAgentFile(workspace: string): AgentFile {
 
 function readOptionalFile(workspace: string, name: string): string | null {
   const file = readFileInside(workspace, `${workspace}${path.sep}${name}`, FILE_LIMIT_BYTES);
-  if ("content" in file) return file.content.toString("utf8");
+  if ("content" in file) return withoutByteOrderMark(file.content.toString("utf8"));
   if (file.fault === "missing") return null;
   if (file.fault === "outside") throw new Error(`${name} leads out of the workspace through a link`);
   throw new Error(`${name} of the workspace must be a file of at most 1 MiB`);

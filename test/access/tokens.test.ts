@@ -199,6 +199,11 @@ describe("the tokens file", () => {
     expect([revoked, changes]).toEqual([[], 1]);
   });
 
+  test("a tokens file may begin with a byte order mark", async () => {
+    const { tokens } = await load({ tokensFile: await write(`\uFEFF${JSON.stringify([entry("one")])}`) });
+    expect(tokens.find("one")).not.toBeNull();
+  });
+
   test("a tokens file is reloaded when its symbolic link points to another file", async () => {
     const directory = await temporaryDirectory();
     const [first, second, link] = ["first", "second", "link"].map((name) => path.join(directory, name)) as [string, string, string];

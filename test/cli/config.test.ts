@@ -1,4 +1,4 @@
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { runCli } from "../packages/bridge-cli/start-cli.ts";
@@ -25,6 +25,24 @@ test("check prints all faults of the settings in .env with code 2, and names the
   expect(stderr).toContain("BRIDGE_TOKEN_FILE is not a setting of Bridge and is ignored; did you mean BRIDGE_TOKENS_FILE?");
   // The environment takes precedence over the file.
   expect((await check(cwd, { BRIDGE_PORT: "1", BRIDGE_HOST: "::1" })).exitCode).toBe(0);
+});
+
+test("check reads the first setting of a .env that begins with a byte order mark", async () => {
+  const cwd = await temporaryDirectory();
+  await writeFile(path.join(cwd, ".env"), "\uFEFFBRIDGE_SANDBOX=none\n");
+  expect((await check(cwd)).stderr).toContain("BRIDGE_SANDBOX: must be");
+});
+
+test("check rejects a .env that is UTF-16 or a directory, with the remedy", async () => {
+  const cwd = await temporaryDirectory();
+  const file = path.join(cwd, ".env");
+  for (const bytes of [Buffer.from("\uFEFFBRIDGE_SANDBOX=required\n", "utf16le"), Buffer.from("A=1\n", "utf16le")]) {
+    await writeFile(file, bytes);
+    expect(await check(cwd)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(".env: is not UTF-8 text") });
+  }
+  await rm(file);
+  await mkdir(file);
+  expect(await check(cwd)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(".env: is a directory") });
 });
 
 test("check reads the files that the settings name, and loads the adapters", async () => {

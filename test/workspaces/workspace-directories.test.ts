@@ -156,12 +156,20 @@ test("agent.json sets defaults, and cannot extend the permissions of a task", as
 });
 
 test.each([
-  ["not JSON", "{", "is not valid JSON"],
+  ["not JSON", "{", "is not valid JSON at position 1 (line 1 column 2)"],
   ["a wrong type", '{"timeoutSeconds": "5"}', "timeoutSeconds"],
 ])("an agent.json that is %s is reported", async (_, text, words) => {
   const { workspace } = await workspaceWithLinks();
   await writeFile(path.join(workspace, "agent.json"), text);
   expect(() => readAgentFile(workspace)).toThrow(words);
+});
+
+test("the prompt files and agent.json of an agent may begin with a byte order mark", async () => {
+  const { workspace } = await workspaceWithLinks();
+  await writeFile(path.join(workspace, "agent.json"), '\uFEFF{"model":"m"}');
+  await writeFile(path.join(workspace, "TOOLS.md"), "\uFEFFTools.");
+  expect(readAgentFile(workspace)).toEqual({ model: "m" });
+  expect(readPromptFiles(workspace).at(-1)).toBe("Tools.");
 });
 
 test("a temporary directory that a crash left behind is renamed before it is removed, also after another crash", async () => {

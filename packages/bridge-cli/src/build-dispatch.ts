@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { DispatchFile, DispatchRequest } from "bridge-client";
 import { CommandError } from "./command-error.ts";
+import { parseJson } from "./parse-json.ts";
 
 /** Options of `dispatch` that describe the task. */
 export interface TaskOptions {
@@ -57,7 +58,7 @@ export function readTaskFields(options: TaskOptions): Partial<DispatchRequest> {
 function readSchema(text: string): Record<string, unknown> {
   const source = text.startsWith("@") ? readBytes("--schema", text.slice(1)).toString("utf8") : text;
   try {
-    const schema: unknown = JSON.parse(source);
+    const schema: unknown = parseJson(source);
     if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema as Record<string, unknown>;
   } catch (error) {
     throw new CommandError("usage", `--schema is not valid JSON: ${(error as Error).message}`, {

@@ -100,7 +100,7 @@ function findLocalUrl(env: NodeJS.ProcessEnv): FoundAddress {
 function readLocalSetting(name: string, env: NodeJS.ProcessEnv): string | undefined {
   if (env[name]) return env[name];
   try {
-    return parseEnv(readFileSync(".env", "utf8"))[name];
+    return parseEnv(readFileSync(".env", "utf8").replace(/^\uFEFF/, ""))[name];
   } catch {
     // There is no file, or only Bridge may read it, and the default is used.
     return undefined;

@@ -81,7 +81,7 @@ function parseProfiles(text: string, file: string): Profiles {
   };
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text.trim());
   } catch (error) {
     return reject(`not valid JSON: ${(error as Error).message}`);
   }

@@ -103,6 +103,13 @@ describe("bridge dispatch --from", () => {
     );
   });
 
+  test("accepts a byte order mark, and sends numbers as they were written, so that Bridge names one that would change", async () => {
+    const file = await writeBatch("ids", ['\uFEFF{"message":"One.","metadata":{"order":653247040368672769}}']);
+    const { exitCode, stderr } = await run(file);
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(/line 1, metadata\.order: is 653247040368672769, /);
+  });
+
   test("dispatches nothing if a line is wrong, and names all wrong lines with field and fix", async () => {
     const file = await writeBatch("wrong", [
       ...[

@@ -4,6 +4,7 @@ import path from "node:path";
 import { BridgeClientError, type DispatchRequest, type FieldError } from "bridge-client";
 import { readTaskFields, type TaskOptions } from "../build-dispatch.ts";
 import { CommandError } from "../command-error.ts";
+import { parseJson } from "../parse-json.ts";
 import { readAll } from "../read-all.ts";
 
 /** One task of a batch. */
@@ -85,7 +86,7 @@ async function readText(file: string, stdin: NodeJS.ReadStream): Promise<string>
 /** Returns the object of a line, or what is wrong with the line. */
 function parseLine(text: string): object | string {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
     return 'must be a JSON object, for example {"agentId":"auditor","message":"Count the files."}';
   } catch (error) {

@@ -1,4 +1,4 @@
-import { BridgeClientError, type Task } from "bridge-client";
+import { BridgeClientError, type FieldError, type Task } from "bridge-client";
 import type { TaskOptions } from "../build-dispatch.ts";
 import type { Connection } from "../connection.ts";
 import { exitCodeOfError, exitCodeOfTask } from "../exit-code-of.ts";
@@ -77,7 +77,7 @@ async function checkAll(tasks: readonly BatchTask[], { file, connection, output,
   let checked = 0;
   output.status.show(() => `checking: ${checked} of ${tasks.length} task(s)`);
   await forEachParallel(tasks, jobs, async ({ line, request }) => {
-    const { problem } = await connection.follower.checkDispatch(request, { signal });
+    const { problem } = await connection.follower.checkDispatch(request, { signal }).catch(toCheck);
     checked += 1;
     if (problem === null || passing.has(problem.code)) return;
     const errors = problem.errors?.length ? problem.errors : [{ path: "", message: problem.detail }];
@@ -85,6 +85,12 @@ async function checkAll(tasks: readonly BatchTask[], { file, connection, output,
   });
   output.status.clear();
   rejectFaults(faults, file);
+}
+
+/** Bridge rejects JSON that it cannot keep before it checks the dispatch. */
+function toCheck(error: unknown): { problem: { code: string; detail: string; errors: readonly FieldError[] } } {
+  if (!(error instanceof BridgeClientError) || error.errors.length === 0) throw error;
+  return { problem: { code: error.code, detail: error.message, errors: error.errors } };
 }
 
 interface RunOptions extends Pick<CheckOptions, "connection" | "output" | "signal"> {
