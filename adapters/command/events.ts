@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type AdapterEvent, adapterEventData, type ExecutionResult, executionResultSchema, taskErrorCodeSchema } from "#contract";
 import { failure } from "../shared/process/failure.ts";
+import { parseJsonLine } from "../shared/process/parse-json-line.ts";
 
 type WithoutTask<Event> = Event extends AdapterEvent ? Omit<Event, "taskId"> : never;
 
@@ -21,7 +22,7 @@ export type ParsedLine =
 
 /** Parses one line of stdout. A line that is not an event is text. */
 export function readLine(line: string): ParsedLine {
-  const object = parseObject(line);
+  const object = parseJsonLine(line);
   if (object === null) return { kind: "text" };
   const { type, ...fields } = object;
   if (type === "result") return { kind: "result", result: readResult(fields) };
@@ -56,20 +57,4 @@ function readError(error: string | undefined, code: string | undefined): Pick<Co
   if (known.success) return { errorCode: known.data, error: error ?? `The program reported ${known.data}.` };
   const text = error ?? "The program reported an error.";
   return { errorCode: "adapter_error", error: code === undefined ? text : `${code}: ${text}` };
-}
-
-/** Checks the first and last character before parsing, because a failed parse costs a hundred times as much. */
-function parseObject(line: string): Record<string, unknown> | null {
-  const trimmed = line.trim();
-  if (!trimmed.startsWith("{") || !trimmed.endsWith("}")) return null;
-  const { stackTraceLimit } = Error;
-  // Collecting the unused stack takes most of the time of a failed parse.
-  Error.stackTraceLimit = 0;
-  try {
-    return JSON.parse(line) as Record<string, unknown>;
-  } catch {
-    return null;
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
-  }
 }

@@ -1,6 +1,6 @@
 import WebSocket from "ws";
 import { z } from "zod";
-import type { AdapterConfig } from "#contract";
+import { type AdapterConfig, parseExactJson } from "#contract";
 import { GatewayError, gatewayErrorSchema } from "./gateway-error.ts";
 
 const PROTOCOL = 4;
@@ -167,7 +167,7 @@ export async function openGatewaySocket(
     if (isClosed) return;
     watchdog?.refresh();
     try {
-      handleFrame(JSON.parse(data.toString()));
+      handleFrame(parseExactJson(data.toString()));
     } catch {
       end("The gateway sent a frame that does not follow its protocol.");
     }

@@ -1,4 +1,5 @@
 import { createParser, type ParseError } from "eventsource-parser";
+import { parseExactJson } from "#contract";
 import { PROCESS_LIMITS } from "../shared/process/run-process.ts";
 
 /** Reads a stream of server-sent events to its end. Events whose data is not JSON are skipped; an oversized event throws. */
@@ -20,7 +21,7 @@ export async function readEventStream(chunks: AsyncIterable<Uint8Array>, onEvent
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     return undefined;
   }

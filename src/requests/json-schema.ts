@@ -50,7 +50,8 @@ function describeFailure(error: unknown): string {
 }
 
 // Optimizing the generated code takes longer than it saves, because the code runs once.
-const options: Options = { strict: false, validateFormats: false, logger: false, code: { optimize: false } };
+// A number beyond the range of a double, such as 1e999, is infinite here and matches no type of numbers.
+const options: Options = { strict: false, strictNumbers: true, validateFormats: false, logger: false, code: { optimize: false } };
 
 /** The meta-schemas are compiled once. They contain no data of callers. */
 const drafts = {

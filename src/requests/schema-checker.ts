@@ -1,6 +1,6 @@
 import path from "node:path";
 import { Worker } from "node:worker_threads";
-import type { ExecutionResult } from "#contract";
+import { type ExecutionResult, mayBeInexact, parseExactJson } from "#contract";
 import { BridgeError } from "../errors.ts";
 import type { SchemaQuestion, SchemaVerdict } from "./schema-worker.ts";
 
@@ -130,7 +130,7 @@ export function createSchemaChecker({ responseLimitMs = RESPONSE_LIMIT_MS }: { r
       { outputs, output = "" }: Pick<ExecutionResult, "output" | "outputs">,
     ): Promise<SchemaVerdict> {
       const question = { schema: JSON.stringify(schema) };
-      if (outputs === undefined) return await ask(tenant, { ...question, result: { output } });
+      if (outputs === undefined) return withExactNumbers(await ask(tenant, { ...question, result: { output } }));
       const json = JSON.stringify(outputs);
       return { ...(await ask(tenant, { ...question, result: { outputs: json } })), outputs, json };
     },
@@ -145,6 +145,16 @@ export function createSchemaChecker({ responseLimitMs = RESPONSE_LIMIT_MS }: { r
       await last?.terminate();
     },
   };
+}
+
+/** Parses an object again whose numbers a message of the thread does not preserve. */
+function withExactNumbers(verdict: SchemaVerdict): SchemaVerdict {
+  if (verdict.json === undefined || !mayBeInexact(verdict.json)) return verdict;
+  try {
+    return { ...verdict, outputs: parseExactJson(verdict.json) as Record<string, unknown> };
+  } catch {
+    return { fault: "the object is nested too deeply" };
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { parseExactJson } from "#contract";
 import { toColumnText } from "./column-text.ts";
 import type { Approval, ApprovalDecision, ApprovalState, NewEvent } from "./records.ts";
 import { type StoredRow, toTaskIdentity } from "./task-rows.ts";
@@ -14,7 +15,7 @@ export const approvalColumns = `a.seq AS approval_seq, a.id AS approval_id, a.to
 
 /** An approval row with the identity of its task. */
 export function toApproval(row: StoredRow): Approval {
-  const shown = JSON.parse(String(row["input"])) as { input?: unknown; cwd?: string; truncated?: boolean };
+  const shown = parseExactJson(String(row["input"])) as { input?: unknown; cwd?: string; truncated?: boolean };
   const { input = null, cwd = null, truncated = false } = shown;
   return {
     task: toTaskIdentity(row),

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { parseExactJson } from "#contract";
 import type { TaskIdentity, TaskRun } from "../task.ts";
 import type { ReadGapped } from "./callback-rows.ts";
 import { fillGaps, type GappedJson, type LongText } from "./gapped-json.ts";
@@ -177,7 +178,7 @@ function parseWith(stored: GappedJson, textOf: (text: LongText) => string): unkn
     markers.set(marker, textOf(text));
     return marker;
   });
-  return JSON.parse(json, (_, value: unknown) => (typeof value === "string" ? (markers.get(value) ?? value) : value));
+  return parseExactJson(json, (value) => markers.get(value) ?? value);
 }
 
 /** A prefix that does not occur in the JSON text. */

@@ -1,4 +1,4 @@
-import type { ExecutionResult } from "#contract";
+import { type ExecutionResult, parseExactJson } from "#contract";
 import type { ListedTask, StopCode, StopRequest, Task, TaskIdentity, TaskProgress, TaskState } from "../task.ts";
 import { decodeGaps, type GappedJson } from "./gapped-json.ts";
 import type { NewEvent, NewTask, QueuedCount } from "./records.ts";
@@ -54,7 +54,7 @@ export function toTask(row: StoredRow): Task {
     traceparent: row["traceparent"] as string | null,
     tracestate: row["tracestate"] as string | null,
     restarts: Number(row["restarts"]),
-    result: isResultShort ? (JSON.parse(String(row["result"])) as ExecutionResult) : null,
+    result: isResultShort ? (parseExactJson(String(row["result"])) as ExecutionResult) : null,
   };
 }
 

@@ -1,3 +1,4 @@
+import { parseExactJson } from "#contract";
 import type { TraceEvent } from "../store/trace-records.ts";
 
 /** Data of an event of which only the beginning and the end are read. */
@@ -34,7 +35,7 @@ const SHORT_VALUE = /^(?:"([a-z_-]*)"|(true|false|[0-9.]+))(?=[,}])/;
 export function parseObject(json: string): Record<string, unknown> | null {
   if (!json.endsWith("}")) return null;
   try {
-    return JSON.parse(json) as Record<string, unknown>;
+    return parseExactJson(json) as Record<string, unknown>;
   } catch {
     return null;
   }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseExactJson } from "#contract";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import { BridgeError } from "../errors.ts";
 import { MAX_WAIT_SECONDS } from "../http/wire/prefer-header.ts";
@@ -64,7 +65,7 @@ async function readResult({ task, readResult: readParts }: TaskSnapshot): Promis
     json += part;
     if (json.length > MAX_RESULT_BYTES) throw createTooLargeError(task.taskId);
   }
-  return JSON.parse(json);
+  return parseExactJson(json);
 }
 
 const createTooLargeError = (runId: string): BridgeError =>

@@ -9,6 +9,7 @@ import {
   type RequestPermissionResponse,
 } from "@agentclientprotocol/sdk";
 import { parseCutLine } from "../process/cut-line.ts";
+import { parseJsonLine } from "../process/parse-json-line.ts";
 import { AgentExited } from "./acp-failure.ts";
 import { readUpdate } from "./read-update.ts";
 
@@ -82,11 +83,6 @@ function writeLine(stdin: Writable, message: AnyMessage): Promise<void> {
 }
 
 function parseMessage(line: string): AnyMessage | null {
-  if (!line.startsWith("{")) return null;
-  try {
-    const message = JSON.parse(line);
-    return message.jsonrpc === "2.0" ? message : null;
-  } catch {
-    return null;
-  }
+  const message = parseJsonLine(line);
+  return message?.["jsonrpc"] === "2.0" ? (message as unknown as AnyMessage) : null;
 }

@@ -1,4 +1,5 @@
 import { parseCutLine } from "../process/cut-line.ts";
+import { parseJsonLine } from "../process/parse-json-line.ts";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { JSON_OUTPUT_LIMITS, type ProcessEnd, type ProcessOptions, runProcess } from "../process/run-process.ts";
 import type { ConnectionResult, ProgramTask } from "./agent-program.ts";
@@ -76,7 +77,7 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
     sandbox: context.sandbox,
     onLine(line) {
       task.offeredTools?.noteOutput();
-      const object = parseObject(line);
+      const object = parseJsonLine(line);
       if (object === null) context.logger.debug({ taskId: request.taskId, line: line.slice(0, 500) }, "program output is not JSON");
       else for (const step of call.read(object)) applyProgramStep(step);
     },
@@ -128,13 +129,4 @@ function outcomeOf({ signal }: ProgramTask, call: ProgramCall, end: ProcessEnd, 
   if (decided !== null) return decided;
   const explained = signal.aborted ? undefined : call.explainExit?.(end);
   return explained ?? exitFailure(end);
-}
-
-function parseObject(line: string): Record<string, unknown> | null {
-  if (!line.startsWith("{")) return null;
-  try {
-    return JSON.parse(line) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
 }

@@ -1,3 +1,5 @@
+import { parseExactJson } from "#contract";
+
 /** A call of a declared tool. The caller executes it, and the next message contains the result. */
 export interface OpenCall {
   toolCallId: string;
@@ -42,7 +44,7 @@ function splitObject(text: string): { object: Record<string, unknown> | null; re
   if (text[start] !== "{") return none;
   const end = endOfObject(text, start);
   try {
-    return { object: JSON.parse(text.slice(start, end)) as Record<string, unknown>, rest: text.slice(end).trim() };
+    return { object: parseExactJson(text.slice(start, end)) as Record<string, unknown>, rest: text.slice(end).trim() };
   } catch {
     return none;
   }

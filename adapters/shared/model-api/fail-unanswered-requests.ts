@@ -1,4 +1,4 @@
-import type { McpServerSpec } from "#contract";
+import { type McpServerSpec, parseExactJson } from "#contract";
 import type { ModelFetch } from "./model-endpoint.ts";
 import { networkErrorCode } from "./model-failure.ts";
 
@@ -87,8 +87,8 @@ function appendEvents(response: Response, createMessages: (reason?: string) => o
 async function appendJson(response: Response, message: object): Promise<Response> {
   const text = await response.text();
   try {
-    const messages: unknown = JSON.parse(text);
-    return Response.json([messages, message].flat(), { headers: response.headers });
+    const messages = parseExactJson(text);
+    return new Response(JSON.stringify([messages, message].flat()), { headers: response.headers });
   } catch {
     return new Response(text, response);
   }

@@ -5,6 +5,7 @@ import type { ProgramTask } from "../agent-program/agent-program.ts";
 import { createProgramEnvironment } from "../agent-program/program-environment.ts";
 import { reportOrphans } from "../agent-program/run-program.ts";
 import { findProgram } from "../process/find-program.ts";
+import { parseJsonLine } from "../process/parse-json-line.ts";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { JSON_OUTPUT_LIMITS, type ProcessEnd, runProcess } from "../process/run-process.ts";
 
@@ -102,11 +103,6 @@ export function createStdioServer({ command, args = [], env = {} }: StdioSpec, i
 type Message = Parameters<NonNullable<MCPTransport["onmessage"]>>[0];
 
 function parseMessage(line: string): Message | null {
-  try {
-    const message: unknown = JSON.parse(line);
-    const isMessage = typeof message === "object" && message !== null && "jsonrpc" in message && message.jsonrpc === "2.0";
-    return isMessage ? (message as Message) : null;
-  } catch {
-    return null;
-  }
+  const message = parseJsonLine(line);
+  return message?.["jsonrpc"] === "2.0" ? (message as unknown as Message) : null;
 }

@@ -1,3 +1,4 @@
+import { parseExactJson } from "#contract";
 import { PROCESS_LIMITS } from "./run-process.ts";
 
 /** The end of a string that was cut. */
@@ -25,7 +26,7 @@ export function parseCutLine(beginning: string): Record<string, unknown> | null 
   // The longest escape, such as \u00e9, has six characters. Without a cut escape, this removes a whole one at most.
   const end = escapeAt > beginning.length - 6 ? escapeAt : beginning.length;
   try {
-    return JSON.parse(`${beginning.slice(0, end)}${CUT_MARK}"${closers.toReversed().join("")}`) as Record<string, unknown>;
+    return parseExactJson(`${beginning.slice(0, end)}${CUT_MARK}"${closers.toReversed().join("")}`) as Record<string, unknown>;
   } catch {
     return null;
   }
