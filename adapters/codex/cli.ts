@@ -2,6 +2,7 @@ import path from "node:path";
 import { makePrivateDirectory, writeFileInside } from "@hak2i/nofollow-fs";
 import type { ConnectionResult, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
+import { createFailedServerReader } from "../shared/agent-program/failed-mcp-servers.ts";
 import { formatPrompt } from "../shared/agent-program/prompt.ts";
 import { type Outcome, runProgram } from "../shared/agent-program/run-program.ts";
 import { failure } from "../shared/process/failure.ts";
@@ -11,7 +12,7 @@ import { makeHome } from "./codex-home.ts";
 import { createCodexEnvironment } from "./configuration.ts";
 import { createCodexReader } from "./events.ts";
 import { findCodex } from "./find-codex.ts";
-import { configureMcpServers } from "./mcp-servers.ts";
+import { configureMcpServers, FAILED_SERVER } from "./mcp-servers.ts";
 import { probeCodex } from "./probe-codex.ts";
 import { waitForStartTurn } from "./start-turns.ts";
 import { isStrictSchema } from "./strict-schema.ts";
@@ -48,6 +49,7 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Conn
       endStart();
       return reader.read(line);
     },
+    onErrorLine: createFailedServerReader(FAILED_SERVER, task),
     explainExit,
   }).finally(endStart);
   const total = readSessionUsage(reader.sessionUsage);

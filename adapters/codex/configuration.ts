@@ -6,6 +6,9 @@ import { configureMcpServers, SECRET_PREFIX } from "./mcp-servers.ts";
 /** Name of the model provider in Bridge's configuration of Codex. */
 export const providerId = "bridge";
 
+/** Makes Codex print to stderr which MCP servers did not start. Its other log lines stay at their default, errors. */
+const LOG_LEVEL = { name: "RUST_LOG", value: "error,codex_mcp=warn" } as const;
+
 const KEY_NAMES = ["CODEX_API_KEY", "OPENAI_API_KEY"] as const;
 
 /** Configuration of every task, over every connection. Codex never asks for approval; its sandbox enforces the profile. */
@@ -24,7 +27,7 @@ export const fixedConfiguration = {
   // Each task has its own temporary directory. /tmp is shared, and a stopped sandbox leaves directories such as /tmp/.git there.
   sandbox_workspace_write: { exclude_slash_tmp: true },
   // Codex needs these secrets, but the commands of the model must not see them.
-  shell_environment_policy: { exclude: [...KEY_NAMES, "CODEX_CONFIG", `${SECRET_PREFIX}*`] },
+  shell_environment_policy: { exclude: [...KEY_NAMES, "CODEX_CONFIG", LOG_LEVEL.name, `${SECRET_PREFIX}*`] },
 } as const;
 
 /** Builds the configuration that depends on the task. */
@@ -66,5 +69,5 @@ const VARIABLES = [...KEY_NAMES, "OPENAI_ORGANIZATION", "OPENAI_PROJECT", "CODEX
 export function createCodexEnvironment(context: ProgramContext, own: Readonly<Record<string, string>> = {}): Record<string, string> {
   // The operator's CODEX_HOME applies only if tasks use the operator's home directory.
   const home = context.settings.home === "user" ? ["CODEX_HOME"] : [];
-  return createProgramEnvironment(context, [...VARIABLES, ...home], own);
+  return createProgramEnvironment(context, [...VARIABLES, ...home], { [LOG_LEVEL.name]: LOG_LEVEL.value, ...own });
 }

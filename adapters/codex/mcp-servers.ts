@@ -11,6 +11,9 @@ export interface CodexMcpServers {
 /** Prefix of variables that hold secrets of MCP servers. Commands do not receive these variables. */
 export const SECRET_PREFIX = "BRIDGE_MCP_";
 
+/** Finds the name of an MCP server that did not start, in a log line of Codex. */
+export const FAILED_SERVER = /MCP server startup failed server_name="([^"]+)"/;
+
 /** Variables by which Bridge finds an MCP server that outlives its task. Codex passes only listed variables to a server. */
 const MARKER_VARIABLES = ["BRIDGE_TASK_ID", "TMPDIR"];
 

@@ -8,6 +8,7 @@ import type {
   ProgramTask,
 } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
+import { createFailedServerReader } from "../shared/agent-program/failed-mcp-servers.ts";
 import { probeVersion } from "../shared/agent-program/probe-program.ts";
 import { formatPrompt } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
@@ -16,6 +17,7 @@ import { findProgram } from "../shared/process/find-program.ts";
 import { createCliArguments } from "./arguments.ts";
 import { escapeMentions } from "./escape-mentions.ts";
 import { createGeminiReader } from "./events.ts";
+import { FAILED_SERVER } from "./settings-file.ts";
 import { createGeminiEnvironment, prepareStart } from "./start.ts";
 import { applyTelemetryLog } from "./telemetry-log.ts";
 import { findLoadedEnvFile, needsTrust } from "./workspace-trust.ts";
@@ -62,6 +64,7 @@ async function execute(task: ProgramTask, argv: readonly string[]): Promise<Conn
       searches: context.settings.home === "user",
     }),
     read: reader.read,
+    onErrorLine: createFailedServerReader(FAILED_SERVER, task),
     explainExit: reader.explainExit,
   });
   const result = await applyTelemetryLog(task, programResult, reader.answer);

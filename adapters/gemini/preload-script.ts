@@ -5,14 +5,19 @@
  *   lost.
  * - It hides GEMINI.md of the workspace and of its parent directories from the search for instructions, because an earlier task may have
  *   written it. No setting disables the search in a trusted workspace. File tools still find the file.
+ * - It prints to stderr why an MCP server did not start, which Gemini writes only to its debug log. The log itself goes nowhere.
  */
 export const preloadScript = `
-  import { promises } from "node:fs";
+  import fs, { promises } from "node:fs";
   import { syncBuiltinESMExports } from "node:module";
   import os from "node:os";
   import path from "node:path";
   process.stdout._handle?.setBlocking?.(true);
   delete process.env.NODE_OPTIONS;
+  const { createWriteStream } = fs;
+  const print = process.stderr.write.bind(process.stderr);
+  const debugLog = { on: () => debugLog, end: () => {}, write: (line) => line.includes("[MCP error]") && print(line) };
+  fs.createWriteStream = (file, ...more) => (file === "/dev/null" ? debugLog : createWriteStream(file, ...more));
   const own = path.join(process.env.GEMINI_CLI_HOME || os.homedir(), ".gemini", "GEMINI.md");
   const { access } = promises;
   promises.access = async (file, ...more) => {

@@ -6,6 +6,15 @@ const MAX_TURNS = 200;
 /** Attempts per model call. Gemini waits about 5 s and 10 s between them. */
 const MAX_ATTEMPTS = 3;
 
+/**
+ * Time limit of each request to an MCP server, in ms. Gemini has no separate limit for the start. With its default of ten minutes, a server
+ * that does not answer would hold the task for as long.
+ */
+const MCP_REQUEST_LIMIT_MS = 120_000;
+
+/** Finds the name of an MCP server that did not start, in a line of Gemini's debug log. */
+export const FAILED_SERVER = /\[MCP error\].*?MCP server '([^']+)'/;
+
 /** Builds Gemini CLI's settings for one task. The program expands variables in all strings of the settings, so dollar signs are escaped. */
 export function buildSettingsFile(
   { settings, env }: Pick<ProgramContext, "settings" | "env">,
@@ -45,6 +54,7 @@ function createServerSettings(server: McpServerSpec): Record<string, unknown> {
       url: escapeVariables(server.url),
       headers: mapValues(server.headers ?? {}, escapeVariables),
       trust: true,
+      timeout: MCP_REQUEST_LIMIT_MS,
     };
   return {
     command: escapeVariables(server.command),
@@ -52,6 +62,7 @@ function createServerSettings(server: McpServerSpec): Record<string, unknown> {
     // Gemini expands these values twice, the second time by the rules of dotenv files.
     env: mapValues(server.env ?? {}, (value) => escapeVariables(value.replaceAll("$", "\\$"))),
     trust: true,
+    timeout: MCP_REQUEST_LIMIT_MS,
   };
 }
 

@@ -33,6 +33,8 @@ export function createGeminiEnvironment(
 ): Record<string, string> {
   return createProgramEnvironment(context, DOCUMENTED_VARIABLES, {
     GEMINI_CLI_NO_RELAUNCH: "true",
+    // The preload script replaces this file.
+    GEMINI_DEBUG_LOG_FILE: "/dev/null",
     GEMINI_CLI_TRUST_WORKSPACE: "false",
     ...(telemetryLog === undefined ? { GEMINI_TELEMETRY_ENABLED: "false" } : createTelemetryVariables(telemetryLog)),
     NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preloadScript)}`,

@@ -1,11 +1,12 @@
 import type { ConnectionResult, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
+import { createFailedServerReader } from "../shared/agent-program/failed-mcp-servers.ts";
 import { formatPrompt } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
 import { failure } from "../shared/process/failure.ts";
 import { createRunReader } from "./events.ts";
 import { AGENT_NAME } from "./permissions.ts";
-import { find, probe } from "./program.ts";
+import { FAILED_SERVER, find, LOG_FLAGS, probe } from "./program.ts";
 import { retryStart } from "./retry-start.ts";
 import { type OpenCodeStart, prepareStart } from "./start.ts";
 
@@ -31,7 +32,7 @@ async function run(task: ProgramTask, argv: readonly string[], { env, model, tal
   const modelName = model === null ? null : `${model.providerID}/${model.modelID}`;
   const result = await runProgram(task, {
     argv: [
-      ...[...argv, "run", "--format", "json", "--agent", AGENT_NAME, `--dir=${request.directories.cwd}`],
+      ...[...argv, "run", ...LOG_FLAGS, "--format", "json", "--agent", AGENT_NAME, `--dir=${request.directories.cwd}`],
       // Values are joined to their flags with `=`, because a model such as `--attach=http://host/` would be parsed as a flag.
       // Without a title OpenCode would call a model to generate one.
       ...["--title", "Bridge"],
@@ -45,6 +46,7 @@ async function run(task: ProgramTask, argv: readonly string[], { env, model, tal
     // OpenCode exits without waiting until its output has been read from a pipe.
     stdout: "file",
     read: reader.read,
+    onErrorLine: createFailedServerReader(FAILED_SERVER, task),
     // After a failure the program may still call the model.
     exitAfterEndMs: 500,
     explainExit({ exitCode, stderr }) {

@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import type { ConnectionResult, ProgramConnection, ProgramTask } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
+import { createFailedServerReader } from "../shared/agent-program/failed-mcp-servers.ts";
 import { type Outcome, reportOrphans } from "../shared/agent-program/run-program.ts";
 import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
 import { type ProcessEnd, runProcess } from "../shared/process/run-process.ts";
 import { type ConversationEnd, converse } from "./converse.ts";
-import { find, probe } from "./program.ts";
+import { FAILED_SERVER, find, LOG_FLAGS, probe } from "./program.ts";
 import { retryStart } from "./retry-start.ts";
 import { type OpenCodeStart, prepareStart } from "./start.ts";
 
@@ -40,7 +41,7 @@ async function serve(task: ProgramTask, argv: readonly string[], start: OpenCode
   if (signal.aborted) stop.abort();
   const end = await runProcess({
     // With port 0 the system assigns a free port to each server.
-    argv: [...argv, "serve", "--hostname", "127.0.0.1", "--port", "0"],
+    argv: [...argv, "serve", ...LOG_FLAGS, "--hostname", "127.0.0.1", "--port", "0"],
     env: { ...start.env, OPENCODE_SERVER_PASSWORD: password },
     // tsconfig.json of the workspace could make OpenCode load code if it started there. The requests name the workspace.
     cwd: request.directories.tmp,
@@ -55,6 +56,7 @@ async function serve(task: ProgramTask, argv: readonly string[], start: OpenCode
       const origin = /listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(line)?.[1];
       if (origin !== undefined) running.conversation ??= converse(task, start, { origin, password }).finally(() => stop.abort());
     },
+    onErrorLine: createFailedServerReader(FAILED_SERVER, task),
     signal: stop.signal,
   }).finally(() => signal.removeEventListener("abort", stopIfIdle));
 

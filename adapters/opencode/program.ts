@@ -17,3 +17,9 @@ export async function probe(argv: readonly string[], context: ProgramContext): P
   const hasRipgrep = findProgram("rg", context.env["PATH"] ?? "") !== null;
   return { version, detail: `opencode ${version}${hasRipgrep ? "" : "; without rg on PATH, every task that searches files downloads it"}` };
 }
+
+/** Flags that make OpenCode print to stderr which MCP servers did not start. */
+export const LOG_FLAGS = ["--print-logs", "--log-level=WARN"] as const;
+
+/** Finds the name of an MCP server that did not start, in a log line of OpenCode. */
+export const FAILED_SERVER = /message="server unavailable" key="?([^\s"]+)/;

@@ -19,6 +19,8 @@ export interface AcpNotice {
   failed?: boolean;
   /** The agent has withdrawn the text of the current message, for this reason. */
   discarded?: string;
+  /** Data for a progress event. */
+  progress?: Record<string, unknown>;
   /** The last part of the answer, which the agent reports at the end of the turn. */
   answer?: string;
 }

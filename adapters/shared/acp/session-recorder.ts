@@ -49,10 +49,11 @@ export function createSessionRecorder(
     if (done) finish(call.toolCallId, outputOf(call), call.status === "failed");
   };
 
-  const applyNotice = ({ text, failed: hasFailed, discarded, answer }: AcpNotice): void => {
+  const applyNotice = ({ text, failed: hasFailed, discarded, progress, answer }: AcpNotice): void => {
     failed ||= hasFailed === true;
     reason = text ?? reason;
     if (discarded !== undefined) timeline.discardText(discarded);
+    if (progress !== undefined) timeline.reportProgress(progress);
     if (answer !== undefined) timeline.confirmLastPart(answer);
   };
   const appendMessage = (id: string | undefined, text: string): void => {

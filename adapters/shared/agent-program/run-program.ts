@@ -39,6 +39,8 @@ export interface ProgramCall {
   /** The working directory. Default: the one of the task. */
   cwd?: string;
   read: LineReader;
+  /** Called for each line of stderr. */
+  onErrorLine?(line: string): void;
   /** The outcome of a program that exited without reporting one; null: it crashed. */
   explainExit?(end: ProcessEnd): Outcome | null;
   /** How long a program may take to exit after it reported the outcome. After that it is stopped, and the outcome stays. */
@@ -81,6 +83,7 @@ export async function runProgram(task: ProgramTask, call: ProgramCall): Promise<
       if (object === null) context.logger.debug({ taskId: request.taskId, line: line.slice(0, 500) }, "program output is not JSON");
       else for (const step of call.read(object)) applyProgramStep(step);
     },
+    onErrorLine: call.onErrorLine,
     onLongLine(beginning) {
       task.offeredTools?.noteOutput();
       const object = parseCutLine(beginning);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { NormalizedUsage } from "#contract";
+import { describeFailedServers } from "../agent-program/failed-mcp-servers.ts";
 import type { LineReader, Outcome, Step } from "../agent-program/run-program.ts";
 import { type ModelUsage, type ResultLine, readOutcome, resultSchema } from "./result-line.ts";
 
@@ -141,6 +142,14 @@ export function createClaudeReader({ homeSetting, onSessionCost }: ReaderOptions
 
 const mcpServersSchema = z.array(z.object({ name: z.string(), status: z.string() })).catch([]);
 
+/**
+ * Lists the MCP servers that a session starts without. Claude Code waits 30 s for its servers; after that, a silent server is `pending`.
+ */
+export const listFailedServers = (mcpServers: unknown): string[] =>
+  mcpServersSchema.parse(mcpServers).flatMap(({ name, status }) => (FAILED_STATUSES.includes(status) ? [name] : []));
+
+const FAILED_STATUSES = ["failed", "needs-auth", "pending"];
+
 type SystemLine = Extract<Line, { type: "system" }>;
 
 function readSystem(line: SystemLine): Step[] {
@@ -148,13 +157,10 @@ function readSystem(line: SystemLine): Step[] {
     Object.fromEntries(Object.entries(names).map(([name, native]) => [name, line[native] ?? null]));
   switch (line.subtype) {
     case "init": {
-      const failedMcpServers = mcpServersSchema
-        .parse(line["mcp_servers"])
-        .flatMap(({ name, status }) => (status === "failed" ? [name] : []));
+      const failedServers = listFailedServers(line["mcp_servers"]);
       return [
         { kind: "facts", facts: { resumeToken: line.session_id, ...(line.model === undefined ? {} : { model: line.model }) } },
-        // The task continues without these servers.
-        ...(failedMcpServers.length === 0 ? [] : [{ kind: "progress", data: { failedMcpServers } } as const]),
+        ...(failedServers.length === 0 ? [] : [{ kind: "progress", data: describeFailedServers(failedServers) } as const]),
       ];
     }
     case "api_retry":

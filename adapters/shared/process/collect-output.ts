@@ -25,6 +25,8 @@ interface CollectOptions {
   onLine: LineListener;
   /** Called for a line over the limit. Default: the process is stopped. */
   onLongLine?: LongLineListener | undefined;
+  /** Called for each line of stderr of at most 64 KiB. */
+  onErrorLine?: LineListener | undefined;
   /** Called after the lines of each chunk. */
   onChunkEnd?: (() => void) | undefined;
   /** `stderrBytes`: how much of the end of stderr is kept. */
@@ -37,7 +39,7 @@ interface CollectOptions {
 export function collectOutput(
   { stdout, stderr }: Output,
   file: OutputFile | null,
-  { encoding, onLine, onLongLine, onChunkEnd, limits, stop }: CollectOptions,
+  { encoding, onLine, onLongLine, onErrorLine, onChunkEnd, limits, stop }: CollectOptions,
 ) {
   const splitter = createLineSplitter(limits.lineBytes, onLine, { encoding, onLongLine });
   let limit: "lineBytes" | "stdoutBytes" | null = null;
@@ -84,7 +86,9 @@ export function collectOutput(
     stdout.pause();
     setImmediate(() => stdout.resume());
   });
+  const errorSplitter = onErrorLine === undefined ? null : createLineSplitter(limits.stderrBytes, onErrorLine, { onLongLine: () => true });
   stderr.on("data", (chunk: Buffer) => {
+    guard(() => errorSplitter?.push(chunk));
     stderrEnd = Buffer.concat([stderrEnd, chunk]).subarray(-limits.stderrBytes);
   });
 

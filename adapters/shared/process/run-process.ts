@@ -56,6 +56,8 @@ export interface ProcessOptions {
   onLine: LineListener;
   /** Called for a line over the limit. Default: the process is stopped. */
   onLongLine?: LongLineListener | undefined;
+  /** Called for each line of stderr that is not longer than `stderrBytes`. */
+  onErrorLine?: LineListener | undefined;
   /** Called after the lines of each chunk, so that the caller can process them together. */
   onChunkEnd?: (() => void) | undefined;
   /**
@@ -114,8 +116,7 @@ async function runWithOutput(file: OutputFile | null, options: ProcessOptions): 
 
   const isSandboxed = options.sandbox !== null;
   const stopper = createStopper(subprocess, { killAfterMs: limits.killAfterMs, isSandboxed });
-  const { encoding, onLine, onLongLine, onChunkEnd } = options;
-  const output = collectOutput(subprocess, file, { encoding, onLine, onLongLine, onChunkEnd, limits, stop: stopper.stop });
+  const output = collectOutput(subprocess, file, { ...options, limits, stop: stopper.stop });
   let aborted = false;
   const abort = (): void => {
     aborted = true;

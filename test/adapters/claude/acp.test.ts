@@ -14,6 +14,12 @@ test.each<[string, string, unknown, unknown]>([
   ["a result that is an error", "_claude/sdkMessage", { ...result, is_error: true }, null],
   ["a result with an object", "_claude/sdkMessage", { ...result, structured_output: { n: 4 } }, null],
   ["a result without text", "_claude/sdkMessage", { ...result, result: "" }, null],
+  [
+    "a start with a failed MCP server",
+    "_claude/sdkMessage",
+    { type: "system", subtype: "init", mcp_servers: [{ name: "rt", status: "failed" }] },
+    { progress: { failedMcpServers: ["rt"], warning: expect.stringContaining(": rt.") } },
+  ],
   ["another message", "_claude/sdkMessage", { type: "system", subtype: "init" }, null],
   ["another notification", "_auth/status_update", result, null],
 ])("an SDK message is read: %s", (_, method, message, notice) => {

@@ -77,7 +77,12 @@ describe("the arguments of codex exec", () => {
   });
 
   test("the environment contains only listed variables, and CODEX_HOME only with the operator's home", () => {
-    expect(createCodexEnvironment(withKey)).toEqual({ PATH: "/bin", LANG: "C.UTF-8", OPENAI_API_KEY: "sk-secret" });
+    expect(createCodexEnvironment(withKey)).toEqual({
+      PATH: "/bin",
+      LANG: "C.UTF-8",
+      OPENAI_API_KEY: "sk-secret",
+      RUST_LOG: "error,codex_mcp=warn",
+    });
     expect(createCodexEnvironment(contextOf({ CODEX_HOME: "/h" }))).not.toHaveProperty("CODEX_HOME");
     expect(createCodexEnvironment(contextOf({ CODEX_HOME: "/h" }, "user"))).toMatchObject({ CODEX_HOME: "/h" });
   });

@@ -28,8 +28,8 @@ describe("the configuration", () => {
     ]);
     const literal = (text: string) => text.replaceAll("$", () => "$" + "{BRIDGE_UNSET:-$}");
     expect(mcpServers).toEqual({
-      words: { command: "/bin/words", args: [literal("--key=$KEY")], env: { PASS: literal("a\\$b") }, trust: true },
-      far: { type: "http", url: literal("https://h/$KEY"), headers: { Authorization: literal("$KEY") }, trust: true },
+      words: { command: "/bin/words", args: [literal("--key=$KEY")], env: { PASS: literal("a\\$b") }, trust: true, timeout: 120_000 },
+      far: { type: "http", url: literal("https://h/$KEY"), headers: { Authorization: literal("$KEY") }, trust: true, timeout: 120_000 },
     });
   });
 });

@@ -57,7 +57,9 @@ describe("opencode over cli", () => {
     expect(ending).toMatchObject({ status: "ok", resumeToken: expect.stringMatching(/^ses_/), model: "anthropic/opus", costUsd: 0.00036 });
     expect(texts).toEqual(["I run it.", "It said hi."]);
     const [options, ...prompt] = seen.split("\n");
-    expect(options).toBe(`run --format json --agent bridge --dir=${request.directories.cwd} --title Bridge --model=anthropic/opus`);
+    expect(options).toBe(
+      `run --print-logs --log-level=WARN --format json --agent bridge --dir=${request.directories.cwd} --title Bridge --model=anthropic/opus`,
+    );
     expect(prompt.join("\n")).toMatch(/the message$/);
   });
 
@@ -122,7 +124,7 @@ describe("opencode over http-api", () => {
     expect(ending).toEqual({ status: "ok", resumeToken: session, model: "scripted/model", usage, costUsd: 0.00036 });
     expect(texts.join("")).toBe("I run it.It said hi.");
     // Each server has its own password, which is not an argument.
-    expect(seen).toMatch(/^serve --hostname 127\.0\.0\.1 --port 0 [\w-]{43}\n$/);
+    expect(seen).toMatch(/^serve --print-logs --log-level=WARN --hostname 127\.0\.0\.1 --port 0 [\w-]{43}\n$/);
     expect((await serve({})).seen).not.toBe(seen);
   });
 

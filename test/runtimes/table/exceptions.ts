@@ -16,11 +16,17 @@ export const exceptions: readonly Exception[] = [
     scenario,
     reason: "Gemini CLI destroys a session when it loads it over ACP. `cli`, which Bridge tries first, resumes sessions.",
   })),
-  {
-    runtime: "gemini",
-    connection: "acp",
-    scenario: "MCP server",
+  ...["MCP server", "MCP server that does not start"].map((scenario) => ({
+    runtime: "gemini" as const,
+    connection: "acp" as const,
+    scenario,
     reason: "Gemini CLI starts MCP servers only in trusted folders, whose settings would apply over ACP. `cli` supports them.",
+  })),
+  {
+    runtime: "codex",
+    connection: "acp",
+    scenario: "MCP server that does not start",
+    reason: "codex-acp does not pass on which MCP servers of the configuration failed. The task runs without them. `cli` names them.",
   },
   {
     runtime: "gemini",

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import path from "node:path";
 import { expect } from "vitest";
 import type { EventEnvelope } from "#contract";
+import { until } from "../../support/until.ts";
 import type { Step } from "../model-server/scenarios.ts";
 import { answerQuestion } from "./answer-question.ts";
 import { type CellBench, markedProcesses, type ReportedTask } from "./cell-bench.ts";
@@ -154,6 +155,8 @@ export const scenarios: readonly Scenario[] = [
           await expectProcessesEnded(bench, taskId);
           bench.cancelMs.push(performance.now() - startedAt);
           expect(await bench.ended(taskId)).toMatchObject({ state: "cancelled", result: { errorCode: "cancelled" } });
+          // Checks that each call has its end.
+          toolsOf(await bench.events(taskId));
           // Canceling one task does not affect the others.
           for (const other of runs.slice(index + 1)) await untilAtWork(bench, other.taskId, other.command);
         }
@@ -178,6 +181,50 @@ export const scenarios: readonly Scenario[] = [
       const streams = capabilities["streaming"] === true;
       const { task } = await run(bench, [{ hang: true, say: "I begin" }], { timeoutSeconds: streams ? 90 : 10 });
       expect(task).toMatchObject({ state: "failed", result: { errorCode: streams ? "idle_timeout" : "timeout" } });
+    },
+  },
+  {
+    name: "silent command",
+    async play(bench) {
+      // The limit for silence has passed when the other task, whose model hangs, ends because of it.
+      const [started, released] = ["started.txt", "released.txt"].map((name) => path.join(bench.workspace, name)) as [string, string];
+      const command = "touch started.txt; while [ ! -e released.txt ]; do sleep 0.2; done; echo built-at-last";
+      const taskId = await start(bench, [{ tools: [{ kind: "shell", command }] }, { text: "It is built." }], {
+        profile: "modify",
+        timeoutSeconds: 170,
+      });
+      expect(await until(() => existsSync(started), 60_000)).toBe(true);
+      const { capabilities } = await bench.adapter();
+      const streams = capabilities["streaming"] === true;
+      const { task } = await run(bench, [{ hang: true, say: "I begin" }], { timeoutSeconds: streams ? 90 : 40 });
+      expect(task.result?.errorCode).toBe(streams ? "idle_timeout" : "timeout");
+      writeFileSync(released, "");
+      const ended = { task: await bench.ended(taskId), events: await bench.events(taskId) };
+      for (const file of [started, released]) rmSync(file);
+      expectOutput(bench, ended, "It is built.");
+      expect(toolsOf(ended.events)).toHaveLength(1);
+    },
+  },
+  {
+    name: "10 MB of output of a command",
+    async play(bench) {
+      const steps: Step[] = [{ tools: [{ kind: "shell", command: "seq 1 1300000" }] }, { text: "It counted." }];
+      const observed = await run(bench, steps, { profile: "modify" });
+      expectOutput(bench, observed, "It counted.");
+      expect(toolsOf(observed.events).map(({ isError }) => isError)).toEqual([false]);
+    },
+  },
+  {
+    name: "file output",
+    async play(bench) {
+      const file = path.join(bench.workspace, "report.md");
+      const outputStrategy = { type: "file", path: "report.md" };
+      const steps: Step[] = [{ tools: [{ kind: "write", path: file, content: "Report of Monday\n" }] }, { text: "Written." }];
+      const first = await run(bench, steps, { profile: "modify", outputStrategy });
+      expect(first.task).toMatchObject({ state: "completed", result: { output: "Report of Monday\n" } });
+      const second = await run(bench, [{ text: "There is no report today." }], { profile: "modify", outputStrategy });
+      expect(second.task).toMatchObject({ state: "failed", result: { errorCode: "output_invalid" } });
+      rmSync(file);
     },
   },
   {
@@ -248,6 +295,16 @@ export const scenarios: readonly Scenario[] = [
       expect(tool).toMatchObject({ isError: false });
       // The request to the model is decisive, because not every runtime reports it.
       expect(JSON.stringify(bench.model.requests.at(-1)?.body)).toContain("cobalt for blue");
+    },
+  },
+  {
+    name: "MCP server that does not start",
+    async play(bench) {
+      const broken = { name: "broken", transport: "stdio", command: process.execPath, args: ["-e", "process.exit(3)"] };
+      const observed = await run(bench, [{ text: "Without it." }], { profile: "modify", mcpServers: [broken] });
+      expectOutput(bench, observed, "Without it.");
+      const reports = observed.events.filter(({ data }) => Array.isArray(data["failedMcpServers"]));
+      expect(reports.map(({ data }) => data)).toMatchObject([{ failedMcpServers: ["broken"], warning: expect.stringContaining("broken") }]);
     },
   },
   {

@@ -187,10 +187,15 @@ describe("a line", () => {
     expect(progress).toEqual([{ subAgent: { toolCallId: "toolu_1", text: "I dig." } }]);
   });
 
-  test("of the start names only the MCP servers that failed", () => {
+  test("of the start names the MCP servers that failed, and those that are still silent", () => {
     const init = { type: "system", subtype: "init", session_id: "s", model: "m" };
     const servers = ["connected", "failed", "pending"].map((status) => ({ name: `is-${status}`, status }));
-    expect(meaning({ ...init, mcp_servers: servers }).progress).toEqual([{ failedMcpServers: ["is-failed"] }]);
+    expect(meaning({ ...init, mcp_servers: servers }).progress).toEqual([
+      {
+        failedMcpServers: ["is-failed", "is-pending"],
+        warning: "The task runs without these MCP servers, because they did not start: is-failed, is-pending.",
+      },
+    ]);
     expect(meaning({ ...init, mcp_servers: "of another form" }).progress).toEqual([]);
   });
 
