@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type ModelMessage, modelMessageSchema } from "ai";
 import { z } from "zod";
+import { parseExactJson } from "#contract";
 import { removeOldFiles } from "../agent-program/remove-old-files.ts";
 import { ModelFailure } from "./model-failure.ts";
 
@@ -45,7 +46,7 @@ export function createConversations(directory: string, retentionDays: number) {
           `The conversation is longer than ${MAX_BYTES / 1024 ** 2} MiB. Omit \`resumeToken\` to start a new one.`,
         );
       try {
-        return storedSchema.parse(JSON.parse(await readFile(file, "utf8"))).messages;
+        return storedSchema.parse(parseExactJson(await readFile(file, "utf8"))).messages;
       } catch {
         throw new ModelFailure("adapter_error", "The conversation of the resume token cannot be read. Omit `resumeToken`.");
       }

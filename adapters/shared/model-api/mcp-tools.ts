@@ -2,7 +2,7 @@ import { createMCPClient, type ListToolsResult, type MCPClient } from "@ai-sdk/m
 import { withTimeout } from "@hak2i/async-kit";
 import type { JSONValue, Tool, ToolSet } from "ai";
 import { z } from "zod";
-import type { McpServerSpec } from "#contract";
+import { type McpServerSpec, mayBeInexact } from "#contract";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { ProgramTask } from "../agent-program/agent-program.ts";
 import { decideApproval } from "../agent-program/decide-approval.ts";
@@ -125,7 +125,7 @@ function guardTool(toolName: string, tool: ToolSet[string], task: ProgramTask): 
   };
   const defaultOutput = tool.toModelOutput as ModelOutput | undefined;
   const toModelOutput: ModelOutput = (options) =>
-    textOf(options.output) ?? structureOf(options.output) ?? defaultOutput?.(options) ?? { type: "json", value: options.output };
+    textOf(options.output) ?? structureOf(options.output) ?? defaultOutput?.(options) ?? toJsonOutput(options.output);
   return { ...tool, execute: executeIfAllowed, toModelOutput } as ToolSet[string];
 }
 
@@ -146,12 +146,18 @@ function textOf(output: unknown) {
   };
 }
 
-const structuredSchema = z.object({ content: z.array(z.unknown()).max(0), structuredContent: z.json() });
+const structuredSchema = z.object({ content: z.array(z.unknown()).max(0), structuredContent: z.unknown() });
 
 /** Converts a result that has only structured content. The protocol requires text, too, but some servers omit it. */
 function structureOf(output: unknown) {
   const { data } = structuredSchema.safeParse(output);
-  return data === undefined ? null : { type: "json" as const, value: data.structuredContent };
+  return data?.structuredContent === undefined ? null : toJsonOutput(data.structuredContent as JSONValue);
+}
+
+/** Converts JSON to an output for the model. The SDK copies JSON and would lose exact numbers, so JSON with such numbers becomes text. */
+function toJsonOutput(value: JSONValue) {
+  const text = JSON.stringify(value);
+  return mayBeInexact(text) ? { type: "text" as const, value: text } : { type: "json" as const, value };
 }
 
 /** Returns why a server failed, without the secrets of its headers and variables. */

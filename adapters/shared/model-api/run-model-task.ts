@@ -18,6 +18,7 @@ import { failure } from "../process/failure.ts";
 import { PROCESS_LIMITS } from "../process/run-process.ts";
 import type { Conversations } from "./conversations.ts";
 import { createPartReader } from "./events.ts";
+import { createExactInputs } from "./exact-inputs.ts";
 import { openMcpTools } from "./mcp-tools.ts";
 import type { ModelEndpoint } from "./model-endpoint.ts";
 import { explainError, ModelFailure } from "./model-failure.ts";
@@ -114,14 +115,16 @@ async function runTurn(task: ProgramTask, call: ModelCall, messages: ModelMessag
   });
   try {
     const tools = { ...declaredTools, ...mcp.tools };
+    const exactInputs = createExactInputs(tools);
     const result = streamText({
       model: wrapLanguageModel({
         model: endpoint.createModel(modelId, call.http.fetch, request),
-        middleware: makeCallIdsUnique(messages),
+        middleware: [makeCallIdsUnique(messages), exactInputs.middleware],
       }),
       ...(request.systemPrompt !== undefined && { instructions: request.systemPrompt }),
       messages,
       tools,
+      experimental_refineToolInput: exactInputs.refineToolInput,
       ...outputOf(request, endpoint, tools),
       stopWhen: isStepCount(maxSteps),
       maxRetries: RETRIES,

@@ -46,6 +46,25 @@ test("a server gets the variables of the dispatch and the allowed ones of Bridge
   ]);
 });
 
+test.each(["plain", "only-structure"])(
+  "numbers of a tool call keep all digits to the server, in events and to the model (%s)",
+  async (behavior) => {
+    const { url, requests } = await openToolEndpoint([
+      { id: "c1", name: "mcp__wild__echo", input: '{"order_id":653247040368672769,"list":[-653247040368672769,0.1]}' },
+    ]);
+    const fixture = await openVercelFixture({ baseUrl: url });
+    const { result, events } = await fixture.run({ mcpServers: [server(behavior)] });
+    expect(result).toMatchObject({ status: "ok", output: "Done." });
+    const given = '{"order_id":653247040368672769,"list":[-653247040368672769,0.1]}';
+    const [invoked, completed] = events.filter(({ type }) => type.startsWith("tool.")).map(({ data }) => JSON.stringify(data));
+    expect(invoked).toContain(`"input":${given}`);
+    expect(completed).toContain(`"structuredContent":${given}`);
+    expect(receivedResults(requests[1] as never)["c1"]).toBe(behavior === "plain" ? `got ${given}` : given);
+    const messages = requests[1]?.body["messages"] as { tool_calls?: { function: { arguments: string } }[] }[];
+    expect(messages.flatMap(({ tool_calls = [] }) => tool_calls.map((call) => call.function.arguments))).toEqual([given]);
+  },
+);
+
 test("tool names are unique, for any names of servers and declared tools", async () => {
   const { url, requests } = await openToolEndpoint([{ id: "c1", name: "mcp__a_b_2__tell_it" }]);
   const fixture = await openVercelFixture({ baseUrl: url });
@@ -54,7 +73,7 @@ test("tool names are unique, for any names of servers and declared tools", async
   const { result } = await fixture.run({ mcpServers, tools });
   expect(result.status).toBe("ok");
   const names = offeredTools(requests[0] as never);
-  expect(names).toHaveLength(1 + 3 * 6);
+  expect(names).toHaveLength(1 + 3 * 7);
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   expect(receivedResults(requests[1] as never)).toMatchObject({ c1: expect.stringContaining("the other one") });
