@@ -1,6 +1,7 @@
 import type { TaskErrorCode } from "#contract";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { failure } from "../shared/process/failure.ts";
+import { isRateLimitMessage } from "../shared/process/rate-limit-message.ts";
 
 /** Advice for missing or rejected credentials. */
 export const CREDENTIALS_ADVICE = "set OPENAI_API_KEY or CODEX_API_KEY, or BRIDGE_CODEX_HOME=user to use your own login";
@@ -8,13 +9,13 @@ export const CREDENTIALS_ADVICE = "set OPENAI_API_KEY or CODEX_API_KEY, or BRIDG
 /** Error codes by the text of the message, because Codex reports no codes and omits the HTTP status of some errors. */
 const MESSAGE_PATTERNS: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/status:? 40[13]\b|missing environment variable|not logged in|log ?in again|sign in again|access token/i, "authentication_required"],
-  [/status:? 429\b|rate limit|usage limit|quota/i, "rate_limited"],
   [/session budget/i, "budget_exceeded"],
 ];
 
 /** Maps the error message of a failed turn to an outcome. */
 export function explainFailure(message: string): Outcome {
-  const errorCode = MESSAGE_PATTERNS.find(([pattern]) => pattern.test(message))?.[1] ?? "model_error";
+  const matchedCode = MESSAGE_PATTERNS.find(([pattern]) => pattern.test(message))?.[1];
+  const errorCode = matchedCode ?? (isRateLimitMessage(message) ? "rate_limited" : "model_error");
   const advice = errorCode === "authentication_required" ? `. To log in, ${CREDENTIALS_ADVICE}.` : "";
   return failure(errorCode, `Codex reports: ${extractMessage(message)}${advice}`);
 }

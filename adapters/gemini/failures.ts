@@ -2,6 +2,7 @@ import type { TaskErrorCode } from "#contract";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { simplifyErrorMessage } from "../shared/agent-program/simplify-error-message.ts";
 import { failure } from "../shared/process/failure.ts";
+import { isRateLimitMessage } from "../shared/process/rate-limit-message.ts";
 
 /** The last error that Gemini reported. */
 export interface ReportedError {
@@ -30,7 +31,7 @@ const KNOWN_STATUSES = [400, 401, 403, 404, 408, 409, 429, 500, 501, 502, 503, 5
 /** Maps an exit without a reported success to an outcome; null if neither the exit code nor an error explains it. */
 export function explainFailure(exitCode: number | null, reported: ReportedError | undefined, stderr: string): Outcome | null {
   const exit = reported?.type === "FatalTurnLimitedError" ? EXIT_CODES[53] : EXIT_CODES[exitCode ?? 0];
-  const status = findStatus(exitCode, reported);
+  const status = findStatus(exitCode, reported) ?? (isRateLimitMessage(reported?.message ?? "") ? 429 : null);
   const [errorCode, message] = exit ?? HTTP_STATUSES[status ?? 0] ?? ["model_error" as const, "Gemini could not answer."];
   const detail = reported === undefined ? (exit === undefined ? "" : lastLineOf(stderr)) : simplifyErrorMessage(reported.message);
   if (exit === undefined && reported === undefined && status === null) return null;

@@ -4,6 +4,7 @@ import type { ConnectionResult } from "../shared/agent-program/agent-program.ts"
 import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { redact } from "../shared/model-api/model-failure.ts";
 import { failure } from "../shared/process/failure.ts";
+import { isRateLimitMessage } from "../shared/process/rate-limit-message.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { redactPaths } from "./manage/management-errors.ts";
 
@@ -131,6 +132,7 @@ function explainFailure(detail: string, failoverReason: string | null): Outcome 
   if (known === "authentication_required" || /temporarily disabled after a provider auth|authentication failed/.test(detail))
     return failure("authentication_required", `The model's provider rejected OpenClaw's credentials: ${detail} Set them in OpenClaw.`);
   if (known !== undefined) return failure(known, `The model's provider rejected the call: ${detail}`);
+  if (isRateLimitMessage(detail)) return failure("rate_limited", `The model's provider rejected the call: ${detail}`);
   if (/\bsandbox\b/i.test(detail)) return failure("adapter_error", `OpenClaw could not start the agent's sandbox: ${detail}`);
   return failure("model_error", `The run failed in OpenClaw: ${detail || "no reason was reported."}`);
 }

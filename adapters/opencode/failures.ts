@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Outcome } from "../shared/agent-program/run-program.ts";
 import { failure } from "../shared/process/failure.ts";
+import { isRateLimitMessage } from "../shared/process/rate-limit-message.ts";
 import { CREDENTIALS_ADVICE } from "./providers.ts";
 
 /** An error as OpenCode reports it. */
@@ -18,7 +19,8 @@ export function explainError({ name, data }: ReportedError): Outcome {
       "authentication_required",
       `The model's provider rejected the credentials: ${message}. To fix this, ${CREDENTIALS_ADVICE}.`,
     );
-  if (data.statusCode === 429) return failure("rate_limited", `The model's provider reports a rate limit: ${message}`);
+  if (data.statusCode === 429 || isRateLimitMessage(message))
+    return failure("rate_limited", `The model's provider reports a rate limit: ${message}`);
   if (name === "APIError") return failure("model_error", `The model call failed: ${message}`);
   if (name === "MessageOutputLengthError") return explainFinish("length");
   if (name === "ContextOverflowError") return failure("model_error", `The task exceeds the model's context window: ${message}`);
@@ -40,9 +42,8 @@ export function explainFinish(reason: string | null): Outcome {
 
 /** Returns the outcome after too many failed calls; OpenCode itself would retry for over a minute. */
 export function explainRetries(attempts: number, message: string): Outcome {
-  const isLimited = /429|rate.?limit|too many requests/i.test(message);
   return failure(
-    isLimited ? "rate_limited" : "model_error",
+    isRateLimitMessage(message) ? "rate_limited" : "model_error",
     `The model's provider failed ${attempts} times in a row. Last error: ${message}`,
   );
 }

@@ -3,6 +3,7 @@ import type { TaskErrorCode } from "#contract";
 import type { Outcome } from "../agent-program/run-program.ts";
 import { simplifyErrorMessage } from "../agent-program/simplify-error-message.ts";
 import { failure } from "../process/failure.ts";
+import { isRateLimitMessage } from "../process/rate-limit-message.ts";
 import type { AcpProfile } from "./acp-profile.ts";
 
 /** A failure of a task that Bridge detected. The message is for the caller. */
@@ -19,11 +20,8 @@ export class AcpFailure extends Error {
 export class AgentExited extends Error {}
 
 const AUTHENTICATION_REQUIRED = -32000;
-/** Patterns of vendor errors in the agents' error messages. They are never applied to a model's text. */
-const ERROR_PATTERNS: readonly (readonly [RegExp, TaskErrorCode])[] = [
-  [/\b40[13]\b|unauthori[sz]ed|authenticat|permission.?denied|api.?key|not logged in/i, "authentication_required"],
-  [/\b429\b|rate.?limit|too many requests|quota|resource.?exhausted/i, "rate_limited"],
-];
+/** Vendor errors in the agents' error messages. The pattern is never applied to a model's text. */
+const UNAUTHORIZED = /\b40[13]\b|unauthori[sz]ed|authenticat|permission.?denied|api.?key|not logged in/i;
 
 /** Converts an agent's error into an outcome. Rethrows errors that are not the agent's. */
 export function explainError(error: unknown, phase: "start" | "prompt", profile: Pick<AcpProfile, "explainError">): Outcome {
@@ -36,7 +34,8 @@ export function explainError(error: unknown, phase: "start" | "prompt", profile:
 
 /** Converts an agent's error message into an outcome. An error of an unknown kind is a `model_error` only after the prompt. */
 export function explainMessage(message: string, phase: "start" | "prompt", knownCode?: TaskErrorCode): Outcome {
-  const matchedCode = ERROR_PATTERNS.find(([pattern]) => pattern.test(message))?.[1];
+  const isUnauthorized = UNAUTHORIZED.test(message);
+  const matchedCode = isUnauthorized ? "authentication_required" : isRateLimitMessage(message) ? "rate_limited" : undefined;
   const errorCode = knownCode ?? matchedCode ?? (phase === "prompt" ? "model_error" : "adapter_error");
   const advice = errorCode === "authentication_required" ? "\nCheck the credentials of the runtime." : "";
   return failure(errorCode, `The agent reports: ${simplifyErrorMessage(message.trim()).slice(0, 4_000)}${advice}`);

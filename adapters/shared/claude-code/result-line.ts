@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Outcome } from "../agent-program/run-program.ts";
 import { failure } from "../process/failure.ts";
+import { isRateLimitMessage } from "../process/rate-limit-message.ts";
 
 const count = z.number().nonnegative();
 const modelUsageSchema = z.object({
@@ -48,7 +49,7 @@ export function readOutcome(line: ResultLine, homeSetting: string): Outcome {
   if (line.subtype === "error_max_structured_output_retries") return failure("output_invalid", `Claude Code reports: ${message}`);
   if (line.subtype === "error_max_budget_usd") return failure("budget_exceeded", "Claude Code reached its cost limit.");
   if (isUnauthorized(line.api_error_status, message)) return createUnauthorizedOutcome(message, homeSetting);
-  if (line.api_error_status === 429) return failure("rate_limited", `Claude Code reports: ${message}`);
+  if (line.api_error_status === 429 || isRateLimitMessage(message)) return failure("rate_limited", `Claude Code reports: ${message}`);
   const isModelError = line.terminal_reason === "api_error" || line.api_error_status !== undefined;
   return failure(isModelError ? "model_error" : "adapter_error", `Claude Code reports: ${message}`);
 }

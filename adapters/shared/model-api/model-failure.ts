@@ -2,6 +2,7 @@ import { APICallError, InvalidResponseDataError, RetryError } from "ai";
 import type { TaskErrorCode } from "#contract";
 import type { Outcome } from "../agent-program/run-program.ts";
 import { failure } from "../process/failure.ts";
+import { isRateLimitMessage } from "../process/rate-limit-message.ts";
 import type { ModelEndpoint } from "./model-endpoint.ts";
 
 /** A failure of a task that Bridge detected. The message is for the caller. */
@@ -38,7 +39,8 @@ export function explainError(error: unknown, endpoint: Pick<ModelEndpoint, "base
   if (APICallError.isInstance(cause)) return explainCall(cause, endpoint);
   const message = redact(messageOf(cause), endpoint.secrets);
   if (InvalidResponseDataError.isInstance(cause)) return failure("model_error", `The model's answer is incomplete: ${message}`);
-  return failure(STATUS_CODES[statusOf(cause)] ?? "model_error", `The model's endpoint reports: ${message}`);
+  const errorCode = STATUS_CODES[statusOf(cause)] ?? (isRateLimitMessage(message) ? "rate_limited" : "model_error");
+  return failure(errorCode, `The model's endpoint reports: ${message}`);
 }
 
 function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoint, "baseUrl" | "secrets">): Outcome {
