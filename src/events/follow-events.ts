@@ -7,10 +7,10 @@ import type { EventLog } from "./event-log.ts";
 export interface EventFollower {
   /** Events may be missing here: they were pruned, or the epoch changed. `oldest` is the number of the oldest stored event. */
   onGap(oldest: number | null): void;
-  /** Stored events. False pauses the feed until `waitForDrain` resolves. */
+  /** Called before each read of stored events. Resolves when the follower has room for a page, or has disconnected. */
+  waitForRoom(): Promise<void>;
+  /** Stored events, once after each wait for room. False: the follower cannot receive live events yet. */
   onReplay(events: readonly StoredEvent[]): boolean;
-  /** Resolves when there is room again, or when the follower has disconnected. */
-  waitForDrain(): Promise<void>;
   /** New events, without backpressure. */
   onLive(events: readonly StoredEvent[]): void;
   /** The feed ends before its last event, because its task was deleted. */
@@ -66,15 +66,16 @@ async function replay(source: FollowSource, { from, follower, signal }: FollowOp
   let position = from?.epoch === epoch ? from.number : -1;
   const isCurrent = (): boolean => !signal.aborted && store.epoch === epoch;
   while (isCurrent()) {
+    await follower.waitForRoom();
+    if (!isCurrent()) break;
     const { through, hasRoom, isDeleted } = await replayPage(feed, position, follower, isCurrent);
     position = through;
     if (!isCurrent()) break;
     if (isDeleted) return follower.onFeedEnd();
-    if (!hasRoom) await follower.waitForDrain();
     // Follows in the same turn as the comparison, so nothing is published between the two.
-    else if (position >= store.lastEventNumber()) return goLive(source, { epoch, position }, { follower, signal });
+    if (hasRoom && position >= store.lastEventNumber()) return goLive(source, { epoch, position }, { follower, signal });
     // Lets other work run between the pages of a long replay.
-    else await nextTurn();
+    await nextTurn();
   }
   if (!signal.aborted) await replay(source, { from: null, follower, signal });
 }
@@ -92,13 +93,13 @@ async function replayPage(
   const { events, through, isDeleted = false } = await feed.read(position);
   // Read after the page, so that every event pruned before the page was read counts as missing.
   const { oldest, completeFrom } = await feed.readRetained();
-  if (!isCurrent()) return { through: position, hasRoom: false };
-  if (isDeleted) return { through, hasRoom: true, isDeleted };
-  if (position + 1 < completeFrom) {
-    follower.onGap(oldest);
-    return { through: completeFrom - 1, hasRoom: true };
-  }
-  return { through, hasRoom: follower.onReplay(events) };
+  const isMissing = position + 1 < completeFrom;
+  const hasRoom = follower.onReplay(isCurrent() && !isDeleted && !isMissing ? events : []);
+  if (!isCurrent()) return { through: position, hasRoom };
+  if (isDeleted) return { through, hasRoom, isDeleted };
+  if (!isMissing) return { through, hasRoom };
+  follower.onGap(oldest);
+  return { through: completeFrom - 1, hasRoom };
 }
 
 /** Sends the events that are published from now on, except those up to `position`, which the follower has received in a page. */

@@ -27,12 +27,19 @@ export interface BridgeMeta {
   readonly attributes: Readonly<Record<string, string>>;
   /** The connection of the request; absent if the transport cannot push messages. */
   readonly channel?: BridgeChannel;
+  /** Reserves memory for a response of this many bytes before it is built; absent if the transport has no limit. Throws BridgeError `overloaded`. */
+  reserve?(bytes: number): Promise<void>;
 }
 
 /** A connection over which Bridge can push messages, such as events. */
 export interface BridgeChannel {
-  /** Sends one message, as JSON text. Resolves when the client can receive the next one or the connection has closed. Never rejects. */
-  push(json: string): Promise<void>;
+  /**
+   * Sends the messages that `read` returns, as JSON texts. Calls it when the client has read enough of the earlier messages
+   * and `bytes` are available for what it reads, one caller after the other, so that a client that does not read occupies
+   * no memory for messages that wait. Resolves when the messages are sent, rejects if `read` rejects, and does nothing after
+   * the connection has closed.
+   */
+  push(bytes: number, read: () => Promise<readonly string[]>): Promise<void>;
   /** Aborted when the connection closes. */
   readonly signal: AbortSignal;
 }

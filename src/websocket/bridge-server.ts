@@ -69,8 +69,8 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     const { tenant, name, expiresAt } = principal;
     const connection = openConnection(socket, {
       stream: request.raw.socket,
-      reservation: clientMemory.open(tenant),
-      handleFrame: (frame, channel) => handleFrame(frame, principal, channel),
+      openReservation: () => clientMemory.open(tenant),
+      handleFrame: (frame, channel, reserve) => handleFrame(frame, { principal, channel, reserve }),
       heartbeatMs,
       onIncomplete: () => freeMemory(tenant),
       onDisconnect() {

@@ -16,6 +16,14 @@ export interface FrameHandlerOptions {
   clock: () => number;
 }
 
+/** The connection on which a frame arrived. */
+export interface FrameContext {
+  principal: Principal;
+  channel: BridgeChannel;
+  /** Reserves memory for the response. */
+  reserve(bytes: number): Promise<void>;
+}
+
 /** Creates the function that processes a frame and returns the text of its response. It never rejects. */
 export function createFrameHandler({ handler, knownOps, metrics, logger, clock }: FrameHandlerOptions) {
   async function handle(request: BridgeRequest): Promise<{ status: number; text: string }> {
@@ -28,7 +36,7 @@ export function createFrameHandler({ handler, knownOps, metrics, logger, clock }
     }
   }
 
-  return async (frame: Frame, principal: Principal, channel: BridgeChannel): Promise<string> => {
+  return async (frame: Frame, { principal, channel, reserve }: FrameContext): Promise<string> => {
     const { requestId, attributes, ...envelope } = parseEnvelope(frame);
     const { name, tenant } = principal;
     const { status, text } =
@@ -37,7 +45,7 @@ export function createFrameHandler({ handler, knownOps, metrics, logger, clock }
         : await handle({
             op: envelope.op,
             payload: envelope.payload,
-            meta: { requestId, tenant, principal, timestamp: clock(), attributes, channel },
+            meta: { requestId, tenant, principal, timestamp: clock(), attributes, channel, reserve },
           });
     const op = envelope.op ?? "unknown";
     metrics.websocketRequests.inc({ op: knownOps.has(op) ? op : "unknown", status });

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { parseExactJson } from "#contract";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import { BridgeError } from "../errors.ts";
+import { UNCOUNTED_BYTES } from "../http/wire/client-memory.ts";
 import { MAX_WAIT_SECONDS } from "../http/wire/prefer-header.ts";
 import type { PhaseReader } from "../queries/phase-reader.ts";
 import type { TaskReader, TaskSnapshot } from "../queries/task-reader.ts";
@@ -15,6 +16,8 @@ export const runIdSchema = z.string().min(1).max(200);
 
 /** Maximum size of a result as JSON, because a frame is built in memory. */
 const MAX_RESULT_BYTES = 4 * 1024 ** 2;
+/** How many times a result is in memory while its response is built: its stored text, its values, and the text and the bytes of the frame. */
+const RESULT_COPIES = 4;
 /** Maximum waiting requests of one socket. Further ones are answered without a wait, so that waiting requests never block the socket. */
 const MAX_WAITING = 8;
 
@@ -44,13 +47,17 @@ export function createResultOp({ dispatcher, tasks, phases }: ResultOpOptions): 
     name: "agent.result",
     scope: "read",
     payload: z.strictObject({ runId: runIdSchema, waitSeconds: z.number().min(0).optional() }),
-    async handle({ runId, waitSeconds = 0 }, { tenant, channel }) {
+    async handle({ runId, waitSeconds = 0 }, { tenant, channel, reserve }) {
       const run = await tasks.findProgress(tenant, runId);
       if (run === null) return runNotFound(runId);
       if (waitSeconds > 0 && !isFinal(run.state)) await waitForEnd(run, waitSeconds, channel);
-      if ((await tasks.resultBytes(tenant, runId)) > MAX_RESULT_BYTES) throw createTooLargeError(runId);
+      const bytes = await tasks.resultBytes(tenant, runId);
+      if (bytes > MAX_RESULT_BYTES) throw createTooLargeError(runId);
+      if (bytes >= UNCOUNTED_BYTES) await reserve?.(RESULT_COPIES * bytes);
       const snapshot = await tasks.find(tenant, runId);
       if (snapshot === null) return runNotFound(runId);
+      // The length of a long text is known when it has been read.
+      if (snapshot.readResult !== undefined) await reserve?.(RESULT_COPIES * MAX_RESULT_BYTES);
       const { state } = snapshot.task;
       const phase = isFinal(state) ? state : ((await phases.find(tenant, runId))?.phase ?? state);
       return ok({ runId, phase, result: await readResult(snapshot) });

@@ -5,6 +5,7 @@ import { type EventStore, isTerminal } from "../events/event-feed.ts";
 import { type EventId, formatEventId } from "../events/event-id.ts";
 import type { EventLog } from "../events/event-log.ts";
 import { positionOf } from "../events/follow-events.ts";
+import { PAGE_BYTES } from "../http/wire/client-memory.ts";
 import { encodeEventJson } from "../http/wire/encode-event.ts";
 import { parseEventIdField } from "../http/wire/last-event-id.ts";
 import { isFinal, type TaskProgress } from "../task.ts";
@@ -29,8 +30,8 @@ export interface RunFollowerOptions {
 
 /**
  * Creates the follower, which pushes the events of runs to clients. It reads the events from the store at the client's
- * pace, so that a slow client occupies one page of memory, misses no event and does not delay other clients. The event
- * log only signals new events.
+ * pace, so that a slow client occupies no memory while it waits, misses no event and does not delay other clients. The
+ * event log only signals new events.
  */
 export function createRunFollower({ store, eventLog, logger }: RunFollowerOptions) {
   const countByTenant = new Map<string, number>();
@@ -46,28 +47,36 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
     const wake = (): void => nextEvent.resolve();
     const stopListening = eventLog.follow({ tenant, taskId, key: `run ${seq}`, matches: ({ task }) => task.seq === seq }, wake);
     signal.addEventListener("abort", wake, { once: true });
-    const push = (eventJson: string, rest = "") =>
-      channel.push(`{"op":"agent.event","payload":{"runId":${JSON.stringify(taskId)},"event":${eventJson}${rest}}}`);
+    let position = after;
+    let isOver = false;
+
+    /** Reads the next events of the run, and encodes them as messages. */
+    async function readPage(): Promise<string[]> {
+      if (signal.aborted) return [];
+      const { epoch } = store;
+      // After a change of the epoch, the numbers of events may repeat, so that all events of the run are sent again with new ids.
+      const start = position?.epoch === epoch ? position.number : 0;
+      const events = await store.readTaskEvents(seq, start, PAGE_SIZE, { callbacks: false });
+      if (store.epoch !== epoch || signal.aborted) return [];
+      const last = events.at(-1);
+      if (last !== undefined) {
+        position = { epoch, number: last.number };
+        isOver = isTerminal(last);
+        return events.map((event) => encodePush(taskId, encodeEventJson(event, formatEventId({ epoch, number: event.number }))));
+      }
+      const current = await store.findTaskProgress(tenant, taskId);
+      isOver = current?.seq !== seq || (isFinal(current.state) && !(await store.hasEventsAfter(seq, start)));
+      return current?.seq === seq ? [] : [encodePush(taskId, "null", ',"error":"run-not-found"')];
+    }
+
     try {
-      for (let position = after; !signal.aborted; ) {
+      while (!signal.aborted && !isOver) {
         // Created before the read, so that an event that arrives during the read is not missed.
         nextEvent = Promise.withResolvers<void>();
-        const { epoch } = store;
-        // After a change of the epoch, the numbers of events may repeat, so that all events of the run are sent again with new ids.
-        const start = position?.epoch === epoch ? position.number : 0;
-        const events = await store.readTaskEvents(seq, start, PAGE_SIZE, { callbacks: false });
-        if (store.epoch !== epoch) continue;
-        for (const event of events) {
-          if (signal.aborted) return;
-          position = { epoch, number: event.number };
-          await push(encodeEventJson(event, formatEventId(position)));
-          if (isTerminal(event)) return;
-        }
-        if (events.length > 0) continue;
-        const current = await store.findTaskProgress(tenant, taskId);
-        if (current?.seq !== seq) return await push("null", ',"error":"run-not-found"');
-        if (isFinal(current.state) && !(await store.hasEventsAfter(seq, start))) return;
-        if (!signal.aborted) await nextEvent.promise;
+        const [before, epochBefore] = [position, store.epoch];
+        await channel.push(PAGE_BYTES, readPage);
+        const hasRead = position !== before || store.epoch !== epochBefore;
+        if (!signal.aborted && !isOver && !hasRead) await nextEvent.promise;
       }
     } finally {
       stopListening();
@@ -125,3 +134,6 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
     },
   };
 }
+
+const encodePush = (runId: string, eventJson: string, rest = ""): string =>
+  `{"op":"agent.event","payload":{"runId":${JSON.stringify(runId)},"event":${eventJson}${rest}}}`;

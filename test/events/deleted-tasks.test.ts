@@ -21,7 +21,7 @@ function follow({ store, eventLog }: Log, feed: EventFeed, from: number) {
       take(events);
       return true;
     },
-    waitForDrain: async () => {},
+    waitForRoom: async () => {},
     onLive: take,
     onFeedEnd() {
       isOver = true;

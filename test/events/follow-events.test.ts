@@ -24,7 +24,7 @@ function follow({ store, eventLog }: Log, feed: EventFeed, from: number | null, 
       take(events);
       return hasRoom();
     },
-    waitForDrain: () => new Promise<void>(setImmediate),
+    waitForRoom: () => new Promise<void>(setImmediate),
     onLive: (events: readonly StoredEvent[]) => void take(events),
     onFeedEnd: () => void overs.push(numbers.length),
     onError(error: unknown) {
@@ -165,7 +165,7 @@ test("a follower that is far behind during a prune gets each event or a gap", as
         turn += 1;
         return turn % 2 === 0;
       },
-      waitForDrain: async () => void (await prune()),
+      waitForRoom: async () => void (await prune()),
       onLive: () => {},
       onFeedEnd: () => {},
       onError(error: unknown) {
@@ -244,7 +244,7 @@ describe("with several processes", () => {
         take(events);
         return hasRoom();
       },
-      waitForDrain: () => new Promise<void>(setImmediate),
+      waitForRoom: () => new Promise<void>(setImmediate),
       onLive: take,
       onFeedEnd: () => {},
       onError(error: unknown) {
@@ -390,9 +390,11 @@ test.each([
   const read = Promise.withResolvers<never>();
   const onError = vi.fn();
   const controller = new AbortController();
-  const follower = { onGap() {}, onReplay: () => true, waitForDrain: async () => {}, onLive() {}, onFeedEnd() {}, onError };
-  const feed = { ...createLogFeed(store, { tenant: "default" }), read: () => read.promise };
+  const follower = { onGap() {}, onReplay: () => true, waitForRoom: async () => {}, onLive() {}, onFeedEnd() {}, onError };
+  const readPage = vi.fn(() => read.promise);
+  const feed = { ...createLogFeed(store, { tenant: "default" }), read: readPage };
   const ended = followEvents({ store, eventLog, feed }, { from: { epoch: store.epoch, number: 0 }, follower, signal: controller.signal });
+  await vi.waitFor(() => expect(readPage).toHaveBeenCalled());
   if (isEnded) controller.abort();
   read.reject(new Error("Bridge is stopping."));
   await ended;

@@ -151,20 +151,24 @@ describe("the follower", () => {
   function openChannel() {
     const controller = new AbortController();
     const pushed: Pushed["payload"][] = [];
+    const pages: number[] = [];
     let taking = (): void => {};
     const channel = {
       signal: controller.signal,
-      async push(json: string) {
-        pushed.push((JSON.parse(json) as Pushed).payload);
-        await new Promise<void>((resolve) => {
-          taking = resolve;
-        });
+      async push(_bytes: number, read: () => Promise<readonly string[]>) {
+        const messages = await read();
+        pages.push(messages.length);
+        pushed.push(...messages.map((json) => (JSON.parse(json) as Pushed).payload));
+        if (messages.length > 0)
+          await new Promise<void>((resolve) => {
+            taking = resolve;
+          });
       },
     };
-    return { channel, pushed, take: () => taking(), close: () => controller.abort() };
+    return { channel, pushed, pages, take: () => taking(), close: () => controller.abort() };
   }
 
-  test("the follower keeps one event for a client that does not read, however many there are", async () => {
+  test("the follower reads the next page only when the client has received the previous one", async () => {
     const { store, eventLog } = await openLog();
     const follower = createRunFollower({ store, eventLog, logger });
     const task = await startTask(store);
@@ -173,15 +177,14 @@ describe("the follower", () => {
       Array.from({ length: 200 }, () => ({ type: "execution.progress" as const, data: "{}" })),
     );
     await store.finishTaskIfRunning(task, newFinish());
-    const { channel, pushed, take, close } = openChannel();
+    const { channel, pushed, pages, take, close } = openChannel();
     follower.follow(task, { channel, after: null });
-    await vi.waitFor(() => expect(pushed).toHaveLength(1));
-    for (let count = 2; count <= 202; count += 1) {
+    for (const length of [50, 100, 150, 200, 202]) {
+      await vi.waitFor(() => expect(pushed).toHaveLength(length), { interval: 1 });
       take();
-      await vi.waitFor(() => expect(pushed).toHaveLength(count), { interval: 1 });
     }
-    take();
     close();
+    expect(pages).toEqual([50, 50, 50, 50, 2]);
     expect(pushed.map(({ event }) => Number(event?.id.split("-")[1]))).toEqual(Array.from({ length: 202 }, (_, index) => index + 1));
   });
 
@@ -192,7 +195,7 @@ describe("the follower", () => {
     await store.finishTaskIfRunning(task, newFinish());
     const { channel, pushed, take } = openChannel();
     follower.follow(task, { channel, after: null });
-    await vi.waitFor(() => expect(pushed).toHaveLength(1));
+    await vi.waitFor(() => expect(pushed).toHaveLength(2));
     const another = openChannel();
     await store.deleteTaskIfEnded(task.tenant, task.taskId);
     follower.follow(task, { channel: another.channel, after: null });
@@ -215,7 +218,8 @@ describe("the follower", () => {
     const controller = new AbortController();
     const channel = {
       signal: controller.signal,
-      push: async (json: string) => void pushed.push((JSON.parse(json) as Pushed).payload.event?.id ?? ""),
+      push: async (_bytes: number, read: () => Promise<readonly string[]>) =>
+        void pushed.push(...(await read()).map((json) => (JSON.parse(json) as Pushed).payload.event?.id ?? "")),
     };
     follower.follow(task, { channel, after: null });
     await vi.waitFor(() => expect(pushed).toEqual(["before-1"]));

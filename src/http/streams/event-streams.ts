@@ -10,7 +10,7 @@ import type { EventLog } from "../../events/event-log.ts";
 import { type EventPosition, followEvents } from "../../events/follow-events.ts";
 import type { Metrics } from "../../metrics.ts";
 import { startWallClockTimer } from "../../timers/wall-clock-timer.ts";
-import type { ClientMemory } from "../wire/client-memory.ts";
+import { type ClientMemory, PAGE_BYTES } from "../wire/client-memory.ts";
 import { createEventEncoder, encodeSseFrame } from "../wire/encode-event.ts";
 import { createSharing } from "./shared-events.ts";
 import { disconnectSlowClient } from "./slow-client.ts";
@@ -98,7 +98,7 @@ export function createEventStreams({
 
     void followEvents(
       { store, eventLog, feed },
-      { from, follower: { onGap, onReplay, waitForDrain, onLive, onFeedEnd: end, onError }, signal: ended.signal },
+      { from, follower: { onGap, waitForRoom, onReplay, onLive, onFeedEnd: end, onError }, signal: ended.signal },
     );
 
     function onGap(oldest: number | null): void {
@@ -107,15 +107,16 @@ export function createEventStreams({
       );
     }
 
-    function onReplay(events: readonly StoredEvent[]): boolean {
-      const hasRoom = events.length === 0 || writer.write(encode(events));
-      endAfter(events);
-      return hasRoom;
+    /** A replay waits for its client, but disconnects a client that reads nothing within the time limit. */
+    async function waitForRoom(): Promise<void> {
+      if (await writer.waitForDrain(replayTimeoutMs)) await writer.reserve(PAGE_BYTES);
+      else disconnectSlowClient({ principal, ended, response: raw }, { metrics, logger });
     }
 
-    /** A replay waits for its client, but disconnects a client that reads nothing within the time limit. */
-    async function waitForDrain(): Promise<void> {
-      if (!(await writer.waitForDrain(replayTimeoutMs))) disconnectSlowClient({ principal, ended, response: raw }, { metrics, logger });
+    function onReplay(events: readonly StoredEvent[]): boolean {
+      const hasRoom = writer.writeReserved(events.length === 0 ? null : encode(events));
+      endAfter(events);
+      return hasRoom;
     }
 
     function onLive(events: readonly StoredEvent[]): void {

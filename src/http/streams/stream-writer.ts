@@ -23,6 +23,8 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservati
   const waiting: SharedEvents[] = [];
   let waitingBytes = 0;
   let waitingEvents = 0;
+  /** Bytes that are reserved for the next page. */
+  let pageBytes = 0;
   const heartbeat = setTimeout(beat, heartbeatMs).unref();
   raw.once("close", () => {
     clearTimeout(heartbeat);
@@ -47,6 +49,24 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservati
     const bytes = Buffer.byteLength(chunk);
     reservation.set(reservation.bytes + bytes);
     return write(chunk, () => reservation.set(reservation.bytes - bytes));
+  }
+
+  /** Waits until the memory for a page is available, or the client has disconnected. */
+  async function reserve(bytes: number): Promise<void> {
+    try {
+      await reservation.reserve(bytes, Number.POSITIVE_INFINITY);
+      pageBytes = bytes;
+    } catch {
+      // The client has disconnected, which released the reservation.
+    }
+  }
+
+  /** Writes a page, or nothing, and releases what was reserved for it. Returns whether the client can receive more. */
+  function writeReserved(page: Buffer | null): boolean {
+    if (page !== null) writeOwn(page);
+    reservation.set(reservation.bytes - pageBytes);
+    pageBytes = 0;
+    return isOpen() && !raw.writableNeedDrain;
   }
 
   /** Writes the events without waiting. Returns false, and writes nothing, if the client is behind. */
@@ -80,9 +100,11 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservati
   }
 
   return {
-    /** Writes data. If it returns false, call `waitForDrain` before the next write. */
+    /** Writes data, without waiting. */
     write: writeOwn,
     writeLive,
+    reserve,
+    writeReserved,
     /** Resolves to true when the client can receive more or has disconnected; to false after the time limit. */
     async waitForDrain(timeoutMs: number): Promise<boolean> {
       if (!raw.writableNeedDrain) return true;

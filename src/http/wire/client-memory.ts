@@ -8,14 +8,22 @@ export const MAX_BYTES_PER_TENANT = 64 * MIB;
 const MAX_BYTES_IN_TOTAL = 256 * MIB;
 /** Smaller amounts are not counted, because the connection itself needs as much. */
 export const UNCOUNTED_BYTES = 16 * 1024;
+/**
+ * Reserved while a page of a list or of events is read and encoded. The store reads about 1 Mi characters at most, which
+ * take 2 bytes each in memory, and the encoded text up to 3.
+ */
+export const PAGE_BYTES = 6 * MIB;
 /** How long a request waits for memory. Clients that read their responses free memory within this time. */
 const MAX_WAIT_MS = 5_000;
 
 /** The memory that one client occupies. */
 export interface Reservation {
   readonly bytes: number;
-  /** Adds this number of bytes when memory is available; throws BridgeError `overloaded` after the maximum wait. */
-  reserve(bytes: number): Promise<void>;
+  /**
+   * Adds this number of bytes when memory is available. Throws BridgeError `overloaded` after the maximum wait (default:
+   * `MAX_WAIT_MS`), and when the reservation is released. A stream waits without a limit (`Infinity`), after all requests of its tenant.
+   */
+  reserve(bytes: number, maxWaitMs?: number): Promise<void>;
   /** Sets the reserved bytes to this number, even above the limits. */
   set(bytes: number): void;
   /** Sets the reserved bytes to zero, permanently. */
@@ -32,7 +40,6 @@ interface ClientMemoryOptions {
 }
 
 interface Waiter {
-  tenant: string;
   reservation: Reservation;
   bytes: number;
   admit(): void;
@@ -49,7 +56,10 @@ export function createClientMemory({
   maxWaitMs = MAX_WAIT_MS,
 }: ClientMemoryOptions = {}) {
   const bytesByTenant = new Map<string, number>();
-  const waiters = new Set<Waiter>();
+  /** The requests that wait for memory, by tenant, in order of arrival. */
+  const waitingRequests = new Map<string, Set<Waiter>>();
+  /** The streams that wait for memory until their client disconnects. They come after the requests of their tenant. */
+  const waitingStreams = new Map<string, Set<Waiter>>();
   let total = 0;
 
   function hasRoom(tenant: string, bytes: number, ownBytes = 0): boolean {
@@ -64,18 +74,19 @@ export function createClientMemory({
     if (bytes === 0) bytesByTenant.delete(tenant);
     else bytesByTenant.set(tenant, bytes);
     total += difference;
-    if (difference < 0 && waiters.size > 0) admitWaiters();
+    if (difference < 0) admitWaiters();
   }
 
-  /** Admits waiters in order of arrival. A waiter that needs more memory than is available delays only its own tenant. */
+  /** Admits the waiters of each tenant in order. A waiter that needs more memory than is available delays only its own tenant. */
   function admitWaiters(): void {
-    const blocked = new Set<string>();
-    for (const waiter of waiters) {
-      const { tenant, reservation, bytes } = waiter;
-      if (blocked.has(tenant)) continue;
-      if (hasRoom(tenant, bytes, reservation.bytes)) waiter.admit();
-      else blocked.add(tenant);
-    }
+    for (const queue of [waitingRequests, waitingStreams])
+      for (const [tenant, waiters] of queue) {
+        if (queue === waitingStreams && waitingRequests.has(tenant)) continue;
+        for (const waiter of waiters) {
+          if (!hasRoom(tenant, waiter.bytes, waiter.reservation.bytes)) break;
+          waiter.admit();
+        }
+      }
   }
 
   function open(tenant: string): Reservation {
@@ -86,10 +97,10 @@ export function createClientMemory({
       get bytes() {
         return reserved;
       },
-      async reserve(bytes) {
+      async reserve(bytes, limitMs = maxWaitMs) {
         if (isReleased) throw createOverloadedError(perTenantBytes);
-        const isFirst = ![...waiters].some((waiter) => waiter.tenant === tenant);
-        if (!isFirst || !hasRoom(tenant, bytes, reserved)) await wait(bytes);
+        const mustWait = waitingRequests.has(tenant) || (limitMs === Number.POSITIVE_INFINITY && waitingStreams.has(tenant));
+        if (mustWait || !hasRoom(tenant, bytes, reserved)) await wait(bytes, limitMs);
         else reservation.set(reserved + bytes);
       },
       set(bytes) {
@@ -99,13 +110,14 @@ export function createClientMemory({
         add(tenant, difference);
       },
       release() {
+        // First, because the bytes that become free would admit the waiter.
+        stopWaiting?.();
         reservation.set(0);
         isReleased = true;
-        stopWaiting?.();
       },
     };
 
-    function wait(bytes: number): Promise<void> {
+    function wait(bytes: number, limitMs: number): Promise<void> {
       return new Promise((resolve, reject) => {
         const fail = (): void => {
           leave();
@@ -113,14 +125,17 @@ export function createClientMemory({
           // Later waiters may need fewer bytes.
           admitWaiters();
         };
-        const timer = setTimeout(fail, maxWaitMs);
+        const isStream = limitMs === Number.POSITIVE_INFINITY;
+        const queue = isStream ? waitingStreams : waitingRequests;
+        const waiters = queue.get(tenant) ?? new Set();
+        const timer = isStream ? undefined : setTimeout(fail, limitMs);
         const leave = (): void => {
           clearTimeout(timer);
           waiters.delete(waiter);
+          if (waiters.size === 0) queue.delete(tenant);
           stopWaiting = null;
         };
         const waiter: Waiter = {
-          tenant,
           reservation,
           bytes,
           admit() {
@@ -129,7 +144,7 @@ export function createClientMemory({
             resolve();
           },
         };
-        waiters.add(waiter);
+        queue.set(tenant, waiters.add(waiter));
         stopWaiting = fail;
       });
     }

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "@fastify/websocket";
-import { withTimeout } from "@hak2i/async-kit";
+import { createTurns, withTimeout } from "@hak2i/async-kit";
 import { type Reservation, UNCOUNTED_BYTES } from "../../http/wire/client-memory.ts";
 import type { BridgeChannel } from "../bridge-protocol.ts";
 import type { Frame } from "../parse-envelope.ts";
@@ -16,12 +16,12 @@ export type BridgeConnection = ReturnType<typeof openConnection>;
 export interface ConnectionOptions {
   /** The TCP connection of the socket. */
   stream: Pick<Socket, "bytesRead" | "on">;
-  /** Counts the memory that this client occupies. */
-  reservation: Reservation;
+  /** Starts to count memory that this client occupies. */
+  openReservation(): Reservation;
   /** Called when the next part of an incomplete message arrives. */
   onIncomplete(): void;
-  /** Processes a frame and returns the text of its response; never rejects. */
-  handleFrame(frame: Frame, channel: BridgeChannel): Promise<string>;
+  /** Processes a frame and returns the text of its response; never rejects. `reserve` reserves memory for it. */
+  handleFrame(frame: Frame, channel: BridgeChannel, reserve: Reservation["reserve"]): Promise<string>;
   heartbeatMs: number;
   /** Called when Bridge disconnects a client that does not read or respond. */
   onDisconnect(): void;
@@ -29,18 +29,20 @@ export interface ConnectionOptions {
 
 /** Processes the frames of a socket and sends one response for each. Limits the memory that the client can occupy. */
 export function openConnection(socket: WebSocket, options: ConnectionOptions) {
-  const { stream, reservation, handleFrame, heartbeatMs, onIncomplete, onDisconnect } = options;
+  const { stream, openReservation, handleFrame, heartbeatMs, onIncomplete, onDisconnect } = options;
+  const reservation = openReservation();
   let isClosing = false;
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   const closedSignal = new AbortController();
   const channel: BridgeChannel = { push, signal: closedSignal.signal };
+  const pushes = createTurns();
   const outgoing = createSendQueue(socket, updateReservation);
   const incoming = trackIncompleteMessage(socket, stream, () => {
     updateReservation();
     onIncomplete();
   });
   const heartbeat = startHeartbeat(socket, { stream, incoming, outgoing, intervalMs: heartbeatMs, onFailure: disconnect });
-  const frames = createFrameQueue({ handleFrame: (frame) => handleFrame(frame, channel), outgoing, setPaused });
+  const frames = createFrameQueue({ handleFrame: answerFrame, outgoing, setPaused });
   void closed.then(() => {
     heartbeat.stop();
     closedSignal.abort();
@@ -65,10 +67,30 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
     } else if (socket.isPaused) socket.resume();
   }
 
-  /** Waits until the client has read enough; Bridge does not push to a client that does not read. */
-  async function push(json: string): Promise<void> {
-    while (outgoing.isFull() && !closedSignal.signal.aborted) await outgoing.waitUntilSent();
-    if (!isClosing && socket.readyState === socket.OPEN) await outgoing.send(Buffer.from(json));
+  /** Counts the memory of a response until its text waits in the send queue. */
+  async function answerFrame(frame: Frame): Promise<{ text: string; onQueued(): void }> {
+    const building = openReservation();
+    void closed.then(building.release);
+    return { text: await handleFrame(frame, channel, building.reserve), onQueued: building.release };
+  }
+
+  async function push(bytes: number, read: () => Promise<readonly string[]>): Promise<void> {
+    const { signal } = closedSignal;
+    await pushes.take("", async () => {
+      while (outgoing.isFull() && !signal.aborted) await outgoing.waitUntilSent();
+      if (signal.aborted) return;
+      const reading = openReservation();
+      const stop = (): void => reading.release();
+      signal.addEventListener("abort", stop, { once: true });
+      try {
+        if (!(await isReserved(reading, bytes))) return;
+        for (const message of await read()) if (!isClosing && socket.readyState === socket.OPEN) void outgoing.send(Buffer.from(message));
+      } finally {
+        signal.removeEventListener("abort", stop);
+        stop();
+      }
+    });
+    await outgoing.waitUntilSent();
   }
 
   function disconnect(): void {
@@ -114,3 +136,10 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
     },
   };
 }
+
+/** Waits until the memory is available. Resolves to false if the reservation was released, because the connection has closed. */
+const isReserved = (reservation: Reservation, bytes: number): Promise<boolean> =>
+  reservation.reserve(bytes, Number.POSITIVE_INFINITY).then(
+    () => true,
+    () => false,
+  );

@@ -8,8 +8,8 @@ const MAX_IN_PROGRESS_BYTES = 8 * 1024 * 1024;
 
 /** Options of a queue. */
 interface FrameQueueOptions {
-  /** Processes a frame and returns the text of its response; never rejects. */
-  handleFrame(frame: Frame): Promise<string>;
+  /** Processes a frame and returns the text of its response; never rejects. Calls `onQueued` when the response is in the send queue. */
+  handleFrame(frame: Frame): Promise<{ text: string; onQueued(): void }>;
   outgoing: SendQueue;
   /** Stops or continues reading from the socket. */
   setPaused(isPaused: boolean): void;
@@ -46,10 +46,12 @@ export function createFrameQueue({ handleFrame, outgoing, setPaused }: FrameQueu
     inProgressBytes += bytes;
     // The callbacks do not refer to the frame, so that it can be garbage-collected when its response exists.
     void handleFrame(frame)
-      .then((text) => {
+      .then(({ text, onQueued }) => {
         unansweredBytes -= bytes;
         inProgressBytes -= bytes;
-        return outgoing.send(Buffer.from(text));
+        const sent = outgoing.send(Buffer.from(text));
+        onQueued();
+        return sent;
       })
       .then(() => {
         inFlight -= 1;
