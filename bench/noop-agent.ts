@@ -37,19 +37,20 @@ export async function runNoopAgent(emit: (event: NoopEvent) => void): Promise<Ex
   return createResult();
 }
 
-/** Emits `burst` events every `everyMs` for `turns` turns. */
+/** Emits `burst` events, each with the text if there is one, every `everyMs` for `turns` turns. */
 export interface Pace {
   burst: number;
   everyMs: number;
   turns: number;
+  text?: string;
 }
 
 /** Emits events at a fixed rate, each with the time at which it was emitted. */
-export async function runPacedAgent({ burst, everyMs, turns }: Pace, emit: (event: NoopEvent) => void): Promise<ExecutionResult> {
+export async function runPacedAgent({ burst, everyMs, turns, text }: Pace, emit: (event: NoopEvent) => void): Promise<ExecutionResult> {
   const startedAt = performance.now();
   for (let turn = 0; turn < turns; turn += 1) {
     await delay(Math.max(0, startedAt + turn * everyMs - performance.now()));
-    for (let count = 0; count < burst; count += 1) emit({ type: "execution.progress", data: { sentAt: Date.now() } });
+    for (let count = 0; count < burst; count += 1) emit({ type: "execution.progress", data: { sentAt: Date.now(), text } });
   }
   return createResult();
 }

@@ -4,7 +4,7 @@ import path from "node:path";
 import { pino } from "pino";
 import { createApp } from "../src/app/create-app.ts";
 import { loadConfig } from "../src/app/load-config.ts";
-import { writeOpenapiYaml } from "../src/http/openapi/api-docs.ts";
+import { writeOpenapiYaml } from "../src/http/openapi/write-openapi-yaml.ts";
 
 /** Renders `openapi.yaml`: the API description of a Bridge without adapters. */
 export async function renderOpenapi(): Promise<string> {

@@ -37,6 +37,7 @@ import { createEventStreams } from "../http/streams/event-streams.ts";
 import { eventRoutes } from "../http/streams/events.ts";
 import { taskEventRoutes } from "../http/streams/task-events.ts";
 import { createClientMemory } from "../http/wire/client-memory.ts";
+import { createRequestTurns } from "../http/wire/request-turns.ts";
 import type { Metrics } from "../metrics.ts";
 import { createAgentList } from "../queries/agent-list.ts";
 import { createPhaseReader } from "../queries/phase-reader.ts";
@@ -80,12 +81,13 @@ export async function createEndpoints(
   const tickets = createTickets({ store, tokens });
   const sessions = createSessions({ store, tokens, tickets });
   const clientMemory = createClientMemory();
+  const requestTurns = createRequestTurns();
   const onSample = (delayMs: number): void => metrics.eventLoopDelay.observe(delayMs / 1000);
   const overload = createOverloadMonitor({ onSample, ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
   // Fastify would log the address itself, before Bridge does.
   const serverLogger = logger.child({}, { level: logger.isLevelEnabled("info") ? "warn" : logger.level });
   const server = await createServer({
-    ...{ config, logger: serverLogger, version, tokens, tickets, sessions, overload, clientMemory },
+    ...{ config, logger: serverLogger, version, tokens, tickets, sessions, overload, clientMemory, requestTurns },
     requestLog: config.logsRequests ? logger : null,
     addRateCounts: rates?.addRateCounts ?? null,
   });
@@ -101,7 +103,7 @@ export async function createEndpoints(
     if (dispatcher.draining) reply.header("connection", "close");
     done();
   });
-  const eventStreams = createEventStreams({ store, eventLog, clientMemory, metrics, logger });
+  const eventStreams = createEventStreams({ store, eventLog, clientMemory, requestTurns, metrics, logger });
   let isClosing = false;
   server.addHook("preClose", async () => {
     isClosing = true;
@@ -161,6 +163,7 @@ export async function createEndpoints(
     isDraining: dispatcher.isRefusing,
     frameLimitBytes: config.bodyLimitBytes,
     clientMemory,
+    requestTurns,
     metrics,
     logger,
   });

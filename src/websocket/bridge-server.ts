@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { derivesFrom, type Principal } from "../access/principal.ts";
 import { BridgeError } from "../errors.ts";
 import type { ClientMemory } from "../http/wire/client-memory.ts";
+import type { RequestTurns } from "../http/wire/request-turns.ts";
 import { WEBSOCKET_PATH } from "../http/wire/websocket-upgrade.ts";
 import type { Metrics } from "../metrics.ts";
 import { startWallClockTimer } from "../timers/wall-clock-timer.ts";
@@ -33,6 +34,7 @@ export interface WebSocketBridgeServerOptions {
   isDraining?: () => boolean;
   frameLimitBytes: number;
   clientMemory: ClientMemory;
+  requestTurns: RequestTurns;
   metrics: Metrics;
   logger: Logger;
   clock?: () => number;
@@ -49,6 +51,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     isDraining = () => false,
     frameLimitBytes,
     clientMemory,
+    requestTurns,
     metrics,
     logger,
     clock = Date.now,
@@ -70,6 +73,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     const connection = openConnection(socket, {
       stream: request.raw.socket,
       openReservation: () => clientMemory.open(tenant),
+      takeTurn: () => requestTurns.take(tenant),
       handleFrame: (frame, channel, reserve) => handleFrame(frame, { principal, channel, reserve }),
       heartbeatMs,
       onIncomplete: () => freeMemory(tenant),

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { createServer, type ServerOptions } from "../../src/http/server/create-server.ts";
 import { createClientMemory } from "../../src/http/wire/client-memory.ts";
+import { createRequestTurns } from "../../src/http/wire/request-turns.ts";
 
 /** Creates the server without Bridge's routes. By default it logs nothing and rejects every token. */
 export const createBareServer = (options: Partial<ServerOptions> = {}): Promise<FastifyInstance> =>
@@ -14,5 +15,6 @@ export const createBareServer = (options: Partial<ServerOptions> = {}): Promise<
     sessions: { isSession: () => false, find: async () => null },
     overload: { isOverloaded: false },
     clientMemory: createClientMemory(),
+    requestTurns: createRequestTurns(),
     ...options,
   });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { type ClientRequest, Agent as HttpAgent, get } from "node:http";
+import { type ClientRequest, get, Agent as HttpAgent } from "node:http";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";

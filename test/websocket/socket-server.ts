@@ -4,6 +4,7 @@ import { onTestFinished } from "vitest";
 import { type Principal, scopes } from "../../src/access/principal.ts";
 import { createTickets } from "../../src/access/tickets.ts";
 import { createClientMemory } from "../../src/http/wire/client-memory.ts";
+import { createRequestTurns } from "../../src/http/wire/request-turns.ts";
 import { createMetrics, type Metrics } from "../../src/metrics.ts";
 import type { BridgeRequest, BridgeResponse } from "../../src/websocket/bridge-protocol.ts";
 import {
@@ -54,6 +55,7 @@ export async function startSocketServer(
     knownOps: ["test.echo"],
     frameLimitBytes: 1024 * 1024,
     clientMemory: createClientMemory(),
+    requestTurns: createRequestTurns(),
     metrics,
     logger,
     ...options,

@@ -1,7 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { type EncodedDocument, encodeDocument } from "../wire/encoded-document.ts";
 
 /** The built console. */
 const directory = path.resolve(import.meta.dirname, "../../../web/dist");
@@ -13,35 +12,25 @@ const types: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** One file of the console. */
-export interface ConsoleFile {
-  type: string;
-  bytes: Buffer;
-  compressed: Buffer;
-}
-
 /** Creates the reader of the console's files. It reads all of them at the first request, because most starts of Bridge need none. */
 export function createConsoleFiles() {
-  let files: Promise<ReadonlyMap<string, ConsoleFile>> | undefined;
+  let files: Promise<ReadonlyMap<string, EncodedDocument>> | undefined;
   return {
     /** Finds a file by its path below the console's directory; undefined if there is none. */
-    async find(name: string): Promise<ConsoleFile | undefined> {
+    async find(name: string): Promise<EncodedDocument | undefined> {
       files ??= readFiles();
       return (await files).get(name);
     },
   };
 }
 
-async function readFiles(): Promise<ReadonlyMap<string, ConsoleFile>> {
+async function readFiles(): Promise<ReadonlyMap<string, EncodedDocument>> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => path.join(entry.parentPath, entry.name));
   return new Map(await Promise.all(files.map(async (file) => [toName(file), await readConsoleFile(file)] as const)));
 }
 
-async function readConsoleFile(file: string): Promise<ConsoleFile> {
-  const bytes = await readFile(file);
-  const type = types[path.extname(file)] ?? "application/octet-stream";
-  return { type, bytes, compressed: await promisify(gzip)(bytes) };
-}
+const readConsoleFile = async (file: string): Promise<EncodedDocument> =>
+  encodeDocument(types[path.extname(file)] ?? "application/octet-stream", await readFile(file));
 
 const toName = (file: string): string => path.relative(directory, file).split(path.sep).join("/");

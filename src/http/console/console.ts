@@ -1,6 +1,7 @@
-import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyPluginAsync, FastifyReply } from "fastify";
 import { BridgeError } from "../../errors.ts";
-import { type ConsoleFile, createConsoleFiles } from "./console-files.ts";
+import { type EncodedDocument, sendDocument } from "../wire/encoded-document.ts";
+import { createConsoleFiles } from "./console-files.ts";
 
 /**
  * The page runs and loads only what Bridge serves. `lit-html` is the policy of the library that renders it, so no other code can turn text
@@ -43,12 +44,12 @@ export const consoleRoutes: FastifyPluginAsync = async (app) => {
     if (!name.startsWith(ASSETS)) return sendPage(reply, await files.find("index.html"), name);
     const asset = await files.find(name);
     if (asset === undefined) throw new BridgeError("not_found", "The console has no such file. Reload the page.");
-    return sendAsset(request, reply, asset);
+    return sendDocument(request, reply.header("cache-control", IMMUTABLE), asset);
   });
 };
 
 /** Sends the page with paths of its assets that are relative to the requested path. */
-function sendPage(reply: FastifyReply, page: ConsoleFile | undefined, name: string): FastifyReply {
+function sendPage(reply: FastifyReply, page: EncodedDocument | undefined, name: string): FastifyReply {
   if (page === undefined) throw new BridgeError("not_found", "The console is not built. Run: npm run generate");
   const toRoot = "../".repeat(name.split("/").length - 1) || "./";
   // `no-cache` lets a browser keep the page for its back button, but not show it without asking.
@@ -56,10 +57,4 @@ function sendPage(reply: FastifyReply, page: ConsoleFile | undefined, name: stri
     .header("cache-control", "no-cache")
     .type(page.type)
     .send(page.bytes.toString("utf8").replaceAll('="./', `="${toRoot}`));
-}
-
-function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: ConsoleFile): FastifyReply {
-  reply.header("cache-control", IMMUTABLE).header("vary", "accept-encoding").type(asset.type);
-  if (!/\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(request.headers["accept-encoding"] ?? "")) return reply.send(asset.bytes);
-  return reply.header("content-encoding", "gzip").send(asset.compressed);
 }

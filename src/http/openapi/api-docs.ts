@@ -1,11 +1,13 @@
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from "fastify-zod-openapi";
 import type { z } from "zod";
+import { type EncodedDocument, encodeDocument, sendDocument } from "../wire/encoded-document.ts";
 import { describeApi } from "./api-description.ts";
 import { callbackBodySchema } from "./callback-webhook.ts";
 import { completeApiDescription } from "./complete-api-description.ts";
+import { writeOpenapiYaml } from "./write-openapi-yaml.ts";
 
 /** Omits `upgrade-insecure-requests`, because the page is often served over plain HTTP on loopback. */
 const PAGE_POLICY =
@@ -27,8 +29,13 @@ export async function registerApiDocs(app: FastifyInstance, version: string): Pr
     transform: fastifyZodOpenApiTransformers.transform,
     transformObject: (described) => completeApiDescription(fastifyZodOpenApiTransformers.transformObject(described)),
   });
+  const sendJson = sendEncoded("application/json; charset=utf-8", async () => JSON.stringify(app.swagger()));
+  const sendYaml = sendEncoded("application/yaml; charset=utf-8", () => writeOpenapiYaml(app.swagger()));
   app.addHook("onRoute", (route) => {
     if (route.url.startsWith("/docs")) route.config = { ...route.config, public: true };
+    // The page would encode the document for each request.
+    if (route.url === "/docs/json") route.handler = sendJson;
+    if (route.url === "/docs/yaml") route.handler = sendYaml;
   });
   await app.register(swaggerUi, {
     routePrefix: "/docs",
@@ -44,13 +51,17 @@ export async function registerApiDocs(app: FastifyInstance, version: string): Pr
   app.get("/favicon.ico", { config: { public: true }, schema: { hide: true } }, async (_request, reply) =>
     reply.header("cache-control", "public, max-age=86400").type("image/svg+xml").send(ICON),
   );
-  app.get("/openapi.json", { config: { public: true }, schema: { hide: true } }, async () => app.swagger());
-  // Cached, because the document does not change after the start.
-  let yaml: string | undefined;
-  app.get("/openapi.yaml", { config: { public: true }, schema: { hide: true } }, async (_request, reply) => {
-    yaml ??= await writeOpenapiYaml(app.swagger());
-    return reply.type("application/yaml; charset=utf-8").send(yaml);
-  });
+  app.get("/openapi.json", { config: { public: true }, schema: { hide: true } }, sendJson);
+  app.get("/openapi.yaml", { config: { public: true }, schema: { hide: true } }, sendYaml);
+}
+
+/** Creates the handler that sends a document. It is encoded at the first request, and does not change after the start. */
+function sendEncoded(type: string, write: () => Promise<string>) {
+  let encoded: Promise<EncodedDocument> | undefined;
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    encoded ??= write().then((text) => encodeDocument(type, text));
+    return sendDocument(request, reply.header("cache-control", "no-cache"), await encoded);
+  };
 }
 
 /** Removes keywords that are redundant or break generated clients. */
@@ -61,11 +72,4 @@ function simplify({ jsonSchema, io }: { jsonSchema: z.core.JSONSchema.BaseSchema
   if (jsonSchema.format === "date-time") delete jsonSchema.pattern;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-}
-
-/** Formats the OpenAPI document as YAML, for `/openapi.yaml` and the file `openapi.yaml`. */
-export async function writeOpenapiYaml(document: object): Promise<string> {
-  // Loaded when it is needed, because most Bridges never write YAML.
-  const { stringify } = await import("yaml");
-  return stringify(document, { aliasDuplicateObjects: false, lineWidth: 140 });
 }

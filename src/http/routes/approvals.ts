@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { Approvals } from "../../approvals/approvals.ts";
+import { PAGE_BYTES } from "../wire/client-memory.ts";
 import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
 import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
 import { noQuery } from "../wire/request-schemas.ts";
@@ -36,7 +37,8 @@ export const approvalRoutes: FastifyPluginAsyncZodOpenApi<{ approvals: Approvals
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
+      await request.reserve(reply, PAGE_BYTES);
       const { limit, cursor, state, taskId, order } = request.query;
       const page = (after: number | null, size: number) =>
         approvals.list(request.principal.tenant, { state, taskId }, { order, after, limit: size });

@@ -11,7 +11,7 @@ import { MASK, maskSecrets } from "./mask-secrets.ts";
 export interface TaskRequestRouteOptions {
   /** Describes the body of a dispatch. */
   bodySchema: ReturnType<typeof createDescribedDispatchSchema>;
-  tasks: Pick<TaskReader, "findRequest">;
+  tasks: Pick<TaskReader, "findRequest" | "resultBytes">;
 }
 
 /** The schema of a stored request: the body of a dispatch, after aliases and defaults were applied. */
@@ -54,12 +54,16 @@ export const taskRequestRoutes: FastifyPluginAsyncZodOpenApi<TaskRequestRouteOpt
         },
       },
     },
-    async ({ principal, params }, reply) => {
-      const task = await tasks.findRequest(principal.tenant, params.taskId);
+    async (request, reply) => {
+      const { tenant } = request.principal;
+      const { taskId: id } = request.params;
+      // The stored text of the request and its values are in memory at the same time, and with them the result.
+      await request.reserve(reply, 2 * request.routeOptions.bodyLimit + (await tasks.resultBytes(tenant, id)));
+      const task = await tasks.findRequest(tenant, id);
       if (task === null) throw new BridgeError("not_found", "There is no such task.");
       const { taskId, provider, agentId } = task;
-      const { request, masked } = maskSecrets(task.request);
-      return reply.send({ request: { taskId, provider, agentId, ...request }, masked } as never);
+      const { request: shown, masked } = maskSecrets(task.request);
+      return reply.send({ request: { taskId, provider, agentId, ...shown }, masked } as never);
     },
   );
 };

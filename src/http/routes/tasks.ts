@@ -4,6 +4,7 @@ import { taskErrorCodeSchema } from "#contract";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import { BridgeError } from "../../errors.ts";
 import type { TaskReader } from "../../queries/task-reader.ts";
+import { PAGE_BYTES } from "../wire/client-memory.ts";
 import { encodeCursor, pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
 import { PREFER_DESCRIPTION } from "../wire/prefer-header.ts";
 import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
@@ -101,7 +102,10 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
         },
       },
     },
-    async (request) => listTasks(tasks, request.principal.tenant, request.query),
+    async (request, reply) => {
+      await request.reserve(reply, PAGE_BYTES);
+      return listTasks(tasks, request.principal.tenant, request.query);
+    },
   );
 
   app.get(

@@ -10,6 +10,7 @@ import { handleClientError } from "../wire/client-errors.ts";
 import type { ClientMemory } from "../wire/client-memory.ts";
 import { sendProblem } from "../wire/problem.ts";
 import { chooseRequestId } from "../wire/request-id.ts";
+import type { RequestTurns } from "../wire/request-turns.ts";
 import { isWebSocketUpgrade } from "../wire/websocket-upgrade.ts";
 import { collectAllowedMethods } from "./allowed-methods.ts";
 import { type Credentials, createAuthentication } from "./authenticate.ts";
@@ -24,6 +25,7 @@ import type { OverloadMonitor } from "./overload-monitor.ts";
 import { createRateLimitStore } from "./rate-limit-store.ts";
 import { createSecurityHeaders } from "./security-headers.ts";
 import { type AddRateCounts, createSharedRates } from "./shared-rates.ts";
+import { takeTurns } from "./take-turns.ts";
 
 /**
  * Time limits of clients, and of pending responses when Bridge stops. A slow body is rejected at the first check after
@@ -47,6 +49,7 @@ export interface ServerOptions extends Credentials {
   version: string;
   overload: Pick<OverloadMonitor, "isOverloaded">;
   clientMemory: ClientMemory;
+  requestTurns: RequestTurns;
   /** Shares the rates of requests with other nodes; null if there are none. */
   addRateCounts?: AddRateCounts | null;
   timeouts?: { [Name in keyof typeof serverTimeouts]?: number };
@@ -105,6 +108,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.decorateRequest("principal", null as unknown as Principal);
   app.addHook("onRequest", createAuthentication({ tokens, tickets, sessions }));
   shedLoad(app, options.overload);
+  takeTurns(app, options.requestTurns);
   limitMemory(app, { ...config, clientMemory: options.clientMemory, stalledReaderMs: timeouts.stalledReaderMs });
   if (config.rateLimitPerMinute !== null) await limitRate(app, config.rateLimitPerMinute, options.addRateCounts ?? null);
   await registerApiDocs(app, options.version);

@@ -2,12 +2,11 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { BridgeError } from "../../errors.ts";
 import { type ClientMemory, type Reservation, UNCOUNTED_BYTES } from "../wire/client-memory.ts";
+import { isDocument } from "../wire/encoded-document.ts";
+import { PUBLIC_TENANT, tenantOf } from "./tenant-of.ts";
 
 /** A client that reads nothing for this long is disconnected, because it occupies memory or keeps a file open. */
 export const STALLED_READER_MS = 60_000;
-
-/** The tenant of requests without a token, such as those for the documentation. */
-const PUBLIC_TENANT = "";
 
 /** Options of `limitMemory`. */
 interface MemoryLimitOptions {
@@ -27,7 +26,7 @@ export function limitMemory(
   app.decorateRequest("reservation", null);
 
   app.addHook("onRequest", (request, reply, done) => {
-    const tenant = getTenant(request);
+    const tenant = tenantOf(request);
     const bytes = estimateBodyBytes(request, bodyLimitBytes);
     if (tenant === PUBLIC_TENANT || (bytes < UNCOUNTED_BYTES && !clientMemory.isFull(tenant))) return done();
     // Reserves before Bridge reads the body, so that a waiting request occupies no memory.
@@ -37,21 +36,28 @@ export function limitMemory(
   });
 
   app.addHook("onSend", (request, reply, payload, done) => {
-    const bytes = estimatePayloadBytes(payload);
+    const isStream = payload instanceof Readable;
+    // All clients share the bytes of a document.
+    const bytes = isDocument(payload) ? 0 : estimatePayloadBytes(payload);
+    // What was reserved to build the response is free, except for the parts of a stream, which are read while it is sent.
+    const reservedBytes = isStream ? Math.max(request.reservation?.bytes ?? 0, bytes) : bytes;
+    const mayBlock = isStream || isDocument(payload) || bytes >= UNCOUNTED_BYTES;
     // If the connection has unread data, even a small response waits behind it.
-    if (bytes < UNCOUNTED_BYTES && !(request.raw.socket.writableLength > 0)) return done(null, payload);
-    if (bytes >= UNCOUNTED_BYTES && getTenant(request) === PUBLIC_TENANT && clientMemory.isFull(PUBLIC_TENANT))
+    if (!mayBlock && !(request.raw.socket.writableLength > 0)) {
+      request.reservation?.set(0);
+      return done(null, payload);
+    }
+    if (bytes >= UNCOUNTED_BYTES && tenantOf(request) === PUBLIC_TENANT && clientMemory.isFull(PUBLIC_TENANT))
       return done(
         new BridgeError(
           "overloaded",
           "Unread responses to requests without a token occupy too much memory. Read the open responses, then try again.",
         ),
       );
-    const reservation = request.reservation ?? openReservation(clientMemory, request, reply);
-    reservation.set(Math.max(reservation.bytes, bytes));
+    (request.reservation ?? openReservation(clientMemory, request, reply)).set(reservedBytes);
     reply.raw.setTimeout(stalledReaderMs, () => {
       request.log.warn(
-        { tenant: getTenant(request), route: request.routeOptions.url },
+        { tenant: tenantOf(request), route: request.routeOptions.url },
         "client disconnected because it did not read its response",
       );
       reply.raw.destroy();
@@ -65,14 +71,12 @@ export function limitMemory(
 }
 
 function openReservation(clientMemory: ClientMemory, request: FastifyRequest, reply: FastifyReply): Reservation {
-  const reservation = clientMemory.open(getTenant(request));
+  const reservation = clientMemory.open(tenantOf(request));
   request.reservation = reservation;
   reply.raw.once("close", reservation.release);
   if (reply.raw.closed) reservation.release();
   return reservation;
 }
-
-const getTenant = (request: FastifyRequest): string => (request.principal as FastifyRequest["principal"] | null)?.tenant ?? PUBLIC_TENANT;
 
 /** Returns the declared length of the body; the limit if the request declares none. */
 function estimateBodyBytes({ headers }: FastifyRequest, limitBytes: number): number {

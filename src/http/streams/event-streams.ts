@@ -12,6 +12,7 @@ import type { Metrics } from "../../metrics.ts";
 import { startWallClockTimer } from "../../timers/wall-clock-timer.ts";
 import { type ClientMemory, PAGE_BYTES } from "../wire/client-memory.ts";
 import { createEventEncoder, encodeSseFrame } from "../wire/encode-event.ts";
+import type { RequestTurns } from "../wire/request-turns.ts";
 import { createSharing } from "./shared-events.ts";
 import { disconnectSlowClient } from "./slow-client.ts";
 import { createStreamWriter } from "./stream-writer.ts";
@@ -35,6 +36,7 @@ export interface EventStreamsOptions {
   store: EventStore;
   eventLog: EventLog;
   clientMemory: ClientMemory;
+  requestTurns: RequestTurns;
   metrics: Metrics;
   logger: AdapterLogger;
   clock?: () => number;
@@ -55,6 +57,7 @@ export function createEventStreams({
   store,
   eventLog,
   clientMemory,
+  requestTurns,
   metrics,
   logger,
   clock = Date.now,
@@ -109,8 +112,10 @@ export function createEventStreams({
 
     /** A replay waits for its client, but disconnects a client that reads nothing within the time limit. */
     async function waitForRoom(): Promise<void> {
-      if (await writer.waitForDrain(replayTimeoutMs)) await writer.reserve(PAGE_BYTES);
-      else disconnectSlowClient({ principal, ended, response: raw }, { metrics, logger });
+      if (!(await writer.waitForDrain(replayTimeoutMs)))
+        return disconnectSlowClient({ principal, ended, response: raw }, { metrics, logger });
+      await writer.reserve(PAGE_BYTES);
+      await requestTurns.take(tenant);
     }
 
     function onReplay(events: readonly StoredEvent[]): boolean {

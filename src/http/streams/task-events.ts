@@ -6,6 +6,7 @@ import { createTaskFeed, type EventStore, isTerminal } from "../../events/event-
 import { type EventId, formatEventId } from "../../events/event-id.ts";
 import { positionOf } from "../../events/follow-events.ts";
 import { isFinal, type TaskProgress } from "../../task.ts";
+import { PAGE_BYTES } from "../wire/client-memory.ts";
 import { encodeEventJson } from "../wire/encode-event.ts";
 import { lastEventIdHeaders, parseEventIdField, parseLastEventId } from "../wire/last-event-id.ts";
 import { pageQuery, pageSchema } from "../wire/pagination.ts";
@@ -103,6 +104,7 @@ export const taskEventRoutes: FastifyPluginAsyncZodOpenApi<{ store: TaskEventSto
       // @fastify/sse sets `reply.sse` only if the Accept header lists text/event-stream.
       const wantsStream = (reply.sse as FastifyReply["sse"] | undefined) !== undefined;
       if (wantsStream) return streamEvents(task, request.query, request, reply);
+      await request.reserve(reply, PAGE_BYTES);
       return reply.type("application/json").send(await listEvents(task, request.query));
     },
   );

@@ -13,10 +13,14 @@ const toHeader = (etag: string): string => `"${etag.toWellFormed().replaceAll(in
 export function sendWithEtag(request: FastifyRequest, reply: FastifyReply, body: object, etag?: string): FastifyReply {
   const header = toHeader(etag ?? hash("sha256", JSON.stringify(body), "base64url"));
   reply.header("etag", header);
-  const known = request.headers["if-none-match"];
-  if (known === undefined) return reply.send(body);
-  const isKnown = known.trim() === "*" || (parseTags(known) ?? []).some(({ tag }) => `"${tag}"` === header);
-  return isKnown ? reply.code(304).send() : reply.send(body);
+  return isKnownVersion(request, header) ? reply.code(304).send() : reply.send(body);
+}
+
+/** Returns whether the client has the version with this value of the header `ETag`, weak or not. */
+export function isKnownVersion({ headers }: Pick<FastifyRequest, "headers">, etag: string): boolean {
+  const known = headers["if-none-match"];
+  if (known === undefined) return false;
+  return known.trim() === "*" || (parseTags(known) ?? []).some(({ tag }) => `"${tag}"` === etag.replace(/^W\//, ""));
 }
 
 /** Responds to a write with the new state and its ETag. */

@@ -18,6 +18,8 @@ export interface ConnectionOptions {
   stream: Pick<Socket, "bytesRead" | "on">;
   /** Starts to count memory that this client occupies. */
   openReservation(): Reservation;
+  /** Resolves when a frame or a read of the tenant may start; null if it may start at once. */
+  takeTurn(): Promise<void> | null;
   /** Called when the next part of an incomplete message arrives. */
   onIncomplete(): void;
   /** Processes a frame and returns the text of its response; never rejects. `reserve` reserves memory for it. */
@@ -29,7 +31,7 @@ export interface ConnectionOptions {
 
 /** Processes the frames of a socket and sends one response for each. Limits the memory that the client can occupy. */
 export function openConnection(socket: WebSocket, options: ConnectionOptions) {
-  const { stream, openReservation, handleFrame, heartbeatMs, onIncomplete, onDisconnect } = options;
+  const { stream, openReservation, takeTurn, handleFrame, heartbeatMs, onIncomplete, onDisconnect } = options;
   const reservation = openReservation();
   let isClosing = false;
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
@@ -71,6 +73,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
   async function answerFrame(frame: Frame): Promise<{ text: string; onQueued(): void }> {
     const building = openReservation();
     void closed.then(building.release);
+    await takeTurn();
     return { text: await handleFrame(frame, channel, building.reserve), onQueued: building.release };
   }
 
@@ -84,6 +87,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
       signal.addEventListener("abort", stop, { once: true });
       try {
         if (!(await isReserved(reading, bytes))) return;
+        await takeTurn();
         for (const message of await read()) if (!isClosing && socket.readyState === socket.OPEN) void outgoing.send(Buffer.from(message));
       } finally {
         signal.removeEventListener("abort", stop);

@@ -12,6 +12,7 @@ import { createEventStreams, type EventStreams, type EventStreamsOptions } from 
 import { eventRoutes } from "../../../src/http/streams/events.ts";
 import { taskEventRoutes } from "../../../src/http/streams/task-events.ts";
 import { createClientMemory } from "../../../src/http/wire/client-memory.ts";
+import { createRequestTurns } from "../../../src/http/wire/request-turns.ts";
 import { createMetrics, type Metrics } from "../../../src/metrics.ts";
 import type { Store } from "../../../src/store/store.ts";
 import type { Task } from "../../../src/task.ts";
@@ -71,7 +72,8 @@ export async function startStreamServer(options: StreamServerOptions = {}): Prom
       ...(replayTimeoutMs !== undefined && { replayTimeoutMs }),
     };
     const clientMemory = createClientMemory();
-    const eventStreams = createEventStreams({ store, eventLog, clientMemory, metrics, logger, ...times });
+    const requestTurns = createRequestTurns();
+    const eventStreams = createEventStreams({ store, eventLog, clientMemory, requestTurns, metrics, logger, ...times });
     const config = { bodyLimitBytes: 1024 * 1024, rateLimitPerMinute: null, corsOrigins: [] };
     const app = await createServer({
       config,
@@ -82,6 +84,7 @@ export async function startStreamServer(options: StreamServerOptions = {}): Prom
       sessions: createSessions({ store, tokens, tickets }),
       overload: { isOverloaded: false },
       clientMemory,
+      requestTurns,
     });
     await app.register(fastifySSE);
     await app.register(eventRoutes, { store, eventStreams, tickets });

@@ -1,0 +1,62 @@
+/** CPU time of one turn of the event loop after which further requests wait for the next turn. */
+const MAX_TURN_MS = 10;
+/** Maximum waiting requests that start in one turn of the event loop. */
+const MAX_STARTS_PER_TURN = 16;
+
+export type RequestTurns = ReturnType<typeof createRequestTurns>;
+
+/**
+ * Creates the turns in which requests start, so that many requests that arrive at the same moment do not block the event
+ * loop for the sum of their times. Requests start at once while the current turn of the event loop has time. Otherwise
+ * they wait, and the tenants take turns. `clock` is for tests.
+ */
+export function createRequestTurns(clock: () => number = () => performance.now()) {
+  /** The waiting requests of each tenant. The order of the tenants is the order of their turns. */
+  const waiting = new Map<string, (() => void)[]>();
+  /** Start of the first request in this turn of the event loop; null if there was none. */
+  let turnStartedAt: number | null = null;
+  let isScheduled = false;
+
+  function hasTime(): boolean {
+    const now = clock();
+    if (turnStartedAt === null) {
+      turnStartedAt = now;
+      if (!isScheduled) schedule();
+    }
+    return now - turnStartedAt < MAX_TURN_MS;
+  }
+
+  /** Starts waiting requests in the next turn of the event loop. Each has a callback of its own, so that it is done before the next one starts. */
+  function schedule(): void {
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      turnStartedAt = null;
+      if (waiting.size === 0) return;
+      for (let count = 0; count < MAX_STARTS_PER_TURN; count += 1) setImmediate(startNext);
+      schedule();
+    });
+  }
+
+  function startNext(): void {
+    const [first] = waiting;
+    if (first === undefined || !hasTime()) return;
+    const [tenant, requests] = first;
+    waiting.delete(tenant);
+    requests.shift()?.();
+    if (requests.length > 0) waiting.set(tenant, requests);
+  }
+
+  return {
+    /** Resolves when the next request of this tenant may start; null if it may start at once. */
+    take(tenant: string): Promise<void> | null {
+      if (waiting.size === 0 && hasTime()) return null;
+      return new Promise((resolve) => {
+        const requests = waiting.get(tenant);
+        if (requests === undefined) waiting.set(tenant, [resolve]);
+        else requests.push(resolve);
+        if (!isScheduled) schedule();
+      });
+    },
+  };
+}
