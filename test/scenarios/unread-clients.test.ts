@@ -11,8 +11,6 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const MIB = 1024 ** 2;
 const RUNS = 8;
-/** Characters outside of Latin-1 take two bytes in the memory of Node and three on the wire. */
-const EVENT_TEXT = "\u20ac".repeat(80_000);
 const EVENTS = 30;
 const RESULT_TEXT_LENGTH = 3_900_000;
 /** Memory that the connections themselves, and what the garbage collector has not freed yet, may add to the documented limit. */

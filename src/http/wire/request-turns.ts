@@ -1,7 +1,12 @@
 /** CPU time of one turn of the event loop after which further requests wait for the next turn. */
 const MAX_TURN_MS = 10;
 /** Maximum waiting requests that start in one turn of the event loop. */
-const MAX_STARTS_PER_TURN = 16;
+const MAX_STARTS_PER_TURN = 64;
+/**
+ * Turns of the event loop between those in which waiting requests start. Node accepts one connection in each turn, so that
+ * a new client would otherwise wait for as many requests as there are connections before its own.
+ */
+const TURNS_BETWEEN = 16;
 
 export type RequestTurns = ReturnType<typeof createRequestTurns>;
 
@@ -26,15 +31,16 @@ export function createRequestTurns(clock: () => number = () => performance.now()
     return now - turnStartedAt < MAX_TURN_MS;
   }
 
-  /** Starts waiting requests in the next turn of the event loop. Each has a callback of its own, so that it is done before the next one starts. */
-  function schedule(): void {
+  /** Starts waiting requests after these turns. Each has a callback of its own, so that it is done before the next one starts. */
+  function schedule(turnsLeft = 0): void {
     isScheduled = true;
     setImmediate(() => {
-      isScheduled = false;
       turnStartedAt = null;
-      if (waiting.size === 0) return;
+      if (waiting.size > 0 && turnsLeft > 0) return schedule(turnsLeft - 1);
+      isScheduled = waiting.size > 0;
+      if (!isScheduled) return;
       for (let count = 0; count < MAX_STARTS_PER_TURN; count += 1) setImmediate(startNext);
-      schedule();
+      schedule(TURNS_BETWEEN);
     });
   }
 

@@ -122,3 +122,24 @@ test("a callback matches the documented webhook, including its headers", async (
     await receiver.close();
   }
 });
+
+test("the API description is compressed for clients that accept gzip, and not sent again to clients that have it", async () => {
+  const bridge = await startBridge();
+  try {
+    for (const [target, other] of [
+      ["/openapi.json", "/docs/json"],
+      ["/openapi.yaml", "/docs/yaml"],
+    ] as const) {
+      const plain = await bridge.call("GET", target, { token: null, headers: { "accept-encoding": "identity" } });
+      const compressed = await bridge.call("GET", other, { token: null, headers: { "accept-encoding": "gzip" } });
+      const etag = plain.headers.get("etag") as string;
+      expect([plain.headers.get("content-encoding"), compressed.headers.get("content-encoding")]).toEqual([null, "gzip"]);
+      expect([compressed.text, compressed.headers.get("etag")]).toEqual([plain.text, etag]);
+      const known = await bridge.call("GET", target, { token: null, headers: { "if-none-match": etag } });
+      expect([known.status, known.text]).toEqual([304, ""]);
+      expect((await bridge.call("GET", target, { token: null, headers: { "if-none-match": '"another"' } })).status).toBe(200);
+    }
+  } finally {
+    await bridge.close();
+  }
+});

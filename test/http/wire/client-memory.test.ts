@@ -72,3 +72,33 @@ test("a released reservation counts nothing", async () => {
   reservation.set(100);
   expect([reservation.bytes, memory.isFull("a")]).toEqual([0, false]);
 });
+
+test("a reservation that is released while it waits for more leaves nothing counted", async () => {
+  const memory = createClientMemory(limits);
+  const other = memory.open("a");
+  await other.reserve(60);
+  const body = memory.open("a");
+  await body.reserve(40);
+  // The bytes that the release frees would be enough for what it waits for.
+  const refused = body.reserve(40);
+  body.release();
+  await expect(refused).rejects.toMatchObject({ code: "overloaded" });
+  other.release();
+  await memory.open("a").reserve(100);
+});
+
+test("a stream waits without a limit, and after the requests of its tenant", async () => {
+  const memory = createClientMemory({ ...limits, maxWaitMs: 20_000 });
+  const order: string[] = [];
+  const full = memory.open("a");
+  await full.reserve(100);
+  const waiting = [
+    track(order, "stream", memory.open("a").reserve(50, Number.POSITIVE_INFINITY)),
+    track(order, "request", memory.open("a").reserve(50)),
+  ];
+  await settle();
+  expect(order).toEqual([]);
+  full.release();
+  await Promise.all(waiting);
+  expect(order).toEqual(["request", "stream"]);
+});

@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { dispatchTask, shellCommand, startBridgeProgram } from "../support/bridge-program.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const TASKS = 100;
+const BURST = 200;
+
+test("many reads of a tenant at the same moment do not delay the dispatch of another tenant until all are answered", async () => {
+  const dataDir = await temporaryDirectory();
+  const entryOf = (name: string) => ({
+    name,
+    tenant: name,
+    sha256: createHash("sha256").update(`token-of-${name}`).digest("hex"),
+    scopes: ["dispatch", "read"],
+  });
+  const tokensFile = path.join(dataDir, "tokens.json");
+  await writeFile(tokensFile, JSON.stringify([entryOf("many"), entryOf("other")]));
+  const bridge = await startBridgeProgram(dataDir, { ...shellCommand("true"), BRIDGE_TOKENS_FILE: tokensFile });
+  const many = {
+    call: (method: string, route: string, body?: unknown) => bridge.call(method, route, body, { authorization: "Bearer token-of-many" }),
+  };
+  const metadata = { text: "x".repeat(15_000) };
+  for (let count = 0; count < TASKS; count += 1) await dispatchTask(many, { agentId: "a", taskId: `t-${count}`, message: "go", metadata });
+
+  const { hostname, port, host } = new URL(bridge.url);
+  const sockets = await Promise.all(Array.from({ length: BURST + 1 }, () => open(hostname, Number(port))));
+  const order: string[] = [];
+  const answered = sockets.map((socket, index) => once(socket, "data").then(() => void order.push(index === BURST ? "dispatch" : "read")));
+  for (const socket of sockets.slice(0, BURST))
+    socket.write(`GET /api/v2/tasks?limit=100 HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer token-of-many\r\n\r\n`);
+  const body = JSON.stringify({ agentId: "b", message: "go" });
+  sockets[BURST]?.write(
+    `POST /api/v2/dispatch HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer token-of-other\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await Promise.all(answered);
+  // The client reads what has arrived in the order of its sockets, so the dispatch is not the first one even if Bridge answers it first.
+  expect(order.indexOf("dispatch")).toBeLessThan(BURST / 2);
+});
+
+async function open(host: string, port: number): Promise<Socket> {
+  const socket = connect(port, host);
+  onTestFinished(() => void socket.destroy());
+  await once(socket, "connect");
+  return socket;
+}
