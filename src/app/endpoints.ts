@@ -80,14 +80,13 @@ export async function createEndpoints(
   const { store, cluster, view, membership, rates, eventLog, approvals, workspaces, registry, adapters, nodes, dispatcher } = engine;
   const tickets = createTickets({ store, tokens });
   const sessions = createSessions({ store, tokens, tickets });
-  const clientMemory = createClientMemory();
-  const requestTurns = createRequestTurns();
+  const limits = { clientMemory: createClientMemory(), requestTurns: createRequestTurns() };
   const onSample = (delayMs: number): void => metrics.eventLoopDelay.observe(delayMs / 1000);
   const overload = createOverloadMonitor({ onSample, ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
   // Fastify would log the address itself, before Bridge does.
   const serverLogger = logger.child({}, { level: logger.isLevelEnabled("info") ? "warn" : logger.level });
   const server = await createServer({
-    ...{ config, logger: serverLogger, version, tokens, tickets, sessions, overload, clientMemory, requestTurns },
+    ...{ config, logger: serverLogger, version, tokens, tickets, sessions, overload, ...limits },
     requestLog: config.logsRequests ? logger : null,
     addRateCounts: rates?.addRateCounts ?? null,
   });
@@ -103,7 +102,7 @@ export async function createEndpoints(
     if (dispatcher.draining) reply.header("connection", "close");
     done();
   });
-  const eventStreams = createEventStreams({ store, eventLog, clientMemory, requestTurns, metrics, logger });
+  const eventStreams = createEventStreams({ store, eventLog, ...limits, metrics, logger });
   let isClosing = false;
   server.addHook("preClose", async () => {
     isClosing = true;
@@ -162,8 +161,7 @@ export async function createEndpoints(
     knownOps: ops.map(({ name }) => name),
     isDraining: dispatcher.isRefusing,
     frameLimitBytes: config.bodyLimitBytes,
-    clientMemory,
-    requestTurns,
+    ...limits,
     metrics,
     logger,
   });

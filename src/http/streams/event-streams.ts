@@ -105,9 +105,8 @@ export function createEventStreams({
     );
 
     function onGap(oldest: number | null): void {
-      writer.write(
-        encodeSseFrame({ event: "stream.gap", data: JSON.stringify({ oldestId: oldest === null ? null : eventLog.formatId(oldest) }) }),
-      );
+      const oldestId = oldest === null ? null : eventLog.formatId(oldest);
+      writer.write(encodeSseFrame({ event: "stream.gap", data: JSON.stringify({ oldestId }) }));
     }
 
     /** A replay waits for its client, but disconnects a client that reads nothing within the time limit. */
