@@ -48,7 +48,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   queries: ["store", "events", "dispatch"],
   "http/wire": ["events"],
   "http/openapi": ["requests", "http/wire"],
-  "http/console": [],
+  "http/console": ["http/wire"],
   "http/forwarding": ["store"],
   "http/server": ["config", "requests", "access", "http/wire", "http/openapi"],
   "http/streams": ["metrics.ts", "timers", "requests", "access", "events", "http/wire"],

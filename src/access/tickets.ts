@@ -6,8 +6,8 @@ import { type Principal, restrictScopes, type Scope } from "./principal.ts";
 import { findOwner, proveToken } from "./token-proof.ts";
 import type { Tokens } from "./tokens.ts";
 
-/** Maximum unused tickets of one tenant. */
-export const MAX_TICKETS_PER_TENANT = 1000;
+/** Maximum unused tickets and links of one token, so that no token keeps the others of its tenant from getting one. */
+export const MAX_TICKETS_PER_TOKEN = 1000;
 
 /** What a ticket replaces a token for: one stream, or the sign-in to the console. The prefix separates them. */
 const prefixes = { stream: "tkt_", signIn: "lnk_" } as const;
@@ -44,7 +44,7 @@ export function createTickets({ store, tokens }: TicketOptions) {
   return {
     /**
      * Issues a ticket for the principal of a token and returns it with its expiry in ms since the epoch. `granted` defaults to all scopes
-     * of the principal. Throws BridgeError `scope_missing` if the principal lacks one of them, `overloaded` if its tenant has too many
+     * of the principal. Throws BridgeError `scope_missing` if the principal lacks one of them, `overloaded` if its token has too many
      * unused tickets, and `unauthenticated` if the token was revoked while the request was read.
      */
     async issue(
@@ -60,11 +60,11 @@ export function createTickets({ store, tokens }: TicketOptions) {
       const ticket = `${prefixes[purpose]}${randomBytes(32).toString("base64url")}`;
       const [hash, tokenProof] = [sha256Hex(ticket), proveToken(ticket, token)];
       const row = { hash, principal: name, tenant, scopes: granted, tokenProof, tokenExpiresAt };
-      const expiresAt = await store.insertTicketIfRoom(row, MAX_TICKETS_PER_TENANT);
+      const expiresAt = await store.insertTicketIfRoom(row, MAX_TICKETS_PER_TOKEN);
       if (expiresAt !== null) return { ticket, expiresAt };
       throw new BridgeError(
         "overloaded",
-        `This tenant has the maximum of ${MAX_TICKETS_PER_TENANT} unused tickets. Try again when one expires.`,
+        `This token has the maximum of ${MAX_TICKETS_PER_TOKEN} unused tickets. Try again when one expires.`,
       );
     },
     /** Uses up the ticket and returns its principal; null if the ticket is unknown, used or expired, or its token is no longer valid. */

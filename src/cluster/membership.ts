@@ -17,7 +17,7 @@ const JUMP_MS = 1_000;
 /** The part of the store that a membership uses. */
 export type MemberStore = Pick<
   ClusterStore,
-  "join" | "renewLease" | "startDraining" | "leave" | "listNodes" | "takeExpiredNode" | "releaseNode" | "forgetUnusedNodes"
+  "join" | "renewLease" | "isAnswering" | "startDraining" | "leave" | "listNodes" | "takeExpiredNode" | "releaseNode" | "forgetUnusedNodes"
 >;
 
 /** What a membership uses, and what it calls. */
@@ -46,7 +46,7 @@ export interface Membership {
   startDraining(): Promise<void>;
   /** Ends the membership, so that the other nodes do not wait for the end of the lease. Never rejects. */
   leave(): Promise<void>;
-  /** Throws `storage_unavailable` if the last renewal of the lease was long ago. */
+  /** Throws `storage_unavailable` if the database does not answer reads, or the last renewal of the lease was long ago. */
   checkInTouch(): Promise<void>;
 }
 
@@ -165,7 +165,7 @@ export function createMembership(options: MembershipOptions): Membership {
       if (wasMember) await cluster.leave().catch((error: unknown) => logger.warn({ err: error }, "failed to leave the cluster"));
     },
     async checkInTouch() {
-      if (!isMember || performance.now() - contact.last().monotonic >= leaseMs / 2)
+      if (!isMember || !cluster.isAnswering() || performance.now() - contact.last().monotonic >= leaseMs / 2)
         throw new BridgeError("storage_unavailable", "Bridge has lost contact to its database.");
     },
   };

@@ -110,6 +110,8 @@ export interface ClusterStore extends PlacementReads {
   join(node: NewNode, options?: JoinOptions): Promise<void>;
   /** Renews the lease. Returns the clock of the database; null if other nodes have declared this node dead, or it was never registered. */
   renewLease(report: NodeReport): Promise<number | null>;
+  /** Whether the database has answered the last connection of a read. */
+  isAnswering(): boolean;
   /** Numbers of the tasks that are stored as running on this node. Empty if other nodes have declared it dead. */
   listOwnRunningTasks(): Promise<number[]>;
   /** Counts the dispatched tasks of a tenant and of one of its agents that run on all nodes. */

@@ -256,8 +256,8 @@ export interface UsageStore {
 
 /** Unused tickets, each of which replaces a token once. */
 export interface TicketStore {
-  /** Stores a ticket and returns its expiry in ms since the epoch; null if its tenant already has `maxPerTenant` unused tickets. */
-  insertTicketIfRoom(ticket: NewTicket, maxPerTenant: number): Promise<number | null>;
+  /** Stores a ticket and returns its expiry in ms since the epoch; null if its token already has `maxPerToken` unused tickets. */
+  insertTicketIfRoom(ticket: NewTicket, maxPerToken: number): Promise<number | null>;
   /** Deletes the ticket and returns it; null if it is unknown, used or expired. Of concurrent calls, one returns it. */
   redeemTicket(hash: string): Promise<RedeemedTicket | null>;
 }

@@ -16,7 +16,7 @@ export const runIdSchema = z.string().min(1).max(200);
 
 /** Maximum size of a result as JSON, because a frame is built in memory. */
 const MAX_RESULT_BYTES = 4 * 1024 ** 2;
-/** How many times a result is in memory while its response is built: its stored text, its values, and the text and the bytes of the frame. */
+/** How often a result is in memory while its response is built: its stored text, its values, and text and bytes of the frame. */
 const RESULT_COPIES = 4;
 /** Maximum waiting requests of one socket. Further ones are answered without a wait, so that waiting requests never block the socket. */
 const MAX_WAITING = 8;

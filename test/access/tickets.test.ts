@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { KnownToken, Principal } from "../../src/access/principal.ts";
-import { createTickets, MAX_TICKETS_PER_TENANT } from "../../src/access/tickets.ts";
+import { createTickets, MAX_TICKETS_PER_TOKEN } from "../../src/access/tickets.ts";
 import { TICKET_LIFETIME_MS } from "../../src/store/ticket-records.ts";
 import { openTestStore } from "../support/database-subject.ts";
 import { startBridge, type TokenName } from "../support/start-bridge.ts";
@@ -66,13 +66,13 @@ test("a ticket expires after 60 seconds, or earlier with its token", async () =>
   expect(await tickets.redeem(issued[2]?.ticket ?? "")).toBeNull();
 });
 
-test("a tenant cannot exceed the maximum of unused tickets until some expire, and other tenants are not affected", async () => {
+test("a token cannot exceed the maximum of unused tickets until some expire, and other tokens of its tenant are not affected", async () => {
   let now = 0;
-  const [token, other] = [tokenOf(), tokenOf({ name: "other", tenant: "other" })];
+  const [token, other] = [tokenOf(), tokenOf({ name: "other" })];
   const { tickets } = await openTickets([token, other], () => now);
   // Together, in one commit.
-  const issued = await Promise.allSettled(Array.from({ length: MAX_TICKETS_PER_TENANT + 1 }, () => tickets.issue(token.principal)));
-  expect(issued.filter(({ status }) => status === "fulfilled")).toHaveLength(MAX_TICKETS_PER_TENANT);
+  const issued = await Promise.allSettled(Array.from({ length: MAX_TICKETS_PER_TOKEN + 1 }, () => tickets.issue(token.principal)));
+  expect(issued.filter(({ status }) => status === "fulfilled")).toHaveLength(MAX_TICKETS_PER_TOKEN);
   await expect(tickets.issue(token.principal)).rejects.toMatchObject({ code: "overloaded" });
   await tickets.issue(other.principal);
   now += TICKET_LIFETIME_MS;
@@ -164,7 +164,7 @@ test("setting the system clock back does not extend tickets, and unused tickets 
   now -= 36_000_000;
   expect(await tickets.redeem(ticket)).toBeNull();
   now += 36_000_000;
-  await Promise.all(Array.from({ length: MAX_TICKETS_PER_TENANT }, () => tickets.issue(token.principal)));
+  await Promise.all(Array.from({ length: MAX_TICKETS_PER_TOKEN }, () => tickets.issue(token.principal)));
   now -= 36_000_000;
   await tickets.issue(token.principal);
 });

@@ -30,6 +30,7 @@ async function startMember() {
       away();
       return database.isExpelled ? null : startedAt + performance.now() + database.aheadMs;
     },
+    isAnswering: () => true,
     startDraining: async () => void calls.push("draining"),
     leave: async () => void calls.push("left"),
     async listNodes() {

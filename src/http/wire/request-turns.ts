@@ -31,7 +31,7 @@ export function createRequestTurns(clock: () => number = () => performance.now()
     return now - turnStartedAt < MAX_TURN_MS;
   }
 
-  /** Starts waiting requests after these turns. Each has a callback of its own, so that it is done before the next one starts. */
+  /** Starts waiting requests after these turns. Each has a separate callback, so that it is done before the next one starts. */
   function schedule(turnsLeft = 0): void {
     isScheduled = true;
     setImmediate(() => {

@@ -7,14 +7,14 @@ import { createLeaseWrites } from "./lease-writes.ts";
 import { createNodeReads } from "./node-reads.ts";
 import { createPlaceWrites } from "./place-writes.ts";
 import { createPlacementReads } from "./placement-reads.ts";
-import type { Reader } from "./reader-pool.ts";
+import type { ReaderPool } from "./reader-pool.ts";
 import { createRunningReads } from "./running-reads.ts";
 
 interface PostgresClusterOptions {
   url: string;
   node: NodeIdentity;
   connect(): Promise<Connection>;
-  reader: Reader;
+  reader: ReaderPool;
   /** Reports a change of the nodes to the others. */
   onChange(): void;
 }
@@ -59,6 +59,7 @@ export function createPostgresCluster({ url, node, connect, reader, onChange }: 
       isNew = false;
       return now;
     },
+    isAnswering: () => reader.isAnswering,
     startDraining: () => announce(lease.startDraining()),
     requestDrain: (name) => announce(createDrainRequests(reader).requestDrain(name)),
     releaseNode: (id) => announce(deadNodes.releaseNode(id)),

@@ -1,9 +1,14 @@
 import { BridgeError } from "../../errors.ts";
-import { type Connection, classifyFault, type Row, type Statement, type Value } from "./connection.ts";
+import { type Connection, classifyFault, DatabaseUnavailableError, type Row, type Statement, type Value } from "./connection.ts";
 import { planAsWritten } from "./plan-as-written.ts";
 
 /** Connections of a node that only read. */
 const READING_CONNECTIONS = 4;
+
+/** A read that takes this long may have lost its connection without notice, as after the loss of power of the server's machine. */
+const SUSPICIOUS_MS = 5_000;
+/** Time between two tests whether the database answers again. */
+const TEST_AGAIN_MS = 1_000;
 
 /** A plan that was made for small tables must not stay in use while they grow, so each call is planned anew. */
 export const readerSettings: string = `${planAsWritten}; SET plan_cache_mode = force_custom_plan`;
@@ -17,6 +22,8 @@ export interface Reader {
 
 /** The reading connections of a node. */
 export interface ReaderPool extends Reader {
+  /** Whether the database has answered the last connection. While it is false, the pool connects again once a second. */
+  readonly isAnswering: boolean;
   /** Ends the connections. Reads that have not ended, and later ones, are rejected. */
   close(): void;
 }
@@ -25,19 +32,31 @@ interface ReaderPoolOptions {
   connect(): Promise<Connection>;
   /** Called when the database is unavailable. */
   onFault(error: unknown): void;
+  /** Default: `SUSPICIOUS_MS`. */
+  suspiciousMs?: number;
 }
 
-/** Creates the pool. It opens connections when it needs them, and replaces those that were lost. */
-export function createReaderPool({ connect, onFault }: ReaderPoolOptions): ReaderPool {
+/**
+ * Creates the pool. It opens connections when it needs them, and replaces those that were lost. When the database cannot be reached, all
+ * waiting reads fail together, so that each does not wait for its own time limit.
+ */
+export function createReaderPool({ connect, onFault, suspiciousMs = SUSPICIOUS_MS }: ReaderPoolOptions): ReaderPool {
   const open = new Set<Connection>();
   const idle: Connection[] = [];
-  const waiting: (() => void)[] = [];
+  const waiting: PromiseWithResolvers<void>[] = [];
+  let isAnswering = true;
+  let isTesting = false;
+  let nextTest: NodeJS.Timeout | undefined;
   let used = 0;
   let isClosed = false;
 
   async function acquire(): Promise<Connection> {
-    if (used === READING_CONNECTIONS) await new Promise<void>((resolve) => waiting.push(resolve));
-    else used += 1;
+    if (used < READING_CONNECTIONS) used += 1;
+    else {
+      const place = Promise.withResolvers<void>();
+      waiting.push(place);
+      await place.promise;
+    }
     try {
       return await takeIdle();
     } catch (error) {
@@ -52,11 +71,45 @@ export function createReaderPool({ connect, onFault }: ReaderPoolOptions): Reade
       open.delete(connection);
     }
     if (isClosed) throw stopping();
-    const connection = await connect();
+    const connection = await connectOrFail();
     open.add(connection);
     if (isClosed) connection.close();
     else await connection.query(readerSettings);
     return connection;
+  }
+
+  async function connectOrFail(): Promise<Connection> {
+    try {
+      const connection = await connect();
+      isAnswering = true;
+      return connection;
+    } catch (error) {
+      // A server that rejects the connection answers, so reads on other connections continue.
+      if (error instanceof DatabaseUnavailableError) failReads(error);
+      throw error;
+    }
+  }
+
+  /** Tests with another connection whether the database answers, and fails all reads if it does not. */
+  async function testDatabase(): Promise<void> {
+    if (isTesting || isClosed) return;
+    isTesting = true;
+    try {
+      (await connectOrFail()).close();
+    } catch {
+      // `failReads` has reported it to the reads.
+    } finally {
+      isTesting = false;
+    }
+  }
+
+  /** Fails the reads that wait, and those whose connections have lost the server without notice. */
+  function failReads(error: unknown): void {
+    isAnswering = false;
+    for (const place of waiting.splice(0)) place.reject(error);
+    for (const connection of open) connection.close();
+    clearTimeout(nextTest);
+    nextTest = setTimeout(() => void testDatabase(), TEST_AGAIN_MS).unref();
   }
 
   function release(connection: Connection): void {
@@ -69,13 +122,14 @@ export function createReaderPool({ connect, onFault }: ReaderPoolOptions): Reade
   function passOn(): void {
     const next = waiting.shift();
     if (next === undefined) used -= 1;
-    else next();
+    else next.resolve();
   }
 
   async function all(statement: Statement, ...values: readonly Value[]): Promise<readonly Row[]> {
     // No stored text contains U+0000, which PostgreSQL rejects in parameters.
     if (values.some((value) => typeof value === "string" && value.includes("\0"))) return [];
     let connection: Connection | null = null;
+    const suspicion = setTimeout(() => void testDatabase(), suspiciousMs);
     try {
       connection = await acquire();
       return (await connection.query(statement, values)).rows;
@@ -85,15 +139,20 @@ export function createReaderPool({ connect, onFault }: ReaderPoolOptions): Reade
       onFault(error);
       throw new BridgeError("storage_unavailable", "Bridge cannot read its database at the moment.", { cause: error });
     } finally {
+      clearTimeout(suspicion);
       if (connection !== null) release(connection);
     }
   }
 
   return {
+    get isAnswering() {
+      return isAnswering;
+    },
     all,
     get: async (statement, ...values) => (await all(statement, ...values))[0],
     close() {
       isClosed = true;
+      clearTimeout(nextTest);
       for (const connection of open) connection.close();
     },
   };

@@ -9,10 +9,10 @@ import type { createTicketReads } from "./ticket-reads.ts";
 /** A ticket to issue. */
 interface Issue {
   ticket: NewTicket;
-  maxPerTenant: number;
+  maxPerToken: number;
 }
 
-/** Stores tickets and returns their expiries; null if their tenant has too many. Two nodes at once may exceed the limit by a few. */
+/** Stores tickets and returns their expiries; null if their token has too many. Two nodes at once may exceed the limit by a few. */
 export const issueOperation: OperationKind<Issue, number | null> = {
   name: "issue_ticket",
   keyOf: ({ ticket }) => ticket.hash,
@@ -21,11 +21,11 @@ export const issueOperation: OperationKind<Issue, number | null> = {
   run: (inputs, transaction) => Promise.all(inputs.map((input) => issue(input, transaction))),
 };
 
-async function issue({ ticket, maxPerTenant }: Issue, transaction: Transaction) {
+async function issue({ ticket, maxPerToken }: Issue, transaction: Transaction) {
   const { hash, principal, tenant, scopes, tokenProof, tokenExpiresAt } = ticket;
   const { now } = transaction;
   const expiresAt = Math.min(now + TICKET_LIFETIME_MS, tokenExpiresAt ?? Number.POSITIVE_INFINITY);
-  const values = [hash, principal, tenant, JSON.stringify(scopes), tokenProof, expiresAt, now, now + TICKET_LIFETIME_MS, maxPerTenant];
+  const values = [hash, principal, tenant, JSON.stringify(scopes), tokenProof, expiresAt, now, now + TICKET_LIFETIME_MS, maxPerToken];
   const inserted = await transaction.query(insertTicket, values);
   return { output: inserted.length === 0 ? null : expiresAt };
 }
@@ -35,7 +35,7 @@ const insertTicket = {
   name: "insert_ticket",
   text: `INSERT INTO ticket (hash, principal, tenant, scopes, token_proof, expires_at)
     SELECT $1, $2, $3, $4, $5, $6
-    WHERE (SELECT count(*) FROM ticket WHERE tenant = $3 AND expires_at > $7 AND expires_at <= $8) < $9 RETURNING 1 AS inserted`,
+    WHERE (SELECT count(*) FROM ticket WHERE tenant = $3 AND principal = $2 AND expires_at > $7 AND expires_at <= $8) < $9 RETURNING 1 AS inserted`,
 };
 
 /** Deletes tickets and returns those that were valid. */
@@ -58,7 +58,7 @@ const redeemTickets = {
 /** The operations of tickets. A ticket that is not stored costs no commit, because anyone can send such tickets. */
 export function createTicketWrites(writer: Pick<BatchWriter, "write">, { isTicketKnown }: ReturnType<typeof createTicketReads>) {
   return {
-    insertTicketIfRoom: (ticket, maxPerTenant) => writer.write(issueOperation, { ticket, maxPerTenant }),
+    insertTicketIfRoom: (ticket, maxPerToken) => writer.write(issueOperation, { ticket, maxPerToken }),
     async redeemTicket(hash) {
       const text = toColumnText(hash);
       return (await isTicketKnown(text)) ? writer.write(redeemOperation, text) : null;

@@ -12,12 +12,12 @@ export function createTicketOperations(driver: SqliteDriver, clock: () => number
     driver.run("DELETE FROM ticket WHERE expires_at <= ? OR expires_at > ?", now, now + TICKET_LIFETIME_MS);
 
   const operations = {
-    insertTicketIfRoom: ({ hash, principal, tenant, scopes, tokenProof, tokenExpiresAt }, maxPerTenant) =>
+    insertTicketIfRoom: ({ hash, principal, tenant, scopes, tokenProof, tokenExpiresAt }, maxPerToken) =>
       driver.write(() => {
         const now = clock();
         removeExpired(now);
-        const unused = driver.get("SELECT count(*) AS count FROM ticket WHERE tenant = ?", tenant);
-        if (Number(unused?.["count"]) >= maxPerTenant) return null;
+        const unused = driver.get("SELECT count(*) AS count FROM ticket WHERE tenant = ? AND principal = ?", tenant, principal);
+        if (Number(unused?.["count"]) >= maxPerToken) return null;
         const expiresAt = Math.min(now + TICKET_LIFETIME_MS, tokenExpiresAt ?? Number.POSITIVE_INFINITY);
         driver.run(
           "INSERT INTO ticket (hash, principal, tenant, scopes, token_proof, expires_at) VALUES (?, ?, ?, ?, ?, ?)",

@@ -9,11 +9,11 @@ import { startProxy } from "../../support/postgres/proxy.ts";
 const echo = toStatement("SELECT $1::text AS text");
 const unavailable = { code: "storage_unavailable" };
 
-async function open() {
+async function open(options: { suspiciousMs?: number } = {}) {
   const { urlAt, port } = await createDatabase();
   const proxy = await startProxy(port);
   const faults: unknown[] = [];
-  const pool = createReaderPool({ connect: () => connect({ url: urlAt(proxy.port) }), onFault: (error) => faults.push(error) });
+  const pool = createReaderPool({ connect: () => connect({ url: urlAt(proxy.port) }), onFault: (error) => faults.push(error), ...options });
   onTestFinished(() => pool.close());
   return { proxy, pool, faults };
 }
@@ -55,4 +55,27 @@ test("reads after the pool is closed are rejected, also those that wait", async 
   pool.close();
   await Promise.all(reads);
   await expect(pool.all(echo, "x")).rejects.toMatchObject(unavailable);
+});
+
+test("all reads fail together when the database stops answering, and the pool finds out when it answers again", async () => {
+  const { proxy, pool } = await open({ suspiciousMs: 50 });
+  await Promise.all(Array.from({ length: 4 }, () => pool.all(echo, "a")));
+  proxy.stall();
+  const connections = proxy.connections;
+  const reads = await Promise.allSettled(Array.from({ length: 40 }, () => pool.all(echo, "x")));
+  expect(new Set(reads.map(({ status }) => status))).toEqual(new Set(["rejected"]));
+  expect(pool.isAnswering).toBe(false);
+  // One test of the database decides about all reads; each read would otherwise open a connection.
+  expect(proxy.connections - connections).toBeLessThan(8);
+  proxy.pass();
+  await expect.poll(() => pool.isAnswering).toBe(true);
+  expect(await pool.get(echo, "x")).toEqual({ text: "x" });
+});
+
+test("a slow read continues while the database answers other connections", async () => {
+  const { proxy, pool } = await open({ suspiciousMs: 50 });
+  const slow = pool.all(toStatement("SELECT pg_sleep(1)"));
+  await expect.poll(() => proxy.connections).toBeGreaterThan(1);
+  expect(await slow).toHaveLength(1);
+  expect(pool.isAnswering).toBe(true);
 });
