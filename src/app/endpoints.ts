@@ -37,7 +37,9 @@ import { createEventStreams } from "../http/streams/event-streams.ts";
 import { eventRoutes } from "../http/streams/events.ts";
 import { taskEventRoutes } from "../http/streams/task-events.ts";
 import { createClientMemory } from "../http/wire/client-memory.ts";
+import { createRequestRates, type RequestRates } from "../http/wire/request-rates.ts";
 import { createRequestTurns } from "../http/wire/request-turns.ts";
+import type { AddRateCounts } from "../http/wire/shared-rates.ts";
 import type { Metrics } from "../metrics.ts";
 import { createAgentList } from "../queries/agent-list.ts";
 import { createPhaseReader } from "../queries/phase-reader.ts";
@@ -80,6 +82,7 @@ export async function createEndpoints(
   const { store, cluster, view, membership, rates, eventLog, approvals, workspaces, registry, adapters, nodes, dispatcher } = engine;
   const tickets = createTickets({ store, tokens });
   const sessions = createSessions({ store, tokens, tickets });
+  const requestRates = createRates(config.rateLimitPerMinute, rates?.addRateCounts ?? null);
   const limits = { clientMemory: createClientMemory(), requestTurns: createRequestTurns() };
   const onSample = (delayMs: number): void => metrics.eventLoopDelay.observe(delayMs / 1000);
   const overload = createOverloadMonitor({ onSample, ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
@@ -88,7 +91,7 @@ export async function createEndpoints(
   const server = await createServer({
     ...{ config, logger: serverLogger, version, tokens, tickets, sessions, overload, ...limits },
     requestLog: config.logsRequests ? logger : null,
-    addRateCounts: rates?.addRateCounts ?? null,
+    requestRates,
   });
   const opened = Promise.withResolvers<void>();
   // The port is bound early, so that its address can be logged early. Requests wait until the tasks of the last run are recovered.
@@ -157,7 +160,7 @@ export async function createEndpoints(
     },
   });
   const sockets = createWebSocketBridgeServer({
-    handler: createBridgeHandler({ ops, logger }),
+    handler: createBridgeHandler({ ops, logger, requestRates }),
     knownOps: ops.map(({ name }) => name),
     isDraining: dispatcher.isRefusing,
     frameLimitBytes: config.bodyLimitBytes,
@@ -190,6 +193,10 @@ export async function createEndpoints(
       await server.close();
       await forwarding.close();
       overload.close();
+      requestRates?.close();
     },
   };
 }
+
+const createRates = (perMinute: number | null, addRateCounts: AddRateCounts | null): RequestRates | null =>
+  perMinute === null ? null : createRequestRates({ perMinute, addRateCounts });

@@ -211,7 +211,9 @@ export const serverSettings = {
   BRIDGE_RATE_LIMIT: z
     .union([z.literal("off"), wholeNumber(1, 1_000_000)], expected("off or a whole number from 1 to 1000000"))
     .default("off")
-    .describe("Maximum POST requests, task deletions and workspace file writes per token and minute, or off."),
+    .describe(
+      "Maximum POST requests, task deletions, workspace file writes, and WebSocket requests that start or cancel a run or decide an approval, per token and minute, or off.",
+    ),
   BRIDGE_CORS_ORIGINS: list
     .pipe(z.array(z.string().refine(isOrigin, "must be an origin such as https://app.example, without a path, or *")))
     .default([])

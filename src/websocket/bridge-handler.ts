@@ -1,12 +1,21 @@
 import type { Logger } from "pino";
 import { describeMissingScope } from "../access/principal.ts";
 import { BridgeError } from "../errors.ts";
+import type { RequestRates } from "../http/wire/request-rates.ts";
 import type { BridgeRequestHandler } from "./bridge-protocol.ts";
 import type { Op } from "./op.ts";
 import { operationNotFound, toErrorResponse } from "./responses.ts";
 
+/** Options of the handler. */
+interface BridgeHandlerOptions {
+  ops: readonly Op[];
+  /** Counts the ops that change something; null if they have no limit. */
+  requestRates?: Pick<RequestRates, "check"> | null;
+  logger: Pick<Logger, "error">;
+}
+
 /** Creates the handler that passes each request to its op. It does not depend on the transport. */
-export function createBridgeHandler({ ops, logger }: { ops: readonly Op[]; logger: Pick<Logger, "error"> }): BridgeRequestHandler {
+export function createBridgeHandler({ ops, requestRates = null, logger }: BridgeHandlerOptions): BridgeRequestHandler {
   const table = new Map(ops.map((op) => [op.name, op]));
   return {
     async handle(request) {
@@ -16,6 +25,7 @@ export function createBridgeHandler({ ops, logger }: { ops: readonly Op[]; logge
       if (!meta.principal.scopes.has(op.scope))
         return toErrorResponse(new BridgeError("scope_missing", describeMissingScope(name, op.scope, meta.principal)));
       try {
+        if (op.scope !== "read") requestRates?.check(meta.principal.name);
         return await op.execute(request);
       } catch (error) {
         if (!(error instanceof BridgeError) || error.code === "internal_error") throw error;

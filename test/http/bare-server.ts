@@ -7,7 +7,7 @@ import { createRequestTurns } from "../../src/http/wire/request-turns.ts";
 /** Creates the server without Bridge's routes. By default it logs nothing and rejects every token. */
 export const createBareServer = (options: Partial<ServerOptions> = {}): Promise<FastifyInstance> =>
   createServer({
-    config: { bodyLimitBytes: 1024, rateLimitPerMinute: null, corsOrigins: [] },
+    config: { bodyLimitBytes: 1024, corsOrigins: [] },
     logger: pino({ level: "silent" }),
     version: "test",
     tokens: { find: () => null },

@@ -10,6 +10,7 @@ import { handleClientError } from "../wire/client-errors.ts";
 import type { ClientMemory } from "../wire/client-memory.ts";
 import { sendProblem } from "../wire/problem.ts";
 import { chooseRequestId } from "../wire/request-id.ts";
+import { RATE_WINDOW_MS, type RequestRates } from "../wire/request-rates.ts";
 import type { RequestTurns } from "../wire/request-turns.ts";
 import { isWebSocketUpgrade } from "../wire/websocket-upgrade.ts";
 import { collectAllowedMethods } from "./allowed-methods.ts";
@@ -22,9 +23,7 @@ import { limitMemory, STALLED_READER_MS } from "./limit-memory.ts";
 import { limitPipelining } from "./limit-pipelining.ts";
 import { logRequests } from "./log-requests.ts";
 import type { OverloadMonitor } from "./overload-monitor.ts";
-import { createRateLimitStore } from "./rate-limit-store.ts";
 import { createSecurityHeaders } from "./security-headers.ts";
-import { type AddRateCounts, createSharedRates } from "./shared-rates.ts";
 import { takeTurns } from "./take-turns.ts";
 
 /**
@@ -42,7 +41,7 @@ export const serverTimeouts = {
 
 /** Options of the server; `timeouts` and `connectionLimits` are for tests. */
 export interface ServerOptions extends Credentials {
-  config: Pick<Config, "bodyLimitBytes" | "rateLimitPerMinute" | "corsOrigins">;
+  config: Pick<Config, "bodyLimitBytes" | "corsOrigins">;
   logger: Logger;
   /** Where each request is logged; null if none is. `logger` can have a higher level. */
   requestLog?: Logger | null;
@@ -50,8 +49,8 @@ export interface ServerOptions extends Credentials {
   overload: Pick<OverloadMonitor, "isOverloaded">;
   clientMemory: ClientMemory;
   requestTurns: RequestTurns;
-  /** Shares the rates of requests with other nodes; null if there are none. */
-  addRateCounts?: AddRateCounts | null;
+  /** Counts the requests of each token; null if they have no limit. */
+  requestRates?: RequestRates | null;
   timeouts?: { [Name in keyof typeof serverTimeouts]?: number };
   connectionLimits?: ConnectionLimits | null;
 }
@@ -110,7 +109,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   shedLoad(app, options.overload);
   takeTurns(app, options.requestTurns);
   limitMemory(app, { ...config, clientMemory: options.clientMemory, stalledReaderMs: timeouts.stalledReaderMs });
-  if (config.rateLimitPerMinute !== null) await limitRate(app, config.rateLimitPerMinute, options.addRateCounts ?? null);
+  if (options.requestRates) await limitRate(app, options.requestRates);
   await registerApiDocs(app, options.version);
   return app;
 }
@@ -207,20 +206,15 @@ function shedLoad(app: FastifyInstance, overload: Pick<OverloadMonitor, "isOverl
  * Limits the requests per token, over all POST routes and the routes with `isRateLimited`. Requests are counted after authentication, so
  * public routes have no limit.
  */
-async function limitRate(app: FastifyInstance, perMinute: number, addRateCounts: AddRateCounts | null): Promise<void> {
-  const shared = addRateCounts === null ? null : createSharedRates(addRateCounts);
-  app.addHook("onClose", async () => shared?.close());
+async function limitRate(app: FastifyInstance, requestRates: RequestRates): Promise<void> {
   // Loaded when it is needed, because most Bridges have no limit.
   await app.register(import("@fastify/rate-limit"), {
     global: false,
-    max: perMinute,
-    timeWindow: 60_000,
-    store: createRateLimitStore(shared),
+    max: requestRates.perMinute,
+    timeWindow: RATE_WINDOW_MS,
+    store: createRateLimitStore(requestRates),
     keyGenerator: (request) => request.principal.name,
-    errorResponseBuilder: (_request, { ttl }) =>
-      new BridgeError("too_many_requests", `This token has sent more than ${perMinute} requests in a minute. Try again later.`, {
-        retryAfterSeconds: Math.max(1, Math.ceil(ttl / 1000)),
-      }),
+    errorResponseBuilder: (_request, { ttl }) => requestRates.createError(ttl),
   });
   const limit = app.rateLimit();
   app.addHook("onRoute", (route) => {
@@ -228,6 +222,18 @@ async function limitRate(app: FastifyInstance, perMinute: number, addRateCounts:
     if (isRateLimited && !isPublic) route.onRequest = [route.onRequest ?? [], limit].flat();
   });
 }
+
+/** Creates the store class for @fastify/rate-limit. All routes share its counts. */
+const createRateLimitStore = ({ count }: RequestRates) =>
+  class RateLimitStore {
+    incr(token: string, callback: (error: Error | null, window: { current: number; ttl: number }) => void): void {
+      callback(null, count(token));
+    }
+
+    child(): this {
+      return this;
+    }
+  };
 
 declare module "fastify" {
   interface FastifyContextConfig {

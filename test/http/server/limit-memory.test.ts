@@ -106,7 +106,7 @@ function createRecordedMemory(maxWaitMs: number) {
 async function startSmallServer(options: { maxWaitMs?: number; stalledReaderMs?: number } = {}) {
   const clientMemory = createRecordedMemory(options.maxWaitMs ?? 600_000);
   const app = await createBareServer({
-    config: { bodyLimitBytes: 8 * MIB, rateLimitPerMinute: null, corsOrigins: [] },
+    config: { bodyLimitBytes: 8 * MIB, corsOrigins: [] },
     tokens: { find: (token) => ({ ...principal, tenant: token }) },
     clientMemory,
     ...(options.stalledReaderMs !== undefined && { timeouts: { stalledReaderMs: options.stalledReaderMs } }),

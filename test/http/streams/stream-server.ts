@@ -74,7 +74,7 @@ export async function startStreamServer(options: StreamServerOptions = {}): Prom
     const clientMemory = createClientMemory();
     const requestTurns = createRequestTurns();
     const eventStreams = createEventStreams({ store, eventLog, clientMemory, requestTurns, metrics, logger, ...times });
-    const config = { bodyLimitBytes: 1024 * 1024, rateLimitPerMinute: null, corsOrigins: [] };
+    const config = { bodyLimitBytes: 1024 * 1024, corsOrigins: [] };
     const app = await createServer({
       config,
       logger,

@@ -1,21 +1,9 @@
 import { expect, test } from "vitest";
-import { createRateLimitStore } from "../../../src/http/server/rate-limit-store.ts";
+import { createRequestRates } from "../../../src/http/wire/request-rates.ts";
 
 test("a window starts with the first request of a key, and the next window starts when it is over", () => {
   let now = 5_000;
-  const Windows = createRateLimitStore(null, () => now);
-  const windows = new Windows();
-  const count = (key: string) => {
-    let reported: unknown;
-    windows.incr(
-      key,
-      (_, window) => {
-        reported = window;
-      },
-      60_000,
-    );
-    return reported;
-  };
+  const { count } = createRequestRates({ perMinute: 9, addRateCounts: null, clock: () => now });
   expect([count("a"), count("a"), count("b")]).toEqual([
     { current: 1, ttl: 60_000 },
     { current: 2, ttl: 60_000 },

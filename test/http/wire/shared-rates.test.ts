@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { createRateLimitStore } from "../../../src/http/server/rate-limit-store.ts";
-import { createSharedRates } from "../../../src/http/server/shared-rates.ts";
+import { createRequestRates } from "../../../src/http/wire/request-rates.ts";
+import { createSharedRates } from "../../../src/http/wire/shared-rates.ts";
 
 /** Two nodes with a common clock, and the database between them, whose minute ends at `endsAt`. */
 function openNodes(endsAt: () => number) {
@@ -12,17 +12,8 @@ function openNodes(endsAt: () => number) {
     return { sums: new Map([...counts.keys()].map((key) => [key, sums.get(key) ?? 0])), endsInMs: endsAt() - performance.now() };
   };
   const open = () => {
-    const shared = createSharedRates(add);
-    const store = new (createRateLimitStore(shared))();
-    const request = (key: string) => {
-      let seen = { current: 0, ttl: 0 };
-      const see = (_: unknown, window: typeof seen): void => {
-        seen = window;
-      };
-      store.incr(key, see, 60_000);
-      return seen;
-    };
-    return { request, close: shared.close };
+    const { count, close } = createRequestRates({ perMinute: 9, addRateCounts: add });
+    return { request: count, close };
   };
   return { database, sums, nodes: [open(), open()] as const };
 }
