@@ -27,7 +27,7 @@ export interface BridgeMeta {
   readonly attributes: Readonly<Record<string, string>>;
   /** The connection of the request; absent if the transport cannot push messages. */
   readonly channel?: BridgeChannel;
-  /** Reserves memory before a response of this many bytes is built; absent if the transport has no limit. Throws BridgeError `overloaded`. */
+  /** Reserves memory before a response of this many bytes is built; absent if there is no limit. Throws BridgeError `overloaded`. */
   reserve?(bytes: number): Promise<void>;
 }
 

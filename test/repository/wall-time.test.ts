@@ -23,7 +23,7 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
     about: "reads a stopwatch",
     pattern: /performance\.now\(|\.hrtime\b|process\.uptime\(/,
     exceptions: {
-      "http/server/shared-rates.test.ts": "states the end of a minute by the clock of the process",
+      "http/wire/shared-rates.test.ts": "states the end of a minute by the clock of the process",
       "harness/machine.ts": "measures the machine, to scale all time limits",
       "support/until.ts": deadline,
       "runtimes/openclaw/start-gateway.ts": deadline,

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { PassThrough } from "node:stream";
+import { Transform } from "node:stream";
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from "fastify";
 import type { Logger } from "pino";
 import { Agent } from "undici";
@@ -59,7 +59,7 @@ export function createForwarder({ view, logger, firstByteMs = FIRST_BYTE_MS }: F
         method: method as "GET",
         headers: { ...keepEndToEnd(request.headers), [HOP_HEADER]: "1", "x-request-id": request.id },
         // undici destroys the stream at its end, and with the request itself, its socket would be lost.
-        body: hasBody(request) ? request.raw.pipe(new PassThrough()) : null,
+        body: hasBody(request) ? request.raw.pipe(limitBody(request.routeOptions.bodyLimit)) : null,
         signal: gone.signal,
       });
       request.isForwarded = true;
@@ -68,6 +68,11 @@ export function createForwarder({ view, logger, firstByteMs = FIRST_BYTE_MS }: F
       await body.dump();
       return reply.send();
     } catch (error) {
+      if (error instanceof BridgeError) {
+        // The rest of the body is not read.
+        reply.header("connection", "close");
+        throw error;
+      }
       logger.warn({ err: error, node: node.name, url: node.url, route: request.routeOptions.url }, "failed to pass a request to its node");
       throw new BridgeError("node_unavailable", `${describeFailure(node, error, firstByteMs)}${method === "GET" ? "" : UNKNOWN_OUTCOME}`, {
         retryAfterSeconds: AWAY_RETRY_SECONDS,
@@ -109,6 +114,18 @@ function describeFailure({ name }: ClusterNode, error: unknown, firstByteMs: num
   const code = error instanceof Error && "code" in error ? error.code : "";
   if (code === "UND_ERR_HEADERS_TIMEOUT") return `The node ${name} did not answer within ${firstByteMs / 1000} s.`;
   return `The node ${name} cannot be reached. Check that BRIDGE_NODE_URL of ${name} is its address for this node.`;
+}
+
+/** Passes a body through up to the limit. The other node would close the connection instead of answering while it still receives the body. */
+function limitBody(limitBytes: number): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      if (bytes > limitBytes) done(new BridgeError("too_large", `The body is larger than the limit of ${limitBytes} bytes.`));
+      else done(null, chunk);
+    },
+  });
 }
 
 /** Fastify rejects a body that is too long by its declared length, without reading it. */

@@ -4,8 +4,6 @@ const SHARE_INTERVAL_MS = 1_000;
 /** Adds requests by key to those of all nodes in the current minute. Returns the sums of these keys, and when the minute ends. */
 export type AddRateCounts = (counts: ReadonlyMap<string, number>) => Promise<{ sums: ReadonlyMap<string, number>; endsInMs: number }>;
 
-export type SharedRates = ReturnType<typeof createSharedRates>;
-
 /**
  * Counts requests over all nodes. While there are requests, their counts are exchanged once a second, so that a limit holds except for the
  * requests of one second. If the exchange fails, each node continues with what it knows. `clock` is for tests.

@@ -83,6 +83,18 @@ describe("a request that belongs to another node", () => {
     expect([refused.status, await refused.json()]).toEqual([409, { code: "stale_write" }]);
   });
 
+  test("is rejected with 413 if its body turns out to be too large while it is passed on", async () => {
+    const other = await startOther((request, response) => {
+      request.on("data", () => {});
+      request.on("end", () => response.end("received"));
+    });
+    const url = await startNode({ url: other.url });
+    const chunk = Buffer.alloc(64 * 1024);
+    const body = new ReadableStream({ pull: (controller) => controller.enqueue(chunk) });
+    const response = await fetch(`${url}/file`, { method: "PUT", body, duplex: "half" } as RequestInit);
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([413, "too_large"]);
+  });
+
   test("streams its body in both directions", async () => {
     // The other node answers with each part as soon as it arrives.
     const other = await startOther((request, response) => void request.pipe(response));
