@@ -116,7 +116,7 @@ function describeFailure({ name }: ClusterNode, error: unknown, firstByteMs: num
   return `The node ${name} cannot be reached. Check that BRIDGE_NODE_URL of ${name} is its address for this node.`;
 }
 
-/** Passes a body through up to the limit. The other node would close the connection instead of answering while it still receives the body. */
+/** Passes a body through up to the limit. The other node would close the connection while it still receives the body. */
 function limitBody(limitBytes: number): Transform {
   let bytes = 0;
   return new Transform({
