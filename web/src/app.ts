@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
 import { BridgeElement, type PageElement } from "./element.ts";
-import { formatUpTo } from "./format.ts";
+import { formatUpTo, showHidden } from "./format.ts";
 import "./pages/adapters.ts";
 import "./pages/approvals.ts";
 import "./pages/callbacks.ts";
@@ -120,7 +120,7 @@ class App extends BridgeElement {
       case "unreachable":
         return html`<main class="sign-in">
           <h1>Bridge</h1>
-          <p class="note error" role="alert">${state.detail}</p>
+          <p class="note error" role="alert">${showHidden(state.detail)}</p>
           <p role="status">Trying again …</p>
           <button @click=${() => this.#session.signOut()}>Sign out</button>
         </main>`;

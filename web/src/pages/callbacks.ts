@@ -135,7 +135,7 @@ class Callbacks extends PageElement {
         ${states.map((name) => html`<a class="tab" href=${linkTo(`callbacks?state=${name}`)} aria-current=${name === state ? "page" : nothing}>${name}</a>`)}
       </p>
       ${errorNote(this.#pages.error)}
-      ${this.#message === "" ? nothing : html`<p class="note info" role="status">${this.#message}</p>`}
+      ${this.#message === "" ? nothing : html`<p class="note info" role="status">${showHidden(this.#message)}</p>`}
       ${page === undefined ? html`<p role="status">Loading …</p>` : this.#renderPage(state, page)}
     `;
   }

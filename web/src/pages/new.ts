@@ -120,8 +120,8 @@ class NewTask extends PageElement {
     return html`
       <h1>New task</h1>
       ${errorNote(this.#error)}
-      ${others.map(({ path, message }) => html`<p class="note error"><code>${path}</code> ${message}</p>`)}
-      ${this.#masked.length === 0 ? nothing : html`<p class="note warning">Replace the masked secrets: ${this.#masked.join(", ")}.</p>`}
+      ${others.map(({ path, message }) => html`<p class="note error"><code>${showHidden(path)}</code> ${showHidden(message)}</p>`)}
+      ${this.#masked.length === 0 ? nothing : html`<p class="note warning">Replace the masked secrets: ${showHidden(this.#masked.join(", "))}.</p>`}
       <form class="dispatch" @submit=${this.#submit} novalidate>
         ${this.#field("provider", "Adapter", { type: adapters.map(({ provider }) => provider) })}
         ${
@@ -189,7 +189,7 @@ class NewTask extends PageElement {
               />`
       }
       ${hint === "" ? nothing : html`<p class="hint" id="${name}-hint">${hint}</p>`}
-      ${error === "" ? nothing : html`<p class="field-error" id="${name}-error">${error}</p>`}
+      ${error === "" ? nothing : html`<p class="field-error" id="${name}-error">${showHidden(error)}</p>`}
     </div>`;
   }
 }

@@ -75,7 +75,7 @@ class Overview extends PageElement {
           ${deadCallbacks.slice(0, RECENT_TASKS).map(
             (callback) => html`<li>
               <span class="badge failed"><span aria-hidden="true">✕</span> dead callback</span>
-              <a href=${linkTo("callbacks")}>${callback.url}</a> <span class="detail">${describeAttempts(callback, serverNow())}</span>
+              <a href=${linkTo("callbacks")}>${showHidden(callback.url)}</a> <span class="detail">${describeAttempts(callback, serverNow())}</span>
             </li>`,
           )}
           ${webhooks.map(
@@ -86,7 +86,7 @@ class Overview extends PageElement {
           )}
           ${offline.map(
             ({ provider, health }) => html`<li>
-              ${healthBadge("offline")} <a href=${linkTo("adapters")}>${provider}</a> <span class="detail">${health.detail}</span>
+              ${healthBadge("offline")} <a href=${linkTo("adapters")}>${provider}</a> <span class="detail">${showHidden(health.detail ?? "")}</span>
             </li>`,
           )}
         </ul>

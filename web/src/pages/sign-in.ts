@@ -1,5 +1,6 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { BridgeElement } from "../element.ts";
+import { showHidden } from "../format.ts";
 
 /** Asks for a token. */
 class SignIn extends BridgeElement {
@@ -23,7 +24,7 @@ class SignIn extends BridgeElement {
     return html`
       <main class="sign-in">
         <h1>Bridge</h1>
-        ${this.reason === null ? nothing : html`<p class="note error" role="alert">${this.reason}</p>`}
+        ${this.reason === null ? nothing : html`<p class="note error" role="alert">${showHidden(this.reason)}</p>`}
         <form @submit=${this.#submit}>
           <label for="token">Token</label>
           <input

@@ -219,14 +219,14 @@ class TaskPage extends PageElement {
     const { value, error } = this.#view;
     if (error?.status === 404) return this.#renderMissing();
     if (value === undefined)
-      return html`<h1>${this.route.id}</h1>${error === null ? html`<p role="status">Loading …</p>` : errorNote(error)}`;
+      return html`<h1>${showHidden(this.route.id)}</h1>${error === null ? html`<p role="status">Loading …</p>` : errorNote(error)}`;
     const { task } = value;
     const now = serverNow();
     const council = readCouncil(task, value.children);
     return html`
       <h1>${showHidden(task.taskId)} ${activityBadge(findActivity(this.#withLastEvent(task), now))}</h1>
       ${errorNote(error)} ${this.#renderActions(task)}
-      ${this.#message === "" ? nothing : html`<p class="note info" role="status">${this.#message}</p>`} ${this.#renderState(value, now)}
+      ${this.#message === "" ? nothing : html`<p class="note info" role="status">${showHidden(this.#message)}</p>`} ${this.#renderState(value, now)}
       ${this.#renderFacts(task, now)} ${council === null ? nothing : councilView(council, now)} ${this.#renderResult(task)} ${renderRequest(value.request)}
       <section aria-labelledby="timeline">
         <h2 id="timeline">Timeline <span class="hint">${this.#timeline.count} events</span></h2>
@@ -346,7 +346,7 @@ class TaskPage extends PageElement {
         "Callback",
         callback === null
           ? null
-          : html`${callbackBadge(callback)} ${callback.url} <span class="detail">${describeAttempts(callback, now)}</span>`,
+          : html`${callbackBadge(callback)} ${showHidden(callback.url)} <span class="detail">${describeAttempts(callback, now)}</span>`,
       ],
       ["Labels", labels.length === 0 ? null : labels.map(([name, value]) => `${name}=${value}`).join(", ")],
       ["Metadata", task.metadata === null ? null : html`<code>${showHidden(firstLine(formatValue(task.metadata), 400))}</code>`],

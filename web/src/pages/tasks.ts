@@ -359,7 +359,7 @@ class Tasks extends PageElement {
 
   #renderSelection(): TemplateResult | typeof nothing {
     const count = this.#selected.size;
-    const message = this.#message === "" ? nothing : html`<p class="note info" role="status">${this.#message}</p>`;
+    const message = this.#message === "" ? nothing : html`<p class="note info" role="status">${showHidden(this.#message)}</p>`;
     if (count === 0 || !this.context.identity.scopes.includes("dispatch")) return message;
     const ask = html`<button class="danger" @click=${() => this.#confirm(true)}>Cancel ${count} ${count === 1 ? "task" : "tasks"}</button>`;
     const confirm = html`<span>Cancel ${count} and all of their child tasks?</span>

@@ -84,7 +84,7 @@ class Webhooks extends PageElement {
     const { value, error } = this.#webhooks;
     return html`
       <h1>Webhooks</h1>
-      ${errorNote(error)} ${this.#message === "" ? nothing : html`<p class="note info" role="status">${this.#message}</p>`}
+      ${errorNote(error)} ${this.#message === "" ? nothing : html`<p class="note info" role="status">${showHidden(this.#message)}</p>`}
       ${value === undefined ? (error === null ? html`<p role="status">Loading …</p>` : nothing) : this.#renderWebhooks(value)}
       ${this.#selection().name === "" ? nothing : this.#renderSelected()}
     `;

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit";
-import { formatAge, formatAgo, formatTime } from "../format.ts";
+import { formatAge, formatAgo, formatTime, showHidden } from "../format.ts";
 import { type Activity, activities } from "../task-state.ts";
 
 /** Shows what a task does. */
@@ -33,4 +33,4 @@ export const ago = (iso: string, now: number): TemplateResult =>
 
 /** Shows that a request failed. */
 export const errorNote = (error: { message: string } | null | undefined): TemplateResult | typeof nothing =>
-  error === null || error === undefined ? nothing : html`<p class="note error" role="alert">${error.message}</p>`;
+  error === null || error === undefined ? nothing : html`<p class="note error" role="alert">${showHidden(error.message)}</p>`;

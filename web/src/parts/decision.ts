@@ -2,6 +2,7 @@ import type { Approval } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { ApiError } from "../api.ts";
 import { BridgeElement } from "../element.ts";
+import { showHidden } from "../format.ts";
 import type { ConsoleContext } from "../session.ts";
 import { errorNote } from "./badges.ts";
 
@@ -44,7 +45,7 @@ export class Decision extends BridgeElement {
   }
 
   protected override render(): TemplateResult {
-    if (this.#outcome !== "") return html`<p class="note info" role="status">${this.#outcome}</p>`;
+    if (this.#outcome !== "") return html`<p class="note info" role="status">${showHidden(this.#outcome)}</p>`;
     if (this.isOver === true && this.#pending === null)
       return html`<p class="hint" role="status">No longer waiting. The timeline of the task shows the decision.</p>`;
     if (!this.context.identity.scopes.includes("approve")) return html`<p class="hint">Your token cannot decide approvals.</p>`;

@@ -59,7 +59,7 @@ function renderCheck({ wouldAnswer, problem, task }: DispatchCheck): TemplateRes
   if (task === null)
     return html`<p class="note warning">Bridge would reject it (${wouldAnswer}): ${showHidden(problem?.detail ?? "")}</p>
       <ul>
-        ${(problem?.errors ?? []).map(({ path, message }) => html`<li><code>${path}</code> ${showHidden(message)}</li>`)}
+        ${(problem?.errors ?? []).map(({ path, message }) => html`<li><code>${showHidden(path)}</code> ${showHidden(message)}</li>`)}
       </ul>`;
   if (task.replayed) return html`<p class="note info">It starts nothing, because a task with this id and content exists.</p>`;
   const { resolved, queueAhead } = task;

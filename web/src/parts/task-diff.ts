@@ -41,12 +41,12 @@ class TaskDiffPart extends BridgeElement {
     if (state === "loading") return html`<p role="status">Comparing with the commit at the start …</p>`;
     const content =
       state instanceof ApiError
-        ? html`<p class="note ${state.code === "invalid_state" ? "info" : "error"}" role="status">${state.message}</p>`
+        ? html`<p class="note ${state.code === "invalid_state" ? "info" : "error"}" role="status">${showHidden(state.message)}</p>`
         : this.#renderDiff(state);
     return html`${content} <button @click=${this.#load}>Compare again</button>`;
   }
 
-  #renderDiff({ commit, directory, diff, truncated, omitted }: TaskDiff): TemplateResult {
+  #renderDiff({ commit, directory, diff, diffBase64, truncated, omitted }: TaskDiff): TemplateResult {
     const { files, rest } = parseDiff(diff, this.#shown);
     return html`
       <p class="hint">
@@ -54,6 +54,7 @@ class TaskDiffPart extends BridgeElement {
         files are now.
       </p>
       ${truncated === null ? nothing : html`<p class="note warning">${CUTS[truncated] ?? "The end of the diff is missing."}</p>`}
+      ${typeof diffBase64 === "string" ? html`<p class="note info">Bytes that are not UTF-8 are shown as �.</p>` : nothing}
       ${omitted.length === 0 ? nothing : html`<p class="note warning">Too large to be compared: ${showHidden(omitted.join(", "))}</p>`}
       ${diff === "" && truncated === null ? html`<p class="empty">No changes.</p>` : files.map(renderFile)}
       ${rest === null ? nothing : html`<button @click=${this.#showMore}>Show more (${formatBytes(diff.length - rest)} left)</button>`}
