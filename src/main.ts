@@ -3,6 +3,7 @@ import { withTimeout } from "@hak2i/async-kit";
 import closeWithGrace from "close-with-grace";
 import { pino } from "pino";
 import { type App, createApp } from "./app/create-app.ts";
+import { createLogger } from "./app/create-logger.ts";
 import { findDatabaseCommand } from "./app/database-commands.ts";
 import { loadConfig } from "./app/load-config.ts";
 import { summarizeConfig } from "./app/summarize-config.ts";
@@ -49,15 +50,7 @@ try {
 async function serve(): Promise<void> {
   const { config, warnings } = loadConfig(process.env);
   const log = openLog();
-  const logger = pino(
-    {
-      level: config.logLevel,
-      redact: ["req.headers.authorization", "*.apiKey", "*.token", "env"],
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-    },
-    log,
-  );
+  const logger = createLogger(config.logLevel, log);
   const app = await createApp(config, logger);
   const graceMs = config.drainSeconds * 1000 + CLOSE_MARGIN_MS;
   let isClosing = false;

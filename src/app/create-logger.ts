@@ -1,0 +1,26 @@
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from "pino";
+
+/** Creates the logger of Bridge, which writes one line of JSON for each message. */
+export const createLogger = (level: NonNullable<LoggerOptions["level"]>, destination: DestinationStream): Logger =>
+  pino(
+    {
+      level,
+      redact: ["req.headers.authorization", "*.apiKey", "*.token", "env"],
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      hooks: { streamWrite: escapeHidden },
+    },
+    destination,
+  );
+
+/**
+ * Writes characters as JSON escapes that a terminal would execute or hide, such as those of programs that failed. JSON itself requires
+ * this only for the first 32 characters. The value of the line is the same.
+ */
+const escapeHidden = (line: string): string =>
+  line.replaceAll(HIDDEN, (character) =>
+    Array.from({ length: character.length }, (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`).join(""),
+  );
+
+/** Characters of the categories control, format, and line and paragraph separator, except the newline after each line. */
+const HIDDEN = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
