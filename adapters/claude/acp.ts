@@ -6,7 +6,7 @@ import type { ProgramContext, ProgramLookup } from "../shared/agent-program/agen
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { describeFailedServers } from "../shared/agent-program/failed-mcp-servers.ts";
 import { createClaudeEnvironment } from "../shared/claude-code/environment.ts";
-import { listFailedServers, retryReason } from "../shared/claude-code/events.ts";
+import { listFailedServers, NO_MODEL, retryReason } from "../shared/claude-code/events.ts";
 import { createUnauthorizedOutcome, resultSchema } from "../shared/claude-code/result-line.ts";
 import { createSdkOptions } from "../shared/claude-code/sdk-options.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
@@ -59,7 +59,12 @@ function sessionFields(request: ExecutionRequest): Record<string, unknown> {
     _meta: {
       claudeCode: {
         options: createSdkOptions(request),
-        emitRawSDKMessages: [{ type: "system", subtype: "init" }, { type: "system", subtype: "api_retry" }, { type: "result" }],
+        emitRawSDKMessages: [
+          { type: "system", subtype: "init" },
+          { type: "system", subtype: "api_retry" },
+          { type: "assistant" },
+          { type: "result" },
+        ],
       },
     },
     ...(systemPrompt === undefined ? {} : { systemPrompt: { mode: "append", content: [{ type: "text", text: systemPrompt }] } }),
@@ -82,17 +87,30 @@ const sdkMessageSchema = z.object({
   message: z.union([
     z.object({ type: z.literal("system"), subtype: z.literal("init"), mcp_servers: z.unknown() }),
     z.object({ type: z.literal("system"), subtype: z.literal("api_retry"), error: z.string().optional() }),
+    z.object({
+      type: z.literal("assistant"),
+      message: z.object({
+        id: z.string(),
+        model: z.string(),
+        content: z.array(z.object({ type: z.string(), text: z.string().optional() })),
+      }),
+    }),
     resultSchema,
   ]),
 });
 
-/** Reads SDK messages for facts that session updates omit: failed MCP servers, a discarded answer, and which answer is final. */
+/** Reads SDK messages for facts that session updates omit: failed MCP servers, complete and discarded messages, and which answer is final. */
 export function readExtension(method: string, params: unknown): AcpNotice | null {
   const message = method === "_claude/sdkMessage" ? sdkMessageSchema.safeParse(params).data?.message : undefined;
   if (message === undefined) return null;
   if (message.type === "system" && message.subtype === "init") {
     const failedServers = listFailedServers(message.mcp_servers);
     return failedServers.length === 0 ? null : { progress: describeFailedServers(failedServers) };
+  }
+  if (message.type === "assistant") {
+    const { id, model, content } = message.message;
+    const text = content.map((block) => (block.type === "text" ? (block.text ?? "") : "")).join("");
+    return text === "" ? null : { complete: { id, text, isOwn: model === NO_MODEL } };
   }
   if (message.type === "system") return { discarded: retryReason(message.error) };
   const { is_error: isError, result = "", structured_output: outputs } = message;

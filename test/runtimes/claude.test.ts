@@ -58,6 +58,20 @@ for (const connection of connections) {
 }
 
 describe.each(connections)("claude over %s", (connection) => {
+  test("text before an error in the model's stream is not part of the answer, and the error of a provider is no text", async () => {
+    const { run } = await openBench(connection);
+    const broken: Step = { breakIn: "text", say: "Some text first. ", withError: true };
+    const { result, events } = await run(play(broken, { text: "The whole answer." }));
+    expect(result).toMatchObject({ status: "ok", output: "The whole answer." });
+    const discarded = events.findIndex(({ type }) => type === "assistant.text_discarded");
+    expect(discarded).toBeGreaterThan(0);
+    expect(JSON.stringify(events.slice(discarded))).not.toContain("Some text first");
+    const failed = await run(play({ error: 529 }));
+    expect(failed.result).toMatchObject({ status: "error", errorCode: "model_error" });
+    expect(failed.events.filter(({ type }) => type === "assistant.text")).toEqual([]);
+    expect(failed.result.conversationMessages).toBeUndefined();
+  });
+
   test("a task with profile inspect changes nothing and reads nothing outside the workspace, for any tool call", async () => {
     const { run, directories, outside } = await openBench(connection);
     symlinkSync(path.join(outside, "secret.txt"), path.join(directories.workspace, "link.txt"));

@@ -2,6 +2,7 @@ import type { InitializeResponse, PromptResponse, RequestError, SessionConfigOpt
 import type { ExecutionRequest, GatewayCapabilities, NormalizedUsage } from "#contract";
 import type { EmptyAnswers, ProgramContext, ProgramLookup, ProgramTask } from "../agent-program/agent-program.ts";
 import type { Outcome } from "../agent-program/run-program.ts";
+import type { CompletePart } from "./message-text.ts";
 import type { AcpToolCall } from "./read-update.ts";
 
 /** The command that starts an agent. */
@@ -19,6 +20,8 @@ export interface AcpNotice {
   failed?: boolean;
   /** The agent has withdrawn the text of the current message, for this reason. */
   discarded?: string;
+  /** A part of a message that is complete. */
+  complete?: CompletePart;
   /** Data for a progress event. */
   progress?: Record<string, unknown>;
   /** The last part of the answer, which the agent reports at the end of the turn. */

@@ -1,6 +1,7 @@
 import type { ApprovalQuestion } from "#contract";
 import type { TaskTimeline } from "../agent-program/task-timeline.ts";
 import type { AcpNotice, AcpProfile } from "./acp-profile.ts";
+import { createMessageText } from "./message-text.ts";
 import { type AcpToolCall, readUpdate } from "./read-update.ts";
 
 export type SessionRecorder = ReturnType<typeof createSessionRecorder>;
@@ -17,7 +18,7 @@ export function createSessionRecorder(
   let rejection: string | undefined;
   let failed = false;
   let reason = "The agent reports no reason.";
-  let messageId: string | undefined;
+  const messages = createMessageText(timeline);
 
   const merge = (update: AcpToolCall): AcpToolCall => {
     const known = calls.get(update.toolCallId);
@@ -31,6 +32,7 @@ export function createSessionRecorder(
     const input = profile.toolInput?.(call) ?? inputOf(call);
     calls.set(toolCallId, { call, isStarted: true });
     toolNames.add(toolName);
+    messages.restart();
     timeline.startTool(toolCallId, toolName, input);
     return { toolCallId, toolName, input };
   };
@@ -49,18 +51,17 @@ export function createSessionRecorder(
     if (done) finish(call.toolCallId, outputOf(call), call.status === "failed");
   };
 
-  const applyNotice = ({ text, failed: hasFailed, discarded, progress, answer }: AcpNotice): void => {
+  const applyNotice = ({ text, failed: hasFailed, discarded, progress, complete, answer }: AcpNotice): void => {
     failed ||= hasFailed === true;
     reason = text ?? reason;
     if (discarded !== undefined) timeline.discardText(discarded);
+    if (complete !== undefined) messages.complete(complete);
     if (progress !== undefined) timeline.reportProgress(progress);
     if (answer !== undefined) timeline.confirmLastPart(answer);
   };
   const appendMessage = (id: string | undefined, text: string): void => {
-    // A new message id means that the message before is complete.
-    if (id !== messageId) timeline.keepText();
-    messageId = id;
-    timeline.appendText(text);
+    // A text that the agent wrote itself is the reason of a failure.
+    if (!messages.append(id, text)) reason = text;
   };
 
   return {

@@ -42,7 +42,7 @@ type StreamLine = Extract<Line, { type: "stream_event" }>;
 /** The tool with which the model returns structured output. It is not reported as a tool call. */
 const OUTPUT_TOOL = "StructuredOutput";
 /** The model name of messages that Claude Code writes itself, such as errors. */
-const NO_MODEL = "<synthetic>";
+export const NO_MODEL = "<synthetic>";
 
 /** Options of a reader. */
 export interface ReaderOptions {

@@ -1,4 +1,4 @@
-/** Phrases by which vendors report a rate limit, a quota or the usage limit of a plan. Limits of a context or an answer are not among them. */
+/** Phrases by which vendors report a rate limit, a quota or the usage limit of a plan, but not the limit of a context or of an answer. */
 const PHRASES = [
   /\b429\b|rate.?limit|too many requests|quota|resource.?exhausted/,
   /\b(usage|session|daily|weekly|monthly|hourly|spend(ing)?|\d+-hour) limit\b/,

@@ -20,6 +20,24 @@ test.each<[string, string, unknown, unknown]>([
     { type: "system", subtype: "init", mcp_servers: [{ name: "rt", status: "failed" }] },
     { progress: { failedMcpServers: ["rt"], warning: expect.stringContaining(": rt.") } },
   ],
+  [
+    "a complete part of a message",
+    "_claude/sdkMessage",
+    { type: "assistant", message: { id: "m", model: "sonnet", content: [{ type: "text", text: "Done." }] } },
+    { complete: { id: "m", text: "Done.", isOwn: false } },
+  ],
+  [
+    "an error that Claude Code wrote itself",
+    "_claude/sdkMessage",
+    { type: "assistant", message: { id: "e", model: "<synthetic>", content: [{ type: "text", text: "API Error: 529" }] } },
+    { complete: { id: "e", text: "API Error: 529", isOwn: true } },
+  ],
+  [
+    "a tool call",
+    "_claude/sdkMessage",
+    { type: "assistant", message: { id: "m", model: "sonnet", content: [{ type: "tool_use", id: "1", name: "Bash", input: {} }] } },
+    null,
+  ],
   ["another message", "_claude/sdkMessage", { type: "system", subtype: "init" }, null],
   ["another notification", "_auth/status_update", result, null],
 ])("an SDK message is read: %s", (_, method, message, notice) => {

@@ -36,7 +36,8 @@ function play(step: Step, conversation: Conversation, messagePrefix: string): Re
   if ("tools" in step || "breakIn" in step) {
     const calls = (step.tools ?? []).map((tool) => translateTool(tool, conversation.runtime, conversation.tools));
     const answer = { ...textAnswer(conversation, step.say ?? ""), calls };
-    if ("breakIn" in step) return { answer: { ...answer, stops: { in: step.breakIn, by: "breaking" } } };
+    if ("breakIn" in step)
+      return { answer: { ...answer, stops: { in: step.breakIn, by: step.withError === true ? "an error" : "breaking" } } };
     return { answer: { ...answer, thought: step.think ?? "" } };
   }
   if ("cases" in step) {

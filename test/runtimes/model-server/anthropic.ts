@@ -101,6 +101,8 @@ function* streamAnswer(answer: Answer): Iterable<Frame> {
   if (deltas.length > 0) {
     yield frame("content_block_start", { index, content_block: { type: "text", text: "" } });
     for (const text of deltas) yield frame("content_block_delta", { index, delta: { type: "text_delta", text } });
+    if (stops?.in === "text" && stops.by === "an error")
+      yield frame("error", { error: { type: "overloaded_error", message: "Overloaded" } });
     if (stops?.in === "text") return;
     yield frame("content_block_stop", { index });
     index += 1;

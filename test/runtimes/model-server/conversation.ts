@@ -53,7 +53,7 @@ export interface Answer {
   /** The reason why the answer is incomplete; absent if it is complete. */
   finish?: "length" | "refusal";
   /** After the text, or in the middle of the first call, the stream hangs or its connection is reset. */
-  stops?: { in: "text" | "call"; by: "hanging" | "breaking" };
+  stops?: { in: "text" | "call"; by: "hanging" | "breaking" | "an error" };
 }
 
 /** Tokens of one call. `prompt` includes the cached tokens, `answer` the thinking tokens. */

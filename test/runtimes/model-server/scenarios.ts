@@ -38,7 +38,13 @@ export const stepSchema = z.union([
   /** Returns an error in the format of the vendor. With `times`, only for this number of requests; then the next step follows. */
   z.strictObject({ error: z.int().min(400).max(599), body: z.unknown().optional(), times: z.int().positive().optional() }),
   /** Closes the connection once, after the text or in the middle of the first call after it. Then the next step follows. */
-  z.strictObject({ breakIn: z.enum(["text", "call"]), say: z.string(), tools: z.array(toolSchema).optional() }),
+  z.strictObject({
+    breakIn: z.enum(["text", "call"]),
+    say: z.string(),
+    tools: z.array(toolSchema).optional(),
+    /** Ends the stream with an error event of the vendor instead. Only Anthropic's protocol has one. */
+    withError: z.literal(true).optional(),
+  }),
   /** Sends nothing more until the client disconnects. */
   z.strictObject({ hang: z.literal(true), say: z.string().optional() }),
   /** Repeats the last message of the user as it arrived. */

@@ -99,7 +99,9 @@ async function readRequest(incoming: IncomingMessage): Promise<ModelRequest> {
 async function sendStream(response: ServerResponse, protocol: Protocol, answer: Answer): Promise<void> {
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
   response.flushHeaders();
-  await pipeline(Readable.from(encodeFrames(protocol.stream(answer))), response, { end: answer.stops === undefined });
+  await pipeline(Readable.from(encodeFrames(protocol.stream(answer))), response, {
+    end: answer.stops === undefined || answer.stops.by === "an error",
+  });
   if (answer.stops?.by !== "breaking") return;
   // A client that notices the reset before it has read the text would discard the text.
   await delay(BREAK_AFTER_MS);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { AdapterEvent } from "#contract";
 import type { AcpProfile } from "../../../../adapters/shared/acp/acp-profile.ts";
+import type { CompletePart } from "../../../../adapters/shared/acp/message-text.ts";
 import { readToolCall } from "../../../../adapters/shared/acp/read-update.ts";
 import { createSessionRecorder, type SessionRecorder } from "../../../../adapters/shared/acp/session-recorder.ts";
 import { createTaskTimeline } from "../../../../adapters/shared/agent-program/task-timeline.ts";
@@ -234,4 +235,60 @@ test("the profile's tool name takes precedence", () => {
     "read_file#read_file__7 {}",
     "read_file#read_file__7 gave null",
   ]);
+});
+
+/** A profile whose agent reports complete parts of messages as extensions. */
+const reporting: ProfileReaders = { readExtension: (_, params) => ({ complete: params as CompletePart }) };
+const message = (id: string, text: string) => (recorder: SessionRecorder) => recorder.recordUpdate(chunk(text, { messageId: id }));
+const complete =
+  (id: string, text: string, isOwn = false) =>
+  (recorder: SessionRecorder) =>
+    recorder.recordExtension("_part", { id, text, isOwn });
+const inOrder =
+  (...acts: ((recorder: SessionRecorder) => void)[]) =>
+  (recorder: SessionRecorder) => {
+    for (const act of acts) act(recorder);
+  };
+
+test.each<[string, ((recorder: SessionRecorder) => void)[], string[], string]>([
+  [
+    "a message that never completed is discarded when the next one starts",
+    [message("1", "Some text "), message("1", "first. "), complete("2", "The answer."), message("2", "The answer.")],
+    ['"Some text "', '"first. "', "discarded: The model's answer was incomplete.", '"The answer."'],
+    "The answer.",
+  ],
+  [
+    "a complete message stays",
+    [message("1", "I "), message("1", "look. "), complete("1", "I look. "), message("2", "Done."), complete("2", "Done.")],
+    ['"I "', '"look. "', '"Done."'],
+    "I look. Done.",
+  ],
+  [
+    "the complete parts of a broken message stay",
+    [message("1", "One."), complete("1", "One."), message("1", "Half"), complete("2", "Two."), message("2", "Two.")],
+    ['"One."', '"Half"', "discarded: The model's answer was incomplete.", '"One."', '"Two."'],
+    "One.Two.",
+  ],
+  [
+    "a message without deltas stays",
+    [complete("1", "One."), message("1", "One."), complete("1", "Two."), message("1", "Two."), complete("2", "End."), message("2", "End.")],
+    ['"One."', '"Two."', '"End."'],
+    "One.Two.End.",
+  ],
+  [
+    "text before a tool call stays",
+    [
+      message("1", "I run it."),
+      complete("1", "I run it."),
+      takeAll(call({ status: "in_progress", kind: "execute" }), change({ status: "completed", rawOutput: "x" })),
+      message("2", "Half"),
+      complete("3", "Done."),
+      message("3", "Done."),
+    ],
+    ['"I run it."', "execute#1 {}", 'execute#1 gave "x"', '"Half"', "discarded: The model's answer was incomplete.", '"Done."'],
+    "Done.",
+  ],
+  ["a message that the agent wrote is no text", [complete("e", "API Error: 529", true), message("e", "API Error: 529")], [], ""],
+])("with an agent that reports complete parts, %s", (_, acts, lines, answer) => {
+  expect(record(inOrder(...acts), reporting)).toMatchObject({ lines, answer });
 });
