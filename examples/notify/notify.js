@@ -56,7 +56,15 @@ function describe({ type, data }) {
       "adapter.offline": "Adapter offline",
     }[type] ?? type;
   const subject = data.taskId === undefined ? [data.provider, data.node] : [data.title ?? data.taskId, data.agentId, data.errorCode];
-  return { title, text: subject.filter(Boolean).join(" · "), url: data.url, isUrgent: type === "tool.approval_requested" };
+  return { title, text: showHidden(subject.filter(Boolean).join(" · ")), url: data.url, isUrgent: type === "tool.approval_requested" };
+}
+
+/** Shows line breaks and characters that hide or reverse text as their codes, because the title of a task is text of its caller. */
+function showHidden(text) {
+  return text.replaceAll(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) => `<U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`,
+  );
 }
 
 async function postToNtfy({ title, text, url, isUrgent }) {

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { TestProject } from "vitest/node";
 import { sendSignal } from "../../adapters/shared/process/process-table.ts";
 import { compileCache } from "./compile-cache.ts";
+import { addBrokenRun } from "./failure-list.ts";
 import { measureMachine, slowness } from "./machine.ts";
 import { beginRun, commandOf, findLeftProcesses, removeDeadRuns, removeDirectories, type TestRun } from "./test-run.ts";
 
@@ -26,7 +27,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const names = left.map((one) => `  ${one.pid} ${commandOf(one)}`);
     for (const one of left) sendSignal(one, "SIGKILL");
     await removeDirectories(run.name);
-    if (left.length > 0) throw new Error(`The tests left processes behind:\n${names.join("\n")}`);
+    if (left.length === 0) return;
+    const fault = `The tests left processes behind:\n${names.join("\n")}`;
+    addBrokenRun(fault);
+    throw new Error(fault);
   };
 }
 

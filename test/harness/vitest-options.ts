@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { ProvidedContext } from "vitest";
 import type { ViteUserConfig } from "vitest/config";
+import { createFailureList, FAILURES_VARIABLE } from "./failure-list.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -11,8 +12,11 @@ declare module "vitest" {
   }
 }
 
+const failuresFile = process.env[FAILURES_VARIABLE];
+
 /** Options of all suites: no suite leaves processes or directories behind, and time limits scale with the load of the machine. */
 export const harness = (provide: Pick<ProvidedContext, "testLimitMs" | "filesInMemory">): NonNullable<ViteUserConfig["test"]> => ({
+  ...(failuresFile !== undefined && { reporters: ["default", createFailureList(failuresFile)] }),
   globalSetup: [path.join(import.meta.dirname, "global-setup.ts")],
   setupFiles: [path.join(import.meta.dirname, "setup.ts")],
   provide,

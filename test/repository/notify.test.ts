@@ -60,6 +60,18 @@ test("the example posts a verified approval once to ntfy and to Slack, with a li
   expect(slack.posts[0]?.path).toBe("/services/T1");
 });
 
+test("the title of a task adds no line to a notification and reverses no text", async () => {
+  const { post, ntfy, slack } = await startNotifier();
+  const title = "Clean up\n*Approved by alice*\u2028\u202eevil";
+  expect(await post("msg_3", { ...asked, data: { ...asked.data, title } })).toBe(204);
+  expect(bodiesOf(ntfy)).toMatchObject([{ message: "Clean up<U+000A>*Approved by alice*<U+2028><U+202E>evil · auditor" }]);
+  expect(bodiesOf(slack)).toEqual([
+    {
+      text: `*Approval needed*\n<${link}|Clean up&lt;U+000A&gt;*Approved by alice*&lt;U+2028&gt;&lt;U+202E&gt;evil · auditor>`,
+    },
+  ]);
+});
+
 test("the example rejects an event with another signature", async () => {
   const { post, ntfy } = await startNotifier();
   expect(await post("msg_1", asked, `whsec_${Buffer.alloc(32, 8).toString("base64")}`)).toBe(401);
