@@ -10,7 +10,7 @@ export type LineEncoding = "utf8" | "latin1";
 export type LongLineListener = (beginning: string) => boolean;
 
 /** How much of a line over the limit its listener receives. */
-export const LINE_BEGINNING_BYTES = 512 * 1024;
+const LINE_BEGINNING_BYTES = 512 * 1024;
 
 /** Options of a line splitter. */
 export interface LineOptions {
