@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import type { BrokenRun, FailedTest } from "./failure-list.ts";
 
 /** A run with more unsteady tests fails. */
@@ -53,5 +54,5 @@ function runAlone({ config, file, name }: FailedTest): { passed: boolean; output
     encoding: "utf8",
   });
   const output = `${stdout}${stderr}`;
-  return { passed: status === 0 && /Tests\s.*\d+ passed/.test(output.replaceAll(/\u001b\[[\d;]*m/g, "")), output };
+  return { passed: status === 0 && /Tests\s.*\d+ passed/.test(stripVTControlCharacters(output)), output };
 }
