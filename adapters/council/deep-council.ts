@@ -100,7 +100,10 @@ function chooseMembers(task: CouncilTask): { members: Member[]; skippedRuntimes:
   const skippedRuntimes: SkippedBridge[] = [];
   const members = providers.flatMap((provider) => {
     const reason = findSkipReason(provider, task);
-    if (reason === null) return [{ bridge: provider, provider }];
+    if (reason === null) {
+      const resumesSessions = task.config.describeProvider(provider)?.capabilities.sessionResume === true;
+      return [{ bridge: provider, provider, resumesSessions }];
+    }
     skippedRuntimes.push({ bridge: provider, reason });
     return [];
   });

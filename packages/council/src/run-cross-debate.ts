@@ -19,6 +19,8 @@ import type { Intensity, Output } from "./types.ts";
 /** Rounds of the debate about the findings of several runtimes. */
 export const crossRounds: Readonly<Record<Intensity, number>> = { quick: 0, standard: 2, thorough: 3 };
 
+const NO_RUNTIME: Runtime = { provider: "", resumesSessions: false };
+
 /** The options of `runCrossDebate`. */
 export interface CrossDebateOptions {
   input: CouncilInput;
@@ -56,16 +58,16 @@ export async function runCrossDebate(options: CrossDebateOptions): Promise<Cross
   debate.importOutputs(merged.map((output) => ({ output: toOutput(output), unresolved_challenge: output.unresolved_challenge })));
   const runtimes = new Map(
     [coordinator, advocate, integration].map(
-      (seat, index) => [seat, completedRuntimes[index % completedRuntimes.length] ?? { provider: "" }] as const,
+      (seat, index) => [seat, completedRuntimes[index % completedRuntimes.length] ?? NO_RUNTIME] as const,
     ),
   );
   const runtimeOf = (seat: Seat): Runtime => {
-    const { provider, model } = runtimes.get(seat) ?? { provider: "" };
-    return { provider, ...(model === undefined ? {} : { model }) };
+    const { provider, model, resumesSessions } = runtimes.get(seat) ?? NO_RUNTIME;
+    return { provider, resumesSessions, ...(model === undefined ? {} : { model }) };
   };
   const callSeconds = estimateTimeoutSeconds(measureScope(input.scope), input.intensity);
   // The debate judges existing findings and changes no files, whatever the type of work.
-  const roles = createRoles({ ...options, profile: "inspect", resumesSessions: false, runtimeOf }, callSeconds);
+  const roles = createRoles({ ...options, profile: "inspect", runtimeOf }, callSeconds);
   let rounds = 0;
 
   const describe = (round: number): CrossRound => ({ round, findings: debate.listStanding(), merged, challenges: debate.challenges });

@@ -2,6 +2,7 @@ import type { RoleRequest, RoleResult } from "./bridge-options.ts";
 import { domainsOf } from "./domains/find-expert.ts";
 import { createIds } from "./ids.ts";
 import type { CouncilInput } from "./input.ts";
+import type { Runtime } from "./panel/ask-roles.ts";
 import type { CouncilReport, SkippedBridge } from "./reports/council-report.ts";
 import {
   type CouncilRun,
@@ -16,12 +17,9 @@ import { runCrossDebate } from "./run-cross-debate.ts";
 import type { ModelsReport } from "./run-models.ts";
 import type { Spending } from "./spending.ts";
 
-/** A bridge that may participate in the council. */
-export interface Member {
+/** A bridge that may participate in the council. `model` is for the debate about all findings. */
+export interface Member extends Runtime {
   bridge: string;
-  provider: string;
-  /** Model for the debate about all findings. Default: the default of the runtime. */
-  model?: string;
 }
 
 /** Options of a council over several bridges. */

@@ -134,21 +134,78 @@ describe("a council of several bridges", () => {
     ]);
   });
 
-  test("asks a Devil's Advocate again after an invalid answer, and continues with the second answer", async () => {
+  // This role knows only the ids in the prompt that it answers.
+  const challengeWhatIsQuoted = ({ message }: RoleRequest) => ({
+    challenges: (message.match(/D\d{3}/) ?? []).map((id) => ({ target_finding_id: id, challenge_text: "They do." })),
+  });
+
+  test("asks a Devil's Advocate again after an invalid answer, with its whole question, and continues with the second answer", async () => {
     const { report, player } = await hold(
       { claude: { outputs: [say("HIGH", "Tokens never expire")] } },
       {
-        "Devil's Advocate": ({ message }) =>
-          message.startsWith("Your last answer")
-            ? { challenges: [{ target_finding_id: "D001", challenge_text: "They do." }] }
-            : "I doubt that they never expire.",
+        "Devil's Advocate": (request) =>
+          request.message.startsWith("Your last answer") ? challengeWhatIsQuoted(request) : "I doubt that they never expire.",
       },
     );
     const asked = player.requests.filter(({ role, round }) => role === "Devil's Advocate" && round === 1);
     expect(asked).toHaveLength(2);
     expect(asked[1]?.message).toContain("I doubt that they never expire.");
+    expect(asked[1]?.message.endsWith(asked[0]?.message ?? "")).toBe(true);
     expect(report.disputed_findings).toMatchObject([{ id: "D001", unresolved_challenge: "They do." }]);
-    expect(report.synthesis_notes).toEqual([]);
+    expect(report.synthesis_notes).toEqual(
+      [1, 2].map(
+        (round) => `Devil's Advocate, round ${round}: was asked twice, because its first answer contained no readable JSON object.`,
+      ),
+    );
+  });
+
+  test("asks a Devil's Advocate again in its session, if its runtime resumes sessions", async () => {
+    const sessions = new Map<string | undefined, RoleRequest>();
+    const { report, player } = await holdCouncil({
+      bridges: { claude: [] },
+      bridge: ({ role }) => (role === expert ? { outputs: [say("HIGH", "Tokens never expire")] } : { outputs: [] }),
+      debate: {
+        "Devil's Advocate 1": (request) => {
+          const earlier = sessions.get(request.resumeToken?.replace(/\d+$/, ""));
+          sessions.set("session of Devil's Advocate ", request);
+          return earlier === undefined ? "I doubt that they never expire." : challengeWhatIsQuoted(earlier);
+        },
+      },
+      intensity: "quick",
+      resumesSessions: true,
+    });
+    const asked = player.requests.filter(({ role, round }) => role === "Devil's Advocate" && round === 1);
+    expect(asked).toHaveLength(2);
+    expect(asked[1]?.message).not.toContain("D001");
+    expect(report.disputed_findings).toMatchObject([{ id: "D001", unresolved_challenge: "They do." }]);
+  });
+
+  test("does not count a Devil's Advocate as answered whose answer is unreadable and then empty", async () => {
+    const { report } = await hold(
+      { claude: { outputs: [say("HIGH", "Tokens never expire")] } },
+      { "Devil's Advocate": ({ message }) => (message.startsWith("Your last answer") ? { challenges: [] } : "I doubt the finding.") },
+    );
+    expect(report.roles.find(({ role, round }) => role === "Devil's Advocate" && round === 1)).toMatchObject({ answered: false });
+    expect(report.synthesis_notes).toContain(
+      "The Devil's Advocate did not answer in round 1 of the council's debate: unreadable answer, then an empty one.",
+    );
+  });
+
+  test("records in the log which findings of its debate it merges", async () => {
+    const { events } = await hold(
+      { claude: { outputs: [say("LOW", "A typing mistake in the readme")] } },
+      {
+        "Integration Checker 1": {
+          outputs: [
+            say("MEDIUM", "Retries and tokens together lock everybody out"),
+            say("HIGH", "Retries and tokens together lock everybody out"),
+          ],
+        },
+      },
+    );
+    expect(events.filter(({ event, round }) => event === "merge" && round === 1)).toEqual([
+      { event: "merge", kept: "I002", dropped: "I001", round: 1 },
+    ]);
   });
 
   test.each([

@@ -34,11 +34,22 @@ interface Council {
   skippedRuntimes?: SkippedBridge[];
   /** The model with which a bridge takes part in the debate over all findings. */
   models?: Readonly<Record<string, string>>;
+  /** Whether the runtimes can resume sessions; default: false. */
+  resumesSessions?: boolean;
 }
 
 /** Runs a council over several bridges with the real merging code; only the runtimes are scripted. */
-export async function holdCouncil({ bridges, bridge, debate, changes = {}, intensity, skippedRuntimes = [], models = {} }: Council) {
-  // The debate starts when all bridges have ended. Prompts that repeat a request do not contain the introduction of the role.
+export async function holdCouncil({
+  bridges,
+  bridge,
+  debate,
+  changes = {},
+  intensity,
+  skippedRuntimes = [],
+  models = {},
+  resumesSessions = false,
+}: Council) {
+  // The debate starts when all bridges have ended. Prompts that repeat a question in a session do not contain the introduction of the role.
   let isDebate = false;
   const player = createRolePlayer((request) => {
     isDebate ||= request.message.includes("council of several agents");
@@ -57,7 +68,9 @@ export async function holdCouncil({ bridges, bridge, debate, changes = {}, inten
   const report = await runDeepCouncil({
     ...common,
     input,
-    members: Object.keys(bridges).map((name): Member => ({ bridge: name, provider: name, ...(models[name] && { model: models[name] }) })),
+    members: Object.keys(bridges).map(
+      (name): Member => ({ bridge: name, provider: name, resumesSessions, ...(models[name] && { model: models[name] }) }),
+    ),
     skippedRuntimes,
     now: () => new Date("2026-11-21T10:00:00Z"),
     runMember: ({ bridge: name, provider }, own) =>
@@ -68,7 +81,7 @@ export async function holdCouncil({ bridges, bridge, debate, changes = {}, inten
           provider,
           input: { ...own, intensity: intensity ?? own.intensity },
           profile: "inspect",
-          resumesSessions: false,
+          resumesSessions,
           timeoutMultiplier: 1,
         },
         bridges[name] ?? [],

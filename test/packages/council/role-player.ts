@@ -5,8 +5,11 @@ export type Line = object | string | { result: Partial<RoleResult> };
 /** Answers by `<role> <round>`, or by `<role>` for all other rounds. A role without one reports no findings. */
 export type Script = Readonly<Record<string, Line | ((request: RoleRequest) => Line)>>;
 
-/** Creates a runtime whose roles answer by a script or a function. Records its requests. */
-export function createRolePlayer(script: Script | ((request: RoleRequest) => Line) = {}, { resumesSessions = false } = {}) {
+/**
+ * Creates a runtime whose roles answer by a script or a function. Records its requests. It returns a session with every answer, also
+ * where the council must not use it.
+ */
+export function createRolePlayer(script: Script | ((request: RoleRequest) => Line) = {}) {
   const requests: RoleRequest[] = [];
   let atOnce = 0;
   let mostAtOnce = 0;
@@ -22,14 +25,13 @@ export function createRolePlayer(script: Script | ((request: RoleRequest) => Lin
       await new Promise(setImmediate);
       atOnce -= 1;
       const line = typeof script === "function" ? script(request) : lineOf(script, request);
-      const session = resumesSessions ? { resumeToken: request.resumeToken ?? `session of ${request.role} ${requests.length}` } : {};
       const result = {
         status: "ok" as const,
         usage: { inputTokens: 10, outputTokens: 1 },
         costUsd: 0.5,
         model: "scripted",
         connection: "cli",
-        ...session,
+        resumeToken: request.resumeToken ?? `session of ${request.role} ${requests.length}`,
       };
       if (typeof line === "object" && "result" in line) return { ...result, ...line.result };
       return { ...result, output: typeof line === "string" ? line : `\`\`\`json\n${JSON.stringify(line)}\n\`\`\`` };

@@ -19,13 +19,12 @@ export interface Seat {
 export interface Runtime {
   provider: string;
   model?: string;
+  /** Whether the runtime can continue sessions. */
+  resumesSessions: boolean;
 }
 
 /** The options of `createRoles`. */
-export type RolesOptions = Pick<
-  BridgeOptions,
-  "input" | "profile" | "execute" | "resumesSessions" | "secondsLeft" | "spending" | "log" | "takeTurn"
-> & {
+export type RolesOptions = Pick<BridgeOptions, "input" | "profile" | "execute" | "secondsLeft" | "spending" | "log" | "takeTurn"> & {
   /** The runtime of a role. */
   runtimeOf(seat: Seat): Runtime;
 };
@@ -51,7 +50,7 @@ export interface Roles {
   ask(seat: Seat, prompt: string, turn: Turn): Promise<Answer | null>;
   readonly records: RoleRecord[];
   readonly failures: Failure[];
-  /** Notes about the parts of answers that were omitted. */
+  /** Notes about parts of answers that were omitted, and about roles that were asked twice. */
   readonly notes: string[];
   /** Length of the longest prompt in each round that a runtime received, in characters. */
   readonly promptSizes: number[];
@@ -90,7 +89,6 @@ export function createRoles(options: RolesOptions, callSeconds: number): Roles {
     };
     const first = await sendPrompt(seat, prompt, turn);
     if ("refused" in first) return recordLoss(first.refused);
-    if (seat.isReached) promptSizes[round - 1] = Math.max(promptSizes[round - 1] ?? 0, prompt.length);
     if (first.result.status === "error") {
       const { errorCode, error } = first.result;
       const reason = reasonOf(first.result, first.timeoutSeconds);
@@ -99,10 +97,15 @@ export function createRoles(options: RolesOptions, callSeconds: number): Roles {
     }
     let answer = readAnswer(first.result.output ?? "", input.taskType);
     if (answer === null) {
-      const repaired = await sendPrompt(seat, composeRepairPrompt(seat.session === undefined ? (first.result.output ?? "") : null), turn);
+      // A session contains the question and the answer. Without one, the runtime has seen neither of them.
+      const forgotten = seat.session === undefined ? { question: prompt, answer: first.result.output ?? "" } : null;
+      const repaired = await sendPrompt(seat, composeRepairPrompt(forgotten), turn);
       if ("refused" in repaired) return recordUnreadable(`unreadable answer; ${repaired.refused}`);
       answer = repaired.result.status === "ok" ? readAnswer(repaired.result.output ?? "", input.taskType) : null;
       if (answer === null) return recordUnreadable("unreadable answer, twice");
+      // An empty object in place of a text is a lost answer, not the answer that there is nothing to report.
+      if (isEmpty(answer)) return recordUnreadable("unreadable answer, then an empty one");
+      notes.push(`${role}, round ${round}: was asked twice, because its first answer contained no readable JSON object.`);
     }
     notes.push(...answer.notes.map((note) => `${role}, round ${round}: ${note}`));
     seat.confidence = answer.confidence ?? seat.confidence;
@@ -122,8 +125,9 @@ export function createRoles(options: RolesOptions, callSeconds: number): Roles {
       const timeoutSeconds = Math.floor(Math.min(callSeconds, options.secondsLeft() * share));
       if (timeoutSeconds < 1) return { refused: "no time left" };
       if (!spending.take()) return { refused: "no further run is allowed" };
+      const { resumesSessions, ...runtime } = options.runtimeOf(seat);
       const result = await options.execute({
-        ...options.runtimeOf(seat),
+        ...runtime,
         message,
         timeoutSeconds,
         ...(seat.session === undefined ? {} : { resumeToken: seat.session }),
@@ -136,8 +140,9 @@ export function createRoles(options: RolesOptions, callSeconds: number): Roles {
       if (result.status === "ok" || !isUnreached(result)) {
         seat.isReached = true;
         connection ??= result.connection;
+        promptSizes[round - 1] = Math.max(promptSizes[round - 1] ?? 0, message.length);
       }
-      if (options.resumesSessions && result.resumeToken !== undefined) seat.session = result.resumeToken;
+      if (resumesSessions && result.resumeToken !== undefined) seat.session = result.resumeToken;
       return { result, timeoutSeconds };
     });
 
@@ -152,6 +157,8 @@ export function createRoles(options: RolesOptions, callSeconds: number): Roles {
     },
   };
 }
+
+const isEmpty = ({ outputs, challenges, signals }: Answer): boolean => outputs.length + challenges.length + signals.length === 0;
 
 /** Returns whether the prompt never reached the runtime, because it is offline or did not start. */
 const isUnreached = ({ errorCode }: RoleResult): boolean => errorCode === "adapter_offline" || errorCode === "spawn_failed";

@@ -34,9 +34,9 @@ export const MAX_DEBATE_ROUNDS: Readonly<Record<Intensity, number>> = { quick: 0
 
 /** Creates a panel with an expert for each domain of the input. */
 export function createPanel(options: BridgeOptions): Panel {
-  const { bridge, input, provider, model } = options;
+  const { bridge, input, provider, model, resumesSessions } = options;
   const callSeconds = estimateTimeoutSeconds(measureScope(input.scope), input.intensity, options.timeoutMultiplier);
-  const runtime = { provider, ...(model === undefined ? {} : { model }) };
+  const runtime = { provider, resumesSessions, ...(model === undefined ? {} : { model }) };
   return {
     options,
     debate: createDebate(input.domains, options.idPrefix ?? prefixOf(bridge)),

@@ -147,13 +147,19 @@ export function composeIntegrationPrompt(input: CouncilInput, { packet, own, cha
   ].join("\n\n");
 }
 
-/** Returns the prompt that repeats the request after an invalid answer. The answer is quoted for a runtime without sessions. */
-export function composeRepairPrompt(answer: string | null): string {
-  const quoted = answer === null ? [] : [`Your answer was:\n${quote(cut(answer, 20_000))}`];
+/** Returns the prompt that repeats a question after an invalid answer. Quotes both for a runtime without a session. */
+export function composeRepairPrompt(forgotten: { question: string; answer: string } | null): string {
   return [
-    "Your last answer held no JSON object that could be read. Give the same answer again as one JSON object in a ```json block, with nothing after it.",
-    ...quoted,
-    'Its fields are "outputs" (a list; also "challenges", if you were asked for challenges), "cross_domain_signals", "summary" and "confidence", in the form that you were given.',
+    "Your last answer held no JSON object that could be read. Give the same answer again as one JSON object in a ```json block, with nothing after it. Do not repeat work that is done.",
+    ...(forgotten === null
+      ? [
+          'Its fields are "outputs" (a list; also "challenges", if you were asked for challenges), "cross_domain_signals", "summary" and "confidence", in the form that you were given.',
+        ]
+      : [
+          `Your answer was:\n${quote(cut(forgotten.answer, 20_000))}`,
+          "The question, which also describes the form of the answer, was:",
+          forgotten.question,
+        ]),
   ].join("\n\n");
 }
 

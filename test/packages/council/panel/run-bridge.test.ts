@@ -32,7 +32,7 @@ async function run(
   } = {},
 ) {
   const { resumesSessions = false, spending = createSpending(100), secondsLeft = () => 3_600, takeTurn } = options;
-  const player = createRolePlayer(script, { resumesSessions });
+  const player = createRolePlayer(script);
   const events: Record<string, unknown>[] = [];
   const progress: Record<string, unknown>[] = [];
   const report = await runBridge({
@@ -194,6 +194,12 @@ describe("a standard council", () => {
     expect(second?.message).not.toContain("SCOPE: 12 files");
     expect(second?.message).toContain("They expire after a day.");
     expect(player.requests.find(({ role }) => role === "Database Engineer")?.resumeToken).toBeUndefined();
+  });
+
+  test("sends no session and all material to a runtime that cannot resume sessions, although it returns one", async () => {
+    const { player } = await run({ ...script, "Integration Checker 2": "prose" }, {}, { resumesSessions: false });
+    expect(player.requests.filter(({ resumeToken }) => resumeToken !== undefined)).toEqual([]);
+    expect(player.requests.filter(({ message }) => !message.includes("SCOPE: 12 files"))).toEqual([]);
   });
 
   test("has no debate without findings", async () => {
@@ -372,7 +378,34 @@ describe("invalid answers", () => {
       { intensity: "quick" },
     );
     expect(report.outputs).toMatchObject([{ title: "A detail" }]);
-    expect(player.requests.filter(({ role }) => role === security)[1]?.message).toContain("I think it is fine.");
+    const [first, second] = player.requests.filter(({ role }) => role === security);
+    expect(second?.message).toContain("I think it is fine.");
+    expect(second?.message.endsWith(first?.message ?? "")).toBe(true);
+    expect(report.notes).toEqual([`${security}, round 1: was asked twice, because its first answer contained no readable JSON object.`]);
+    expect(report.prompt_size_chars_r1).toBe(second?.message.length);
+  });
+
+  test("are requested once more in the session of the role, which contains the question", async () => {
+    const { player } = await run(
+      { [security]: ({ resumeToken }) => (resumeToken === undefined ? "I think it is fine." : { outputs: [say("LOW", "A detail")] }) },
+      { intensity: "quick" },
+      { resumesSessions: true },
+    );
+    const [, second] = player.requests.filter(({ role }) => role === security);
+    expect(second?.resumeToken).toMatch(/^session of Application Security Engineer/);
+    expect(second?.message).not.toContain("SCOPE: 12 files");
+    expect(second?.message).not.toContain("I think it is fine.");
+  });
+
+  test("that are followed by an empty one do not count as answered", async () => {
+    const { report } = await run(
+      { [security]: ({ message }) => (message.startsWith("Your last answer") ? { outputs: [], summary: "Nothing." } : "I doubt it.") },
+      { intensity: "quick" },
+    );
+    expect(report.roles).toContainEqual(
+      expect.objectContaining({ role: security, answered: false, reason: "unreadable answer, then an empty one" }),
+    );
+    expect(report).toMatchObject({ domains_covered: ["api"], confidence: "low", notes: [] });
   });
 
   test("are reported if they stay invalid, and lower the confidence of the report", async () => {
