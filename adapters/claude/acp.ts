@@ -99,7 +99,7 @@ const sdkMessageSchema = z.object({
   ]),
 });
 
-/** Reads SDK messages for facts that session updates omit: failed MCP servers, complete and discarded messages, and which answer is final. */
+/** Reads SDK messages for facts that session updates omit: failed MCP servers, complete and discarded messages, and the final answer. */
 export function readExtension(method: string, params: unknown): AcpNotice | null {
   const message = method === "_claude/sdkMessage" ? sdkMessageSchema.safeParse(params).data?.message : undefined;
   if (message === undefined) return null;

@@ -1,4 +1,5 @@
 import type { AdapterEvent, ExecutionEventListener } from "#contract";
+import { describeImages } from "./describe-images.ts";
 import { createTimelineText, type TimelineTextOptions } from "./timeline-text.ts";
 
 /** The event log of one task, as its runtime reports it. */
@@ -25,7 +26,11 @@ export function createTaskTimeline(taskId: string, emit: ExecutionEventListener,
     if (tool === undefined || !tool.open) return;
     tool.open = false;
     text.restartAfterLateEnd();
-    emitIfOpen({ type: "tool.completed", taskId, data: { toolCallId, toolName: tool.name, output: output ?? null, isError } });
+    emitIfOpen({
+      type: "tool.completed",
+      taskId,
+      data: { toolCallId, toolName: tool.name, output: describeImages(output) ?? null, isError },
+    });
   }
 
   return {

@@ -243,3 +243,11 @@ test("an answer that replaces text before a late end of a tool call is in the co
   expect(timeline.answer).toBe("Half and whole.");
   expect(conversation.messages()?.at(-1)).toEqual({ role: "assistant", content: "Half and whole." });
 });
+
+test("an image in the output of a tool is reported by its type and size", () => {
+  const events: AdapterEvent[] = [];
+  const timeline = createTaskTimeline("t", (event) => events.push(event), { streaming: true });
+  timeline.startTool("1", "read", { path: "a.png" });
+  timeline.finishTool("1", [{ type: "image", data: "AAAA", mimeType: "image/png" }], false);
+  expect(events.at(-1)?.data).toMatchObject({ output: [{ type: "image", mimeType: "image/png", bytes: 3 }] });
+});
