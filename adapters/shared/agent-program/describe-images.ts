@@ -5,7 +5,7 @@ const BASE64_URL = /^data:([^;,]*);base64,/;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Replaces each image in the output of a tool by its type and size. Programs report images as base64, which would make up most of the event,
+ * Replaces each image in the output of a tool by its type and size. Programs report images as base64, which would be most of the event,
  * the conversation and the callback; the file itself is in the workspace.
  */
 export function describeImages(output: unknown, depth = 0): unknown {
