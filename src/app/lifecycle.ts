@@ -12,6 +12,7 @@ import { toSignInPath } from "../http/routes/sessions.ts";
 import type { Metrics } from "../metrics.ts";
 import { limitResponseOverhead } from "../network/limit-response-overhead.ts";
 import { toPublicUrl } from "../network/public-url.ts";
+import { skipContinueResponses } from "../network/skip-continue.ts";
 import { createRetention } from "../store/retention-timer.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { Engine } from "./engine.ts";
@@ -37,6 +38,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
   const { store, workspaces, dispatcher } = engine;
   const closing = new AbortController();
   const stopLimiting = limitResponseOverhead();
+  const stopSkipping = skipContinueResponses();
   let retention: ReturnType<typeof createRetention> | undefined;
   let startup: Promise<string> | undefined;
   let suggestion: Promise<void> | undefined;
@@ -143,6 +145,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       await engine.schemas.close();
       await Promise.all([engine.callbackWorker.close(), engine.webhooks.close(), engine.traces?.close()]);
       stopLimiting();
+      stopSkipping();
       await engine.eventLog.close();
       await engine.membership?.leave();
       await store.close();

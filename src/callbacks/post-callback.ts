@@ -7,6 +7,7 @@ import type { DnsCache } from "../network/dns-cache.ts";
 import type { DuePost } from "../store/records.ts";
 import { startDeadline } from "../timers/deadline.ts";
 import { classifyFailure, isOwnFault } from "./callback-failure.ts";
+import { createDrainingAnswers } from "./draining-answers.ts";
 import { startHttpPost } from "./http-post.ts";
 import { createExcerptReader, type ExcerptReader } from "./response-excerpt.ts";
 import { type SignedHead, startSignature } from "./sign-callback.ts";
@@ -45,7 +46,7 @@ export interface PostResult {
   retryAfterMs: number | null;
   /** Null without a response, or if no excerpts are read. */
   excerpt: Pick<ExcerptReader, "read"> | null;
-  /** Resolves when the rest of the response has been read or aborted. It does not change the outcome. */
+  /** Resolves when the rest of the response has been read or aborted. Until then it occupies its connection, but no slot. */
   drained: Promise<void>;
 }
 
@@ -72,6 +73,7 @@ export function createCallbackPoster<Post extends DuePost>(options: PostOptions<
   const { dispatcher, dnsCache, toEnvelope, shutdown, timeoutMs, clock, readsExcerpts = false } = options;
   /** The attempts in progress. One listener aborts them all, because each further listener of a signal takes longer to add. */
   const attempts = new Set<AbortController>();
+  const draining = createDrainingAnswers();
   shutdown.addEventListener("abort", () => {
     for (const attempt of attempts) attempt.abort();
   });
@@ -82,6 +84,7 @@ export function createCallbackPoster<Post extends DuePost>(options: PostOptions<
     const deadline = startDeadline(() => controller.abort(), timeoutMs);
     return {
       signal: controller.signal,
+      abort: (): void => controller.abort(),
       end(): void {
         deadline.cancel();
         attempts.delete(controller);
@@ -99,7 +102,7 @@ export function createCallbackPoster<Post extends DuePost>(options: PostOptions<
     } catch {
       return stoppedByShutdown;
     }
-    const { signal, end } = startAttempt();
+    const { signal, abort, end } = startAttempt();
     const source = createBodySource(callback);
     try {
       if (lookup !== null) await rejectOnAbort(lookup, signal);
@@ -110,7 +113,9 @@ export function createCallbackPoster<Post extends DuePost>(options: PostOptions<
       const limits = { signal, responseLimitBytes: RESPONSE_LIMIT_BYTES };
       const { response, ended } = startHttpPost(dispatcher, { url, headers, body, excerpt, ...limits });
       const { status, headers: responseHeaders } = await response;
-      return { ...toOutcome(status, responseHeaders["retry-after"], clock()), excerpt: excerpt ?? null, drained: ended.then(end) };
+      const drained = ended.then(end);
+      if (!draining.add(url.origin, drained)) abort();
+      return { ...toOutcome(status, responseHeaders["retry-after"], clock()), excerpt: excerpt ?? null, drained };
     } catch (error) {
       const timedOut = signal.aborted;
       end();

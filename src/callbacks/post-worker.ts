@@ -97,7 +97,7 @@ export function createPostWorker<Post extends DuePost>(options: PostWorkerOption
 
     return {
       settled: settlePosted(),
-      ended: posted.then(({ drained, outcome, status }) => drained.then(() => (outcome === "own_fault" ? null : status !== null))),
+      ended: posted.then(({ outcome, status }) => (outcome === "own_fault" ? null : status !== null)),
     };
   }
 

@@ -272,6 +272,33 @@ describe("the schedule", () => {
   });
 });
 
+describe("a receiver whose answers never end", () => {
+  /** Answers 200 at once, and never completes the body. The attempts would end long after the test. */
+  const endless: Answer = (response) => void response.writeHead(200).write("a");
+
+  test("delays no further callback to its origin", async () => {
+    const receiver = await receive(endless);
+    const fixture = await createCallbackFixture({ attemptTimeoutMs: 300_000 });
+    fixture.worker.start();
+    const tasks = await Promise.all(Array.from({ length: 30 }, (_, index) => fixture.owe(`t${index}`, receiver.origin)));
+    for (const task of tasks) await fixture.settled(task, "delivered", 1);
+    // Bridge reads the rest of so many answers at the same time, and ends the others.
+    await expect.poll(receiver.underWay).toBe(8);
+  });
+
+  test("counts as answering again with its status", async () => {
+    const receiver = await receive((response, _, number) => {
+      if (number === 1) response.destroy();
+      else endless(response, _, number);
+    });
+    const fixture = await createCallbackFixture({ attemptTimeoutMs: 300_000, config: { retries: 0 } });
+    fixture.worker.start();
+    await fixture.settled(await fixture.owe("reset", receiver.origin), "dead", 1);
+    const tasks = await Promise.all(["a", "b", "c"].map((id) => fixture.owe(id, receiver.origin)));
+    for (const task of tasks) await fixture.settled(task, "delivered", 1);
+  });
+});
+
 describe("tenants", () => {
   test("with 200 hosts on unresponsive name servers do not delay another tenant's callbacks", async () => {
     const receiver = await receive();
