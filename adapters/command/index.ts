@@ -188,6 +188,7 @@ function describeHealth(state: AdapterState | null): AdapterHealthStatus {
   return {
     status: ok ? "healthy" : "offline",
     connection: ok ? "cli" : null,
+    path: found,
     version: null,
     detail: ok ? null : detail,
     preflight: [{ step: "primary connection", ok, detail }, ...createSandboxSteps(config)],

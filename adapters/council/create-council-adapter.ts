@@ -2,6 +2,7 @@ import { estimateTimeoutSeconds, readInput } from "bridge-council";
 import type {
   AdapterConfig,
   AdapterHealthStatus,
+  Composite,
   ExecutionAdapter,
   ExecutionRequest,
   ExecutionResult,
@@ -18,7 +19,7 @@ import { councilSettingsSchema } from "./settings.ts";
 const MARGIN_SECONDS = 5;
 
 /** Creates the adapter of a council, whose questions run as child tasks. */
-export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapter> & InputChecker {
+export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapter> & InputChecker & Composite {
   const running = createRunningTasks();
   let config: AdapterConfig | null = null;
 
@@ -47,6 +48,7 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
 
   return {
     provider: kind.provider,
+    providers: kind.providers,
     async initialize(adapterConfig) {
       councilSettingsSchema.parse(adapterConfig.settings);
       config = adapterConfig;
@@ -94,27 +96,31 @@ function capabilitiesOf(kind: CouncilKind, config: AdapterConfig | null): Gatewa
 }
 
 /**
- * Checks the runtimes. A missing runtime only degrades the council, because its input may name others, and a report also lists skipped
- * runtimes.
+ * Checks the runtimes. The council is healthy if one of them is. Otherwise it is only degraded, because its input may name others, and
+ * a report also lists skipped runtimes.
  */
 function checkRuntimes({ providers }: CouncilKind, config: AdapterConfig): AdapterHealthStatus {
-  const preflight = providers.map((provider) => {
+  const runtimes = providers.map((provider) => {
     const described = config.describeProvider(provider);
-    if (described === null) return { step: provider, ok: false, detail: `${provider} is not loaded: add it to BRIDGE_ADAPTERS.` };
+    if (described === null)
+      return { isHealthy: false, step: { step: provider, ok: false, detail: `${provider} is not loaded: add it to BRIDGE_ADAPTERS.` } };
     const health =
       described.detail === null ? `${provider} is ${described.health}.` : `${provider} is ${described.health}: ${described.detail}`;
     const seconds = estimateTimeoutSeconds({ files: 10 }, "standard", described.timeoutMultiplier);
     const estimate = `Estimated time for one answer: ${seconds} s for a scope of 10 files at intensity standard.`;
-    return described.health === "offline"
-      ? { step: provider, ok: false, detail: health }
-      : { step: provider, ok: true, detail: `${health} ${estimate}` };
+    const ok = described.health !== "offline";
+    return {
+      isHealthy: described.health === "healthy",
+      step: { step: provider, ok, detail: ok ? `${health} ${estimate}` : health },
+    };
   });
-  const isUsable = preflight.some(({ ok }) => ok);
+  const preflight = runtimes.map(({ step }) => step);
+  const isHealthy = runtimes.some((runtime) => runtime.isHealthy);
   return {
-    status: isUsable ? "healthy" : "degraded",
+    status: isHealthy ? "healthy" : "degraded",
     connection: "native-dispatch",
     version: null,
-    detail: isUsable ? null : preflight.map(({ detail }) => detail).join(" "),
+    detail: isHealthy ? null : preflight.map(({ detail }) => detail).join(" "),
     preflight,
   };
 }

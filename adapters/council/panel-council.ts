@@ -70,7 +70,8 @@ export function buildPanelOptions(provider: string, task: CouncilTask) {
     workspace: task.request.directories.workspace,
     availability: {
       found: described !== null && described.health !== "offline",
-      path: described?.connection ?? null,
+      path: described?.path ?? null,
+      connection: described?.connection ?? null,
       detail: described?.detail ?? described?.health ?? "not loaded",
     },
     now: () => new Date(),

@@ -3,6 +3,7 @@ import { open } from "node:fs/promises";
 import path from "node:path";
 import { createTurns } from "@hak2i/async-kit";
 import { createSpending, readSettings, resolveProfile, SETTINGS_FILE } from "bridge-council";
+import type { ExecutionResult, ProviderDescription } from "#contract";
 import { type ChildSpending, createChildSpending } from "../shared/agent-program/child-spending.ts";
 import { failure } from "../shared/process/failure.ts";
 import type { CouncilKind, CouncilParameters, CouncilResult } from "./council-kind.ts";
@@ -43,11 +44,17 @@ export async function runCouncilTask(
         metadata: { council: { role, domain, round } },
       });
       children.add(result);
-      return result;
+      return explainOffline(result, config.describeProvider(provider));
     },
   });
   return { total: children.total, result };
 }
+
+/** Replaces the error of an offline runtime, which refers clients to the list of adapters, by the reason and its remedy. */
+const explainOffline = (result: ExecutionResult, described: ProviderDescription | null): ExecutionResult =>
+  result.errorCode === "adapter_offline" && described?.health === "offline" && described.detail !== null
+    ? { ...result, error: described.detail }
+    : result;
 
 /**
  * Reads the settings file of a workspace. A task may have replaced it, so only a regular file of limited size is read; otherwise returns

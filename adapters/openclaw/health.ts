@@ -27,7 +27,7 @@ export async function checkGatewayHealth({ gateway, settings }: AdapterContext):
     const preflight = [{ step: "primary connection", ok: false, detail: `http-api: ${url}: ${detail}` }];
     const version = hello?.version ?? null;
     return isReconnecting
-      ? { status: "degraded", connection: "http-api", version, detail, preflight }
+      ? { status: "degraded", connection: "http-api", path: url, version, detail, preflight }
       : { status: "offline", connection: null, version, detail, preflight };
   }
   const preflight = [
@@ -41,6 +41,7 @@ export async function checkGatewayHealth({ gateway, settings }: AdapterContext):
   return {
     status: isUnusable ? "offline" : faults.length > 0 ? "degraded" : "healthy",
     connection: isUnusable ? null : "http-api",
+    path: isUnusable ? null : url,
     version: hello.version,
     detail: faults.length > 0 ? faults.map((fault) => fault.detail).join(" ") : null,
     preflight,

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { AdapterConfig, AdapterEvent, AdapterHealthStatus, ExecutionAdapter, ProviderDescription } from "#contract";
-import { adapterEventData, isModelLister, isPaced } from "#contract";
+import { adapterEventData, isComposite, isModelLister, isPaced } from "#contract";
 import type { Metrics } from "../metrics.ts";
 import { awaitAnswer, createHealthChecks, createOfflineHealth, type HealthChecks } from "./health-checks.ts";
 
@@ -111,7 +111,11 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
     }
     host?.onChecked(entry.provider);
     if (hasChanged && health.status === "offline") host?.onOffline(entry.provider);
+    if (hasChanged) for (const composite of listCompositesOf(entry.provider)) void composite.checks?.checkAgain();
   }
+
+  const listCompositesOf = (provider: string): Entry[] =>
+    [...entries.values()].filter(({ adapter }) => isComposite(adapter) && adapter.providers.includes(provider));
 
   return {
     list: (): readonly RegisteredAdapter[] => [...entries.values()],
@@ -119,15 +123,7 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
     /** Describes an adapter to other adapters. Returns null if it is not loaded. */
     describe(provider: string): ProviderDescription | null {
       const entry = entries.get(provider);
-      if (entry === undefined || entry.adapter === null) return null;
-      const { adapter, health } = entry;
-      return {
-        health: health.status,
-        connection: health.connection,
-        detail: health.detail,
-        capabilities: adapter.capabilities(),
-        timeoutMultiplier: isPaced(adapter) ? adapter.timeoutMultiplier : 1,
-      };
+      return entry === undefined || entry.adapter === null ? null : describeAdapter(entry.adapter, entry.health);
     },
     /** Resolves to null if the models are unknown, or not known in time. */
     async listModels(provider: string): Promise<readonly string[] | null> {
@@ -146,6 +142,8 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
       for (const entry of entries.values()) subscribe(entry);
       for (const entry of entries.values()) startChecks(entry, adapterHost);
       await Promise.all([...entries.values()].map(({ checks }) => checks?.check()));
+      // The first checks of other adapters have caused further checks of the composite ones.
+      await Promise.all([...entries.values()].map(({ checks }) => checks?.settled()));
     },
     /** Checks an adapter in the background, because a task failed for a reason of the runtime or could not be accepted. */
     suspect(provider: string): void {
@@ -168,3 +166,12 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
     },
   };
 }
+
+const describeAdapter = (adapter: ExecutionAdapter, health: AdapterHealthStatus): ProviderDescription => ({
+  health: health.status,
+  connection: health.connection,
+  path: health.path ?? null,
+  detail: health.detail,
+  capabilities: adapter.capabilities(),
+  timeoutMultiplier: isPaced(adapter) ? adapter.timeoutMultiplier : 1,
+});

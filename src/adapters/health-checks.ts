@@ -75,9 +75,25 @@ export function createHealthChecks(adapter: ExecutionAdapter, { initialize, onCh
     next = { timer, at: Date.now() + pauseMs };
   }
 
+  let checkingAgain: Promise<void> | null = null;
+
   return {
     /** Starts a check, or joins the one that is running. Never rejects. */
     check,
+    /** Starts a check after the running one, which may have read what has changed since. Never rejects. */
+    checkAgain(): Promise<void> {
+      checkingAgain ??= (async () => {
+        await checking;
+        checkingAgain = null;
+        await check();
+      })();
+      return checkingAgain;
+    },
+    /** Resolves when no check is running or planned to follow it. */
+    async settled(): Promise<void> {
+      await checkingAgain;
+      await checking;
+    },
     /** Estimates the seconds until the next check has ended; null if none is planned. */
     estimateSecondsToNext(): number | null {
       if (checking === null && next === null) return null;

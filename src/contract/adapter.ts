@@ -63,6 +63,8 @@ export interface ProviderDescription {
   health: AdapterHealthStatus["status"];
   /** The connection that the last health check found; null if it found none. */
   connection: Connection | null;
+  /** The program or the origin of the server behind the connection; null if there is none, as in-process, or it is unknown. */
+  path: string | null;
   /** What the operator can do if the adapter is not healthy; otherwise null. */
   detail: string | null;
   capabilities: GatewayCapabilities;
@@ -129,6 +131,8 @@ export interface AdapterHealthStatus {
   /** `degraded` runs tasks; `offline` rejects them. */
   status: "healthy" | "degraded" | "offline";
   connection: Connection | null;
+  /** Absolute path of the program, or origin of the server, that tasks use. Null or absent if there is none or it is unknown. */
+  path?: string | null;
   /** Version of the runtime; null if unknown. */
   version: string | null;
   detail: string | null;
@@ -215,6 +219,15 @@ export const isPaced = (value: unknown): value is Paced => {
   const { timeoutMultiplier } = (value ?? {}) as Partial<Paced>;
   return Number.isFinite(timeoutMultiplier) && (timeoutMultiplier as number) > 0;
 };
+
+/** A composite adapter, which runs tasks on other adapters. Bridge checks it again when the health of one of them changes. */
+export interface Composite {
+  /** The providers that it uses if a task names none. */
+  readonly providers: readonly string[];
+}
+
+/** Returns whether the adapter names the adapters that it uses. */
+export const isComposite = (value: unknown): value is Composite => Array.isArray((value as Partial<Composite> | null)?.providers);
 
 /** The exports of an adapter's module. */
 export interface AdapterModule {

@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { type ExecutionAdapter, findEntry } from "#contract";
+import { createPanelAdapter } from "../../adapters/council/index.ts";
 import { catalog } from "../../adapters/index.ts";
 import { type AdapterHost, type AdapterRegistry, createAdapterRegistry, type LoadedAdapter } from "../../src/adapters/adapter-registry.ts";
 import { createMetrics } from "../../src/metrics.ts";
@@ -120,4 +121,27 @@ test("an adapter that cannot be subscribed to is offline, and the others start",
   await registry.start(host);
   expect(registry.get("faulty")).toMatchObject({ adapter: null, health: { status: "offline", detail: "No listeners." } });
   expect(registry.get("good")?.health.status).toBe("healthy");
+});
+
+test("a composite adapter is checked again when the health of its runtime changes, also during the start", async () => {
+  const runtime = createInMemoryAdapter();
+  let status: "healthy" | "offline" = "offline";
+  const checkRuntime = async () => ({ ...(await runtime.checkHealth()), status, path: "/usr/bin/memory" });
+  const council = createPanelAdapter("memory");
+  const registry: AdapterRegistry = registryOf(
+    { provider: "bridge-memory", adapter: council },
+    { provider: "memory", adapter: { ...runtime, checkHealth: checkRuntime } },
+  );
+  onTestFinished(() => registry.close());
+  await registry.start({ ...host, configure: () => createAdapterConfig("/nowhere", { describeProvider: registry.describe }) });
+  const healthOf = (provider: string) => registry.get(provider)?.health.status;
+  expect([healthOf("memory"), healthOf("bridge-memory")]).toEqual(["offline", "degraded"]);
+  expect(registry.get("bridge-memory")?.health.detail).toContain("memory is offline");
+  status = "healthy";
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  vi.setSystemTime(Date.now() + 60_000);
+  await registry.checkNow("memory");
+  await vi.waitFor(() => expect(healthOf("bridge-memory")).toBe("healthy"));
+  expect(registry.describe("memory")).toMatchObject({ path: "/usr/bin/memory" });
 });

@@ -52,9 +52,9 @@ export type ConnectionResult = Omit<ExecutionResult, "durationMs" | "connection"
 
 /**
  * The command of a connection's program, or advice for the operator if the program is missing. `argv` is empty if the
- * connection needs no program.
+ * connection needs no program, and `server` is the origin of its server if it has one.
  */
-export type ProgramLookup = { argv: readonly string[] } | { missing: string };
+export type ProgramLookup = { argv: readonly string[]; server?: string } | { missing: string };
 
 /** The version of a program and a description for the operator. */
 export interface Probe {

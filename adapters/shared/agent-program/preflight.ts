@@ -78,7 +78,7 @@ function startProbe(key: string, probe: () => Promise<Probe>, { answers, running
 }
 
 /** Returns whether tasks can use the connection: its program exists, and its probe has not failed. */
-export const isUsable = (entry: FoundConnection): entry is FoundConnection & { lookup: { argv: readonly string[] } } =>
+export const isUsable = (entry: FoundConnection): entry is FoundConnection & { lookup: Extract<ProgramLookup, { argv: unknown }> } =>
   "argv" in entry.lookup && entry.probe?.ok !== false;
 
 const CONNECTION_STEPS = ["primary connection", "secondary connection", "tertiary connection"] as const;
@@ -122,6 +122,7 @@ export async function reportHealth(
   return {
     status: credentials.ok ? "healthy" : "degraded",
     connection: used.connection.name,
+    path: used.connection.name === "in-process" ? null : (used.lookup.argv[0] ?? used.lookup.server ?? null),
     version: used.probe?.ok === true ? used.probe.probe.version : null,
     detail: credentials.ok ? null : credentials.detail,
     preflight: steps,

@@ -87,7 +87,7 @@ export function createModelConnection({ name, capabilities, findEndpoint }: Mode
       const endpoint = findEndpoint(context);
       if ("missing" in endpoint) return endpoint;
       const fault = checkProxies(context);
-      return fault === null ? { argv: [] } : { missing: fault };
+      return fault === null ? { argv: [], server: originOf(endpoint.baseUrl) } : { missing: fault };
     },
 
     async probe(_argv, context) {

@@ -203,6 +203,7 @@ describe("health", () => {
     expect(await adapter.checkHealth()).toEqual({
       status: "healthy",
       connection: "cli",
+      path: expect.stringMatching(/^\/.*\/sh$/),
       version: null,
       detail: null,
       preflight: [{ step: "primary connection", ok: true, detail: expect.stringMatching(/^\/.*\/sh$/) }],

@@ -43,7 +43,14 @@ describe("the panel of one runtime over HTTP", () => {
       "output",
       "bridge_complete",
     ]);
-    expect(eventLog()[1]).toEqual({ event: "preflight", step: "availability_check", result: "found", path: "cli", detail: "healthy" });
+    expect(eventLog()[1]).toEqual({
+      event: "preflight",
+      step: "availability_check",
+      result: "found",
+      path: process.execPath,
+      connection: "cli",
+      detail: "healthy",
+    });
   });
 
   test("with intensity standard handles challenges, withdrawals, added domains, prose around JSON, invalid answers and silence", async () => {

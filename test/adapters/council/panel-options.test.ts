@@ -9,6 +9,7 @@ import { createInMemoryAdapter } from "../in-memory-adapter.ts";
 const described: ProviderDescription = {
   health: "healthy",
   connection: "acp",
+  path: "/usr/bin/claude",
   detail: null,
   capabilities: createInMemoryAdapter().capabilities(),
   timeoutMultiplier: 2.5,
@@ -25,14 +26,14 @@ const member = (description: ProviderDescription | null) => {
 };
 
 test.each([
-  ["describes itself", described, 2.5, { found: true, path: "acp", detail: "healthy" }],
+  ["describes itself", described, 2.5, { found: true, path: "/usr/bin/claude", connection: "acp", detail: "healthy" }],
   [
     "is offline",
-    { ...described, health: "offline", connection: null, detail: "Install it." } as const,
+    { ...described, health: "offline", connection: null, path: null, detail: "Install it." } as const,
     2.5,
-    { found: false, path: null, detail: "Install it." },
+    { found: false, path: null, connection: null, detail: "Install it." },
   ],
-  ["is not loaded", null, 1, { found: false, path: null, detail: "not loaded" }],
+  ["is not loaded", null, 1, { found: false, path: null, connection: null, detail: "not loaded" }],
 ])(
   "the options of a runtime that %s contain its timeout factor and its availability",
   (_, description, timeoutMultiplier, availability) => {

@@ -30,6 +30,7 @@ test.each([
   const described = {
     health: "healthy",
     connection: "cli",
+    path: null,
     detail: null,
     capabilities: { sessionResume: false } as never,
     timeoutMultiplier: 1,

@@ -30,7 +30,7 @@ test("extra questions of one runtime do not use up the share of another or of th
       // The plan: two rounds of three roles for each runtime, and two rounds of three roles in the debate.
       settings: { maxRuns: 18 },
       runChild,
-      describeProvider: () => ({ health: "healthy", connection: "cli", detail: null, capabilities, timeoutMultiplier: 1 }),
+      describeProvider: () => ({ health: "healthy", connection: "cli", path: null, detail: null, capabilities, timeoutMultiplier: 1 }),
     }),
   );
   const directories = { workspace: root, cwd: root, home: path.join(root, "home"), tmp: path.join(root, "tmp") };

@@ -29,6 +29,7 @@ test.each([
       describeProvider: () => ({
         health: "healthy",
         connection: "cli",
+        path: null,
         detail: null,
         capabilities: programCapabilities,
         timeoutMultiplier: 1,

@@ -92,7 +92,10 @@ describe("a council of several bridges", () => {
       bridges_skipped: ["gemini", "codex"],
       bridges_halted: ["codex"],
       auto_skipped_halted_bridges: [{ bridge: "codex", halt_reason: "Log in first." }],
-      skip_reasons: expect.arrayContaining([{ bridge: "gemini", reason: "adapter_offline: Not installed." }]),
+      skip_reasons: [
+        { bridge: "gemini", reason: "adapter_offline: Not installed." },
+        { bridge: "codex", reason: "authentication_required: Log in first." },
+      ],
       verdict: "CONCERNS",
     });
   });

@@ -82,7 +82,7 @@ function describeBridges({ input, endedAt, reports, skippedRuntimes }: CouncilRu
   const skipped: SkippedBridge[] = [
     ...skippedRuntimes,
     ...selectReports("SKIPPED", reports).map(({ bridge, report }) => ({ bridge, reason: report.skip_reason ?? "no reason" })),
-    ...halted.map(({ bridge, report }) => ({ bridge, reason: report.halt_reason ?? "halted" })),
+    ...halted.map(({ bridge, report }) => ({ bridge, reason: describeHalt(report) })),
   ];
   return {
     type: "deep-council" as const,
@@ -103,6 +103,10 @@ function describeBridges({ input, endedAt, reports, skippedRuntimes }: CouncilRu
     artifacts: [],
   };
 }
+
+/** Returns the reason and the remedy of a bridge that needs a person. */
+const describeHalt = ({ halt_reason, halt_message }: BridgeReport | ModelsReport): string =>
+  [halt_reason ?? "halted", ...(halt_message === null ? [] : [halt_message])].join(": ");
 
 const listAttempts = ({ reports }: CouncilRun) => ({
   bridges_attempted: reports.map(({ bridge }) => bridge),

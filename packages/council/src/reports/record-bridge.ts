@@ -9,8 +9,8 @@ export interface RecordBridgeOptions extends Omit<BridgeOptions, "log" | "model"
   workspace: string;
   /** Models to run separately; empty: the default of the runtime. */
   models: readonly string[];
-  /** Availability of the runtime: whether it is online, its connection and a description. */
-  availability: { found: boolean; path: string | null; detail: string };
+  /** Availability of the runtime: whether it is online, its program or server, its connection and a description. */
+  availability: { found: boolean; path: string | null; connection: string | null; detail: string };
   now(): Date;
 }
 
@@ -25,8 +25,8 @@ export async function recordBridge({ workspace, models, availability, now, ...op
     hasLog: true,
   });
   artifacts.log({ event: "bridge_start", bridge, session_id: input.sessionId, timestamp });
-  const { found, path, detail } = availability;
-  artifacts.log({ event: "preflight", step: "availability_check", result: found ? "found" : "missing", path, detail });
+  const { found, ...place } = availability;
+  artifacts.log({ event: "preflight", step: "availability_check", result: found ? "found" : "missing", ...place });
   const report = await runModels({ ...options, log: artifacts.log }, models);
   artifacts.log({
     event: "bridge_complete",

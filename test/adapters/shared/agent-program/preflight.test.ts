@@ -63,6 +63,7 @@ describe("a preflight", () => {
     expect(await adapter.checkHealth()).toEqual({
       status: "healthy",
       connection: "acp",
+      path: `${bin}/one`,
       version: "1.0.1",
       detail: null,
       preflight: [
