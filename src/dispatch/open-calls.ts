@@ -1,9 +1,8 @@
 import type { AdapterEvent } from "#contract";
+import { UNREPORTED_END } from "../events/unreported-end.ts";
 
 /** Maximum number of open calls of one task. Further calls are not tracked, so that a faulty runtime cannot fill the memory. */
 const OPEN_CALLS_LIMIT = 1_000;
-
-const NO_REPORTED_END = "The task ended before the runtime reported the end of this call.";
 
 /** Creates the list of the tool calls of one task whose end the runtime has not reported yet. */
 export function createOpenCalls(taskId: string) {
@@ -23,7 +22,7 @@ export function createOpenCalls(taskId: string) {
       return ended.map(([toolCallId, toolName]) => ({
         type: "tool.completed",
         taskId,
-        data: { toolCallId, toolName, output: NO_REPORTED_END, isError: true },
+        data: { toolCallId, toolName, output: UNREPORTED_END, isError: true },
       }));
     },
   };

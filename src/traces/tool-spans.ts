@@ -1,3 +1,4 @@
+import { UNREPORTED_END } from "../events/unreported-end.ts";
 import type { TraceEvent } from "../store/trace-records.ts";
 import type { TraceIds } from "../trace-context.ts";
 import { cutContent } from "./cut-content.ts";
@@ -72,7 +73,9 @@ export function createToolSpans({ ids, agent, events, end, withContent }: ToolSp
     } else if (event.type === "tool.completed") {
       const begun = calls.get(call);
       calls.delete(call);
-      if (begun !== undefined) endCall(call, begun, event);
+      // The error of the run is the reason why the runtime reported no end.
+      const hasEnd = readJson(event, "output") !== JSON.stringify(UNREPORTED_END);
+      if (begun !== undefined) endCall(call, begun, hasEnd ? event : null);
     } else if (event.type === "tool.approval_requested") {
       const parentId = calls.get(call)?.spanId ?? agent.spanId;
       approvals.set(readText(event, "approvalId") ?? "", { event, spanId: ids.spanId("event", event.number), parentId });
