@@ -1,4 +1,5 @@
 import { fastifySSE } from "@fastify/sse";
+import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { type Catalog, listInputs } from "#contract";
 import { scopes } from "../access/principal.ts";
@@ -93,13 +94,7 @@ export async function createEndpoints(
     requestLog: config.logsRequests ? logger : null,
     requestRates,
   });
-  const opened = Promise.withResolvers<void>();
-  // The port is bound early, so that its address can be logged early. Requests wait until the tasks of the last run are recovered.
-  let isOpen = false;
-  server.addHook("onRequest", (_request, _reply, done) => {
-    if (isOpen) done();
-    else void opened.promise.then(() => done());
-  });
+  const openRequests = holdRequests(server);
   // Clients and load balancers then open their next connection elsewhere, and send no request on one that is about to be closed.
   server.addHook("onRequest", (_request, reply, done) => {
     if (dispatcher.draining) reply.header("connection", "close");
@@ -185,8 +180,7 @@ export async function createEndpoints(
     async open(): Promise<void> {
       await sockets.start();
       overload.start();
-      isOpen = true;
-      opened.resolve();
+      openRequests();
     },
     /** Closes every stream and socket, then the port. */
     async close(): Promise<void> {
@@ -195,6 +189,23 @@ export async function createEndpoints(
       overload.close();
       requestRates?.close();
     },
+  };
+}
+
+/**
+ * Lets requests wait until the returned function is called. The port is bound early, so that its address can be logged early, but the
+ * tasks of the last run must be recovered first.
+ */
+function holdRequests(server: FastifyInstance): () => void {
+  const opened = Promise.withResolvers<void>();
+  let isOpen = false;
+  server.addHook("onRequest", (_request, _reply, done) => {
+    if (isOpen) done();
+    else void opened.promise.then(() => done());
+  });
+  return () => {
+    isOpen = true;
+    opened.resolve();
   };
 }
 
