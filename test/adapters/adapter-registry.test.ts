@@ -145,3 +145,32 @@ test("a composite adapter is checked again when the health of its runtime change
   await vi.waitFor(() => expect(healthOf("bridge-memory")).toBe("healthy"));
   expect(registry.describe("memory")).toMatchObject({ path: "/usr/bin/memory" });
 });
+
+test("an initialization that fails is repeated twice before the adapter is offline", async () => {
+  const adapter = createInMemoryAdapter();
+  const initialize = vi.fn<ExecutionAdapter["initialize"]>(async (config) => {
+    if (initialize.mock.calls.length < 3) throw new Error("not yet");
+    await adapter.initialize(config);
+  });
+  const registry = registryOf({ provider: "memory", adapter: { ...adapter, initialize } });
+  onTestFinished(() => registry.close());
+  await registry.start(host);
+  expect(initialize).toHaveBeenCalledTimes(3);
+  expect(registry.get("memory")?.health.status).toBe("healthy");
+});
+
+test.each([
+  ["a text", { content: "hello" }, ["hello"]],
+  ["a number", { content: 7 }, []],
+  ["an object", { content: { text: "hello" } }, []],
+  ["nothing", {}, []],
+])("a text event of an adapter whose content is %s is passed on only if it is a string", async (_, data, expected) => {
+  const received: unknown[] = [];
+  const listeners: Parameters<NonNullable<ExecutionAdapter["onEvent"]>>[0][] = [];
+  const adapter: ExecutionAdapter = { ...createInMemoryAdapter(), onEvent: (listener) => void listeners.push(listener) };
+  const registry = registryOf({ provider: "memory", adapter });
+  onTestFinished(() => registry.close());
+  await registry.start({ ...host, onEvent: (_provider, event) => void received.push((event.data as { content: unknown }).content) });
+  for (const listener of listeners) listener({ type: "assistant.text", taskId: "t1", data } as Parameters<typeof listener>[0]);
+  expect(received).toEqual(expected);
+});

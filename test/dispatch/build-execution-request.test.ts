@@ -64,3 +64,53 @@ test("adapters get a task id that is unique over all tenants", () => {
   const foreign = buildExecutionRequest(task({}, { tenant: "acme", parentTaskId: "p" }), { promptFiles: [], agent: {}, directories });
   expect(foreign).toMatchObject({ taskId: "acme/t1", parentTaskId: "acme/p" });
 });
+
+test("every field of a dispatch reaches the adapter", () => {
+  // The type requires every field, so that a new one cannot be forgotten here.
+  const request: Required<Task["request"]> = {
+    message: "do it",
+    stdin: "1",
+    systemPrompt: "dispatch",
+    model: "a-model",
+    tools: [{ name: "t", description: "d", inputSchema: { type: "object" } }],
+    mcpServers: [{ name: "docs", transport: "http", url: "https://mcp.test/", headers: { "x-key": "k" } }],
+    files: [{ path: "a.txt", content: "a" }] as unknown as NonNullable<Task["request"]["files"]>,
+    timeoutSeconds: 7,
+    outputStrategy: { type: "file", path: "r.md" },
+    resumeToken: "session-1",
+    reasoningLevel: "high",
+    profile: "modify",
+    approvals: "ask",
+    onInterrupt: "retry",
+    runsOn: ["gpu"],
+    labels: { team: "core" },
+    callbackUrl: "https://receiver.test/",
+    callbackConversation: false,
+    metadata: { ticket: 7 },
+    bridgeInput: { scope: "login.ts" },
+    responderInput: { tool: "flowmark" },
+  };
+  const stored = task(request, { tenant: "acme", parentTaskId: "p", traceparent: "of the caller", tracestate: "vendor=1" });
+  expect(buildExecutionRequest(stored, { promptFiles: ["soul"], agent: {}, directories, traceparent: "of the task" })).toEqual({
+    taskId: "acme/t1",
+    parentTaskId: "acme/p",
+    agentId: "a",
+    traceparent: "of the task",
+    tracestate: "vendor=1",
+    message: 'do it\n\nInput:\n<stdin>\n1\n</stdin>\n\nWrite the result to the file "r.md", relative to the root of the workspace.',
+    systemPrompt: "soul\n\ndispatch",
+    model: "a-model",
+    tools: request.tools,
+    mcpServers: request.mcpServers,
+    timeoutSeconds: 7,
+    outputStrategy: request.outputStrategy,
+    resumeToken: "session-1",
+    reasoningLevel: "high",
+    profile: "modify",
+    approvals: "ask",
+    metadata: request.metadata,
+    bridgeInput: request.bridgeInput,
+    responderInput: request.responderInput,
+    directories,
+  });
+});

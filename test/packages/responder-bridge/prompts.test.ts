@@ -47,3 +47,10 @@ test("prompts name no tool and no vendor", () => {
   const words = JSON.stringify([composePrompt(everything), composeFixPrompt(everything, attempt)]);
   expect(words).not.toMatch(/flowmark|openai|gpt|claude|gemini/i);
 });
+
+test("a fix prompt keeps blanks and line breaks around the draft and the log", () => {
+  const [draft, logText] = ["\n  # Draft \n\n", "  line 3: missing\n "];
+  expect(userText(composeFixPrompt(everything, { draft, logText }))).toContain(
+    `refused\n\n${draft}\n\n# Log of the validator\n\n${logText}\n\nFix to pass validator.`,
+  );
+});

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import type { AdapterConfig, ExecutionAdapter } from "#contract";
+import { type AdapterConfig, type ExecutionAdapter, isModelLister } from "#contract";
 import type { AgentProgram, Probe, ProgramConnection } from "../../../../adapters/shared/agent-program/agent-program.ts";
 import { createProgramAdapter } from "../../../../adapters/shared/agent-program/create-program-adapter.ts";
 import { probeProgram, probeVersion } from "../../../../adapters/shared/agent-program/probe-program.ts";
@@ -312,4 +312,22 @@ describe("time", () => {
     expect((await check).connection).toBe("acp");
     expect(await adapter.execute({ ...request, taskId: "t2" })).toMatchObject({ status: "ok", connection: "acp" });
   });
+});
+
+test.each([
+  ["repeats a failed request once", 1, ["a-model"]],
+  ["rejects after a second failure, and asks again on the next call", 2, null],
+])("a list of models %s", async (_, failures, expected) => {
+  let requests = 0;
+  const listModels = async () => {
+    requests += 1;
+    if (requests <= failures) throw new Error("not yet");
+    return ["a-model"];
+  };
+  const { adapter, initialize } = await openAdapter([scriptedConnection()], { listModels });
+  await initialize();
+  if (!isModelLister(adapter)) return expect.unreachable();
+  if (expected === null) await expect(adapter.listModels()).rejects.toThrow("not yet");
+  expect([await adapter.listModels(), await adapter.listModels()]).toEqual([["a-model"], ["a-model"]]);
+  expect(requests).toBe(failures + 1);
 });
