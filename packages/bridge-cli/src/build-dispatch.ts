@@ -5,6 +5,7 @@ import path from "node:path";
 import type { DispatchFile, DispatchRequest } from "bridge-client";
 import { CommandError } from "./command-error.ts";
 import { parseJson } from "./parse-json.ts";
+import { decodeText } from "./read-text.ts";
 
 /** Options of `dispatch` that describe the task. */
 export interface TaskOptions {
@@ -56,7 +57,7 @@ export function readTaskFields(options: TaskOptions): Partial<DispatchRequest> {
 }
 
 function readSchema(text: string): Record<string, unknown> {
-  const source = text.startsWith("@") ? readBytes("--schema", text.slice(1)).toString("utf8") : text;
+  const source = text.startsWith("@") ? decodeText(readBytes("--schema", text.slice(1)), text.slice(1)) : text;
   try {
     const schema: unknown = parseJson(source);
     if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema as Record<string, unknown>;

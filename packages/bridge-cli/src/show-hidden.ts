@@ -14,7 +14,7 @@ export function toOneLine(text: string): string {
   return showHidden(text.replaceAll(/\s+/g, " ").trim());
 }
 
-/** Returns the name of a file in one line, with all of its characters visible, for a message. */
+/** Returns a text, such as the name of a file, in one line, with all of its characters visible. */
 export const showName = (name: string): string => showHidden(name).replaceAll("\n", "␊").replaceAll("\t", "␉");
 
 /** Writes the hidden characters of JSON text as escape sequences, so that it has the same value and a terminal shows all of it. */

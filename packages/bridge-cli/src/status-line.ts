@@ -1,4 +1,4 @@
-import { toOneLine } from "./show-hidden.ts";
+import { showName } from "./show-hidden.ts";
 
 /** The last line of the terminal, which shows what currently happens. */
 export interface StatusLine {
@@ -34,7 +34,7 @@ export function createStatusLine(stream: NodeJS.WriteStream, isEnabled: boolean)
     if (render === null || isSuspended) return;
     drawnAt = performance.now();
     // The last column stays empty, because some terminals would start a new line.
-    stream.write(`${CLEAR_LINE}${toOneLine(render()).slice(0, (stream.columns || DEFAULT_COLUMNS) - 1)}`);
+    stream.write(`${CLEAR_LINE}${showName(render()).slice(0, (stream.columns || DEFAULT_COLUMNS) - 1)}`);
   };
 
   return {

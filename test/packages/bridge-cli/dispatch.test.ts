@@ -48,6 +48,21 @@ describe("bridge dispatch", () => {
     expect((await run(["files", "full-1"])).stdout).toMatch(/^data\/raw\t2\t.*\nnotes\.md\t6\t/);
   });
 
+  test.each<[string, string[]]>([
+    ["a message from stdin", [...task, "-"]],
+    ["a batch from stdin", [...task, "--from", "-"]],
+    ["a batch file", [...task, "--from", "latin-1"]],
+    ["a schema file", [...task, "--schema", "@latin-1", "Hello."]],
+  ])("rejects %s that is not UTF-8, and dispatches nothing", async (_, args) => {
+    const cwd = await temporaryDirectory();
+    const input = Buffer.from('{"message":"Gr\xfc\xdfe","agentId":"a"}', "latin1");
+    await writeFile(path.join(cwd, "latin-1"), input);
+    const before = (await run(["tasks", "--json=taskId"])).stdout;
+    const { exitCode, stderr } = await run(args, { cwd, input });
+    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/(Standard input|latin-1) is not UTF-8 text\.[^]*iconv -f ISO-8859-1/)]);
+    expect((await run(["tasks", "--json=taskId"])).stdout).toBe(before);
+  });
+
   test("prints only the id with --detach, and the stored task with --json", async () => {
     expect(await run([...task, "--id", "detached-1", "--detach", "Hello."])).toEqual({ exitCode: 0, stdout: "detached-1", stderr: "" });
     const { stdout } = await run([...task, "--id", "json-1", "--json=taskId,state,result.output", "Hello."]);

@@ -20,7 +20,7 @@ export const accessTo = (bridge: Pick<Bridge, "url">, token: TokenName = "alpha"
 export interface CliOptions {
   env?: Record<string, string>;
   cwd?: string;
-  input?: string;
+  input?: string | Uint8Array;
   /** Environment for `node` itself. */
   nodeOptions?: string;
 }

@@ -5,7 +5,7 @@ import { BridgeClientError, type DispatchRequest, type FieldError } from "bridge
 import { readTaskFields, type TaskOptions } from "../build-dispatch.ts";
 import { CommandError } from "../command-error.ts";
 import { parseJson } from "../parse-json.ts";
-import { readAll } from "../read-all.ts";
+import { decodeText, readAll } from "../read-text.ts";
 
 /** One task of a batch. */
 export interface BatchTask {
@@ -76,11 +76,13 @@ export function rejectFaults(faults: readonly LineFault[], file: string): void {
 
 async function readText(file: string, stdin: NodeJS.ReadStream): Promise<string> {
   if (file === "-") return readAll(stdin);
+  let bytes: Buffer;
   try {
-    return readFileSync(file, "utf8");
+    bytes = readFileSync(file);
   } catch (error) {
     throw new CommandError("usage", `--from cannot be read: ${(error as Error).message}`, { cause: error });
   }
+  return decodeText(bytes, file);
 }
 
 /** Returns the object of a line, or what is wrong with the line. */

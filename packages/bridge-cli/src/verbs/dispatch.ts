@@ -7,7 +7,7 @@ import { type ExitCode, exitCodes } from "../exit-codes.ts";
 import { followTask } from "../follow-task.ts";
 import { formatCost, formatDuration } from "../format.ts";
 import type { Output } from "../output.ts";
-import { readAll } from "../read-all.ts";
+import { readAll } from "../read-text.ts";
 import { printRecord } from "../record.ts";
 import { durationMs } from "../task-columns.ts";
 import { paint } from "../text.ts";

@@ -3,8 +3,8 @@ import path from "node:path";
 import { CommandError } from "../command-error.ts";
 import { checkUrl, runTokenCommand } from "../find-connection.ts";
 import { type Profile, readProfiles, writeProfiles, writeTokenFile } from "../profiles.ts";
-import { readAll } from "../read-all.ts";
 import { readSecret } from "../read-secret.ts";
+import { readAll } from "../read-text.ts";
 import type { Invocation, Run } from "../verb.ts";
 
 interface Options {
