@@ -38,6 +38,8 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
   const closedSignal = new AbortController();
   const channel: BridgeChannel = { push, signal: closedSignal.signal };
   const pushes = createTurns();
+  /** The memory of responses that are being built. */
+  const inProgress = new Set<Reservation>();
   const outgoing = createSendQueue(socket, updateReservation);
   const incoming = trackIncompleteMessage(socket, stream, () => {
     updateReservation();
@@ -48,7 +50,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
   void closed.then(() => {
     heartbeat.stop();
     closedSignal.abort();
-    reservation.release();
+    for (const one of [reservation, ...inProgress]) one.release();
   });
   socket.on("message", (bytes: Buffer, isBinary) => {
     if (isClosing) return;
@@ -72,9 +74,15 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
   /** Counts the memory of a response until its text waits in the send queue. */
   async function answerFrame(frame: Frame): Promise<{ text: string; onQueued(): void }> {
     const building = openReservation();
-    void closed.then(building.release);
+    inProgress.add(building);
     await takeTurn();
-    return { text: await handleFrame(frame, channel, building.reserve), onQueued: building.release };
+    return {
+      text: await handleFrame(frame, channel, building.reserve),
+      onQueued(): void {
+        inProgress.delete(building);
+        building.release();
+      },
+    };
   }
 
   async function push(bytes: number, read: () => Promise<readonly string[]>): Promise<void> {
