@@ -3,6 +3,7 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { listAllSettings } from "../src/app/load-config.ts";
 import { buildConsole } from "./build-console.ts";
+import { renderDomainsTable } from "./render-domains.ts";
 import { renderMetricsTable } from "./render-metrics.ts";
 import { renderOpenapi } from "./render-openapi.ts";
 import { renderRoutes } from "./render-routes.ts";
@@ -21,6 +22,7 @@ const pages: Record<string, Record<string, (openapi: string) => string>> = {
   "docs/metrics.md": { metrics: renderMetricsTable },
   "docs/adapters.md": { "echo-adapter-test": () => renderCodeBlock("examples/adapter/echo-adapter.test.js") },
   "docs/callbacks.md": { receiver: () => renderCodeBlock("examples/receiver/receiver.js") },
+  "docs/council.md": { domains: renderDomainsTable },
   "docs/events.md": { "follow-events": () => renderCodeBlock("examples/browser/follow-events.js") },
   "docs/websocket.md": { "open-bridge": () => renderCodeBlock("examples/browser/open-bridge.js") },
 };

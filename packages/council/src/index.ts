@@ -4,6 +4,8 @@
  */
 
 export type { RoleRequest, RoleResult } from "./bridge-options.ts";
+export type { Domain } from "./domains/domain.ts";
+export { domains } from "./domains/index.ts";
 export { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 export { type CouncilInput, type InputFault, readInput } from "./input.ts";
 export { countPlannedRuns, runBridge } from "./panel/run-bridge.ts";

@@ -119,7 +119,7 @@ describe("a council of several bridges", () => {
       {},
       { domains: [], scope: "the login endpoint and its SQL queries", intensity: "quick" },
     );
-    expect([...new Set(player.requests.map(({ domain }) => domain))].sort()).toEqual(["api", "cross-domain", "database"]);
+    expect([...new Set(player.requests.map(({ domain }) => domain))].sort()).toEqual(["api", "cross-domain", "database", "security"]);
   });
 
   test("keeps the reports of bridges complete although debaters do not answer", async () => {

@@ -246,7 +246,8 @@ describe("the registry", () => {
 
   test.each([
     ["security", "exact", "Application Security Engineer", ["security"]],
-    ["oauth", "virtual", "Oauth Specialist", []],
+    ["oauth", "exact", "Application Security Engineer", ["security"]],
+    ["oauth flows", "adapted", "Application Security Engineer (Oauth Flows)", ["security"]],
     ["csrf", "exact", "Application Security Engineer", ["security"]],
     ["sql-injection", "virtual", "Sql Injection Specialist", ["security", "database"]],
     ["gdpr-consent", "adapted", "Compliance Officer (Gdpr Consent)", ["compliance"]],

@@ -49,9 +49,14 @@ export function domainsOf(text: string, limit: number): string[] {
     .map(({ name }) => name);
 }
 
-/** A signal matches the start of a word or phrase: "scal" matches "scaling", and "api" does not match "rapid". */
-const mentions = (lowerText: string, signal: string): boolean =>
-  new RegExp(`(?<![\\p{L}\\p{N}])${signal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}`, "u").test(lowerText);
+/** Longest signal that must be a whole word, because many other words begin with it: "auth" with "author", "dom" with "domain". */
+const WHOLE_WORD_CHARACTERS = 4;
+
+/** A signal matches the start of a word or phrase: "scalab" matches "scalability". A short one matches only a word and its plural. */
+function mentions(lowerText: string, signal: string): boolean {
+  const end = signal.length <= WHOLE_WORD_CHARACTERS ? "s?(?![\\p{L}\\p{N}])" : "";
+  return new RegExp(`(?<![\\p{L}\\p{N}])${signal.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)}${end}`, "u").test(lowerText);
+}
 
 const matchesWord = ({ name, trigger_signals }: Domain, word: string): boolean =>
   name.split("-").includes(word) || trigger_signals.some((signal) => signal === word || (signal.length > 4 && word.startsWith(signal)));
