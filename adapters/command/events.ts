@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type AdapterEvent, adapterEventData, type ExecutionResult, executionResultSchema, taskErrorCodeSchema } from "#contract";
+import { describeMedia } from "../shared/agent-program/describe-media.ts";
 import { failure } from "../shared/process/failure.ts";
 import { parseJsonLine } from "../shared/process/parse-json-line.ts";
 
@@ -29,10 +30,14 @@ export function readLine(line: string): ParsedLine {
   if (type === "execution.started" || type === "execution.completed" || type === "execution.failed") return { kind: "dropped" };
   if (typeof type !== "string" || !Object.hasOwn(adapterEventData, type)) return { kind: "text" };
   const data = adapterEventData[type as CommandEvent["type"]].safeParse(fields);
-  if (data.success) return { kind: "event", event: { type, data: data.data } as CommandEvent };
+  if (data.success) return { kind: "event", event: describeOutput({ type, data: data.data } as CommandEvent) };
   const faults = data.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
   return { kind: "malformed", fault: `${type} (${faults.join("; ")})` };
 }
+
+/** Replaces media in the output of a tool by their type and size. */
+const describeOutput = (event: CommandEvent): CommandEvent =>
+  event.type === "tool.completed" ? { ...event, data: { ...event.data, output: describeMedia(event.data.output) } } : event;
 
 const resultFields = executionResultSchema
   .omit({ durationMs: true, connection: true })

@@ -17,12 +17,13 @@ export function findEndpoint({ settings }: ProgramContext): ModelEndpoint | { mi
   return protocol === "anthropic" ? createAnthropicEndpoint(url, rest) : createOpenAiEndpoint(url, rest);
 }
 
-type EndpointSettings = Pick<z.infer<typeof vercelAiSettingsSchema>, "apiKey" | "model" | "structuredOutput">;
+type EndpointSettings = Pick<z.infer<typeof vercelAiSettingsSchema>, "apiKey" | "model" | "structuredOutput" | "toolImages">;
 
-function createOpenAiEndpoint(baseUrl: string, { apiKey, model, structuredOutput }: EndpointSettings): ModelEndpoint {
+function createOpenAiEndpoint(baseUrl: string, { apiKey, model, structuredOutput, toolImages = false }: EndpointSettings): ModelEndpoint {
   return {
     ...commonFields(baseUrl, { apiKey, model }),
     structuredOutput,
+    toolImages,
     createModel: (modelId, fetch) =>
       createOpenAICompatible({
         name: "endpoint",
@@ -31,16 +32,18 @@ function createOpenAiEndpoint(baseUrl: string, { apiKey, model, structuredOutput
         // Endpoints report usage in a stream only on request.
         includeUsage: true,
         supportsStructuredOutputs: structuredOutput,
+        supportsMultiPartToolContent: toolImages,
         fetch,
       })(modelId),
     probe: createProbe(baseUrl, apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
   };
 }
 
-function createAnthropicEndpoint(baseUrl: string, { apiKey, model, structuredOutput }: EndpointSettings): ModelEndpoint {
+function createAnthropicEndpoint(baseUrl: string, { apiKey, model, structuredOutput, toolImages = true }: EndpointSettings): ModelEndpoint {
   return {
     ...commonFields(baseUrl, { apiKey, model }),
     structuredOutput,
+    toolImages,
     // Without a key the SDK would read one from Bridge's environment.
     createModel: (modelId, fetch) => createAnthropic({ baseURL: baseUrl, apiKey: apiKey ?? "none", fetch })(modelId),
     probe: createProbe(baseUrl, { "anthropic-version": ANTHROPIC_VERSION, ...(apiKey !== undefined && { "x-api-key": apiKey }) }),

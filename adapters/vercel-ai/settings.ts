@@ -36,6 +36,16 @@ export const vercelAiSettings = {
         "Whether Bridge sends the JSON Schema of a structured output to the vercel-ai endpoint. If false, the message asks the model for JSON.",
       ),
   },
+  toolImages: {
+    variable: "BRIDGE_VERCEL_AI_TOOL_IMAGES",
+    read: readFlag,
+    schema: z
+      .boolean(expected("true or false"))
+      .optional()
+      .describe(
+        "Whether the model of the vercel-ai endpoint receives the images of MCP tools. If false, it receives their type and size. Default: true if the protocol is anthropic, otherwise false, because OpenAI's chat completions accept only text in the results of tools.",
+      ),
+  },
   ...modelSettings,
 } satisfies AdapterSettings;
 

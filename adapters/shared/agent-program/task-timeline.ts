@@ -1,5 +1,5 @@
 import type { AdapterEvent, ExecutionEventListener } from "#contract";
-import { describeImages } from "./describe-images.ts";
+import { describeMedia } from "./describe-media.ts";
 import { createTimelineText, type TimelineTextOptions } from "./timeline-text.ts";
 
 /** The event log of one task, as its runtime reports it. */
@@ -29,7 +29,7 @@ export function createTaskTimeline(taskId: string, emit: ExecutionEventListener,
     emitIfOpen({
       type: "tool.completed",
       taskId,
-      data: { toolCallId, toolName: tool.name, output: describeImages(output) ?? null, isError },
+      data: { toolCallId, toolName: tool.name, output: describeMedia(output) ?? null, isError },
     });
   }
 

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { parseExactJson } from "#contract";
 import { removeOldFiles } from "../agent-program/remove-old-files.ts";
 import { ModelFailure } from "./model-failure.ts";
+import { omitImages } from "./model-output.ts";
 
 /** Maximum size of a conversation that can be resumed. Every turn sends the whole conversation. */
 const MAX_BYTES = 16 * 1024 ** 2;
@@ -58,7 +59,7 @@ export function createConversations(directory: string, retentionDays: number) {
       const file = fileOf(home, token);
       const draft = `${file}.${randomUUID()}`;
       try {
-        await writeFile(draft, JSON.stringify({ messages: messages.map(removeCustomParts) }), { mode: 0o600 });
+        await writeFile(draft, JSON.stringify({ messages: messages.map(reduceMessage) }), { mode: 0o600 });
         await rename(draft, file);
       } catch (error) {
         await rm(draft, { force: true });
@@ -76,8 +77,13 @@ export function createConversations(directory: string, retentionDays: number) {
   };
 }
 
-/** Removes vendor-specific parts of an answer, because vendors reject them in a request. */
-function removeCustomParts(message: ModelMessage): ModelMessage {
+/** Removes vendor-specific parts of an answer, because vendors reject them in a request, and images of tools, because of their size. */
+function reduceMessage(message: ModelMessage): ModelMessage {
+  if (message.role === "tool")
+    return {
+      ...message,
+      content: message.content.map((part) => (part.type === "tool-result" ? { ...part, output: omitImages(part.output) } : part)),
+    };
   if (message.role !== "assistant" || typeof message.content === "string") return message;
   return { ...message, content: message.content.filter(({ type }) => type !== "custom") };
 }

@@ -1,8 +1,7 @@
 import { createMCPClient, type ListToolsResult, type MCPClient } from "@ai-sdk/mcp";
 import { withTimeout } from "@hak2i/async-kit";
 import type { JSONValue, Tool, ToolSet } from "ai";
-import { z } from "zod";
-import { type McpServerSpec, mayBeInexact } from "#contract";
+import type { McpServerSpec } from "#contract";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { ProgramTask } from "../agent-program/agent-program.ts";
 import { decideApproval } from "../agent-program/decide-approval.ts";
@@ -12,6 +11,7 @@ import { PROCESS_LIMITS } from "../process/run-process.ts";
 import { failUnansweredRequests } from "./fail-unanswered-requests.ts";
 import { limitFetch } from "./limit-fetch.ts";
 import { ModelFailure, networkErrorCode, redact } from "./model-failure.ts";
+import { createModelOutput } from "./model-output.ts";
 import { createStdioServer } from "./stdio-transport.ts";
 
 /** How long a server may take to start, and to close. */
@@ -35,9 +35,9 @@ interface McpServer {
 
 /**
  * Connects to the MCP servers of a task. Rejects with a `ModelFailure` that names the server if one fails. `reserved`
- * are the names of other tools.
+ * are the names of other tools. `acceptsImages` is whether the endpoint accepts images in the results of tools.
  */
-export async function openMcpTools(task: ProgramTask, reserved: Iterable<string>): Promise<McpTools> {
+export async function openMcpTools(task: ProgramTask, reserved: Iterable<string>, acceptsImages: boolean): Promise<McpTools> {
   const specs = task.request.mcpServers ?? [];
   const results = await Promise.allSettled(specs.map((spec, index) => openServer(spec, `mcp-${index + 1}`, task)));
   const servers = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
@@ -55,7 +55,7 @@ export async function openMcpTools(task: ProgramTask, reserved: Iterable<string>
   const tools = servers.flatMap(({ client, definitions }, index) =>
     Object.entries(client.toolsFromDefinitions(definitions)).map(([serverToolName, tool]) => {
       const name = createName(`mcp__${serverNames[index] ?? "server"}__${serverToolName}`);
-      return [name, guardTool(name, tool, task)] as const;
+      return [name, guardTool(name, tool, task, acceptsImages)] as const;
     }),
   );
   return { tools: Object.fromEntries(tools), close };
@@ -112,7 +112,7 @@ async function listTools(client: MCPClient, options: { timeout: number; signal: 
 }
 
 /** Wraps a tool: emits the start of each call and waits for its approval before the call is sent. */
-function guardTool(toolName: string, tool: ToolSet[string], task: ProgramTask): ToolSet[string] {
+function guardTool(toolName: string, tool: ToolSet[string], task: ProgramTask, acceptsImages: boolean): ToolSet[string] {
   const { execute } = tool;
   if (execute === undefined) return tool;
   const executeIfAllowed: typeof execute = async (input, options) => {
@@ -123,42 +123,11 @@ function guardTool(toolName: string, tool: ToolSet[string], task: ProgramTask): 
     if (!decision.allow) throw new Error(decision.reason);
     return await execute(input, options);
   };
-  const defaultOutput = tool.toModelOutput as ModelOutput | undefined;
-  const toModelOutput: ModelOutput = (options) =>
-    textOf(options.output) ?? structureOf(options.output) ?? defaultOutput?.(options) ?? toJsonOutput(options.output);
+  const toModelOutput: ToModelOutput = ({ output }) => createModelOutput(output, acceptsImages);
   return { ...tool, execute: executeIfAllowed, toModelOutput } as ToolSet[string];
 }
 
-type ModelOutput = NonNullable<Tool<unknown, JSONValue>["toModelOutput"]>;
-
-const contentSchema = z.object({
-  content: z.array(z.object({ type: z.literal("text"), text: z.string() })).min(1),
-  isError: z.boolean().optional(),
-});
-
-/** Converts a result that has only text to that text, which models read best. Null if it has other content. */
-function textOf(output: unknown) {
-  const { data } = contentSchema.safeParse(output);
-  if (data === undefined) return null;
-  return {
-    type: data.isError === true ? ("error-text" as const) : ("text" as const),
-    value: data.content.map(({ text }) => text).join("\n"),
-  };
-}
-
-const structuredSchema = z.object({ content: z.array(z.unknown()).max(0), structuredContent: z.unknown() });
-
-/** Converts a result that has only structured content. The protocol requires text, too, but some servers omit it. */
-function structureOf(output: unknown) {
-  const { data } = structuredSchema.safeParse(output);
-  return data?.structuredContent === undefined ? null : toJsonOutput(data.structuredContent as JSONValue);
-}
-
-/** Converts JSON to an output for the model. The SDK copies JSON and would lose exact numbers, so JSON with such numbers becomes text. */
-function toJsonOutput(value: JSONValue) {
-  const text = JSON.stringify(value);
-  return mayBeInexact(text) ? { type: "text" as const, value: text } : { type: "json" as const, value };
-}
+type ToModelOutput = NonNullable<Tool<unknown, JSONValue>["toModelOutput"]>;
 
 /** Returns why a server failed, without the secrets of its headers and variables. */
 function explain(error: unknown, spec: McpServerSpec): string {

@@ -18,6 +18,8 @@ export interface ModelEndpoint {
   createModel(modelId: string, fetch: ModelFetch, request: ExecutionRequest): Exclude<LanguageModel, string>;
   /** The endpoint enforces a JSON Schema. Default: false; the schema is part of the message. */
   structuredOutput?: boolean;
+  /** The endpoint accepts images in the results of tools. Default: false; the model receives a note with their type and size. */
+  toolImages?: boolean;
   /** Why the endpoint does not support a task with this model, and what to do; null if it does. */
   unsupportedReason?(modelId: string, request: ExecutionRequest): string | null;
   /** Reads steps from the metadata of one model call, such as the model that answered. */

@@ -103,7 +103,7 @@ async function runTurn(task: ProgramTask, call: ModelCall, messages: ModelMessag
   const { maxSteps } = parseModelSettings(task.context.settings);
   const explain = (error: unknown): Outcome => explainError(error, endpoint);
   const declaredTools = createDeclaredTools(request.tools);
-  const mcp = await openMcpTools({ ...task, signal }, Object.keys(declaredTools));
+  const mcp = await openMcpTools({ ...task, signal }, Object.keys(declaredTools), endpoint.toolImages ?? false);
   let facts: Omit<Partial<ConnectionResult>, "status"> = { model: modelId };
   let reported: Outcome | null = null;
   let response: ModelMessage[] = [];

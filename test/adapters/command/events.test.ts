@@ -18,6 +18,21 @@ describe("an event line", () => {
       { type: "tool.completed", toolCallId: "1", toolName: "t", output: [1], isError: true, more: 1 },
       event("tool.completed", { toolCallId: "1", toolName: "t", output: [1], isError: true }),
     ],
+    [
+      {
+        type: "tool.completed",
+        toolCallId: "1",
+        toolName: "t",
+        output: { type: "image", data: "AAAA", mimeType: "image/png" },
+        isError: false,
+      },
+      event("tool.completed", {
+        toolCallId: "1",
+        toolName: "t",
+        output: { type: "image", mimeType: "image/png", bytes: 3 },
+        isError: false,
+      }),
+    ],
     [{ type: "execution.progress", step: 1, of: 2 }, event("execution.progress", { step: 1, of: 2 })],
   ])("is parsed: %j", (line, expected) => {
     expect(readLine(JSON.stringify(line))).toEqual(expected);

@@ -73,7 +73,7 @@ test("tool names are unique, for any names of servers and declared tools", async
   const { result } = await fixture.run({ mcpServers, tools });
   expect(result.status).toBe("ok");
   const names = offeredTools(requests[0] as never);
-  expect(names).toHaveLength(1 + 3 * 7);
+  expect(names).toHaveLength(1 + 3 * 8);
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   expect(receivedResults(requests[1] as never)).toMatchObject({ c1: expect.stringContaining("the other one") });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { describeImages } from "../../../../adapters/shared/agent-program/describe-images.ts";
+import { parseExactJson } from "#contract";
+import { describeMedia } from "../../../../adapters/shared/agent-program/describe-media.ts";
 
 const bytes = Buffer.alloc(300_001, 7);
 const data = bytes.toString("base64");
@@ -21,8 +22,14 @@ test.each<[string, unknown, unknown]>([
   ["OpenAI", [{ type: "input_image", image_url: url }], [described]],
   ["OpenAI chat", [{ type: "image_url", image_url: { url } }], [described]],
   ["OpenCode", { output: "Read.", attachments: [{ type: "file", mime: "image/png", url }] }, { output: "Read.", attachments: [described] }],
-])("an image in the form of %s becomes its type and size", (_, output, expected) => {
-  expect(describeImages(output)).toEqual(expected);
+  ["audio of MCP", [{ type: "audio", data, mimeType: "audio/wav" }], [{ type: "audio", mimeType: "audio/wav", bytes: bytes.length }]],
+  [
+    "an embedded file of MCP",
+    [{ type: "resource", resource: { uri: "file:///a.pdf", mimeType: "application/pdf", blob: data } }],
+    [{ type: "resource", resource: { uri: "file:///a.pdf", mimeType: "application/pdf", bytes: bytes.length } }],
+  ],
+])("media in the form of %s become its type and size", (_, output, expected) => {
+  expect(describeMedia(output)).toEqual(expected);
 });
 
 test.each<[string, unknown]>([
@@ -32,5 +39,12 @@ test.each<[string, unknown]>([
   ["other data", { type: "resource", data: "AAAA", mimeType: "application/pdf" }],
   ["fields with other types", { type: "image", data: 5, mimeType: "image/png", source: null, image_url: null }],
 ])("%s stays", (_, output) => {
-  expect(describeImages(output)).toEqual(output);
+  expect(describeMedia(output)).toEqual(output);
+});
+
+test("numbers keep all digits next to media", () => {
+  const output = parseExactJson(`{"order":653247040368672769,"page":{"type":"image","data":"AAAA","mimeType":"image/png"}}`);
+  expect(JSON.stringify(describeMedia(output))).toBe(
+    '{"order":653247040368672769,"page":{"type":"image","mimeType":"image/png","bytes":3}}',
+  );
 });
