@@ -15,7 +15,7 @@ export const creative: readonly Domain[] = [
   },
   {
     name: "visual-design",
-    trigger_signals: ["visual", "layout", "typography", "colour", "color", "icon", "illustration", "design system", "spacing"],
+    trigger_signals: ["visual", "layout", "typography", "color", "icon", "illustration", "design system", "spacing", "colour"],
     expert_role: {
       title: "Visual Designer",
       lens: "Asks what the eye meets first, and whether that is the right thing.",
