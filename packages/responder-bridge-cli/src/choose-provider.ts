@@ -8,7 +8,9 @@ const OPENAI_KEY_ENV = "OPENAI_API_KEY";
 
 /** Creates the provider that the flags select. Throws if a required flag or environment variable is missing. */
 export function chooseProvider(flags: RunFlags, env: NodeJS.ProcessEnv): Provider {
-  const { provider, url, model, keyEnv, retries, timeout, agent, runtime } = flags;
+  const { provider, url, model, keyEnv, retries, timeout, agent, runtime, temperature } = flags;
+  if (provider === "bridge" && temperature !== undefined)
+    throw new Error("--temperature requires --provider openai: a runtime of Bridge chooses its own temperature.");
   if (provider === "openai") {
     if (model === undefined || model === "") throw new Error("--model is required with --provider openai.");
     if (keyEnv !== OPENAI_KEY_ENV && !env[keyEnv])

@@ -16,6 +16,7 @@ export interface RunFlags {
   provider: "openai" | "bridge";
   url?: string;
   model?: string;
+  temperature?: number;
   keyEnv: string;
   retries: number;
   timeout: number;
@@ -60,6 +61,7 @@ export function createCommand(run: (flags: RunFlags) => Promise<void>): Command 
       "openai: base URL of the API, with /v1 (default: OPENAI_BASE_URL, then OpenAI); bridge: URL of Bridge (default: BRIDGE_URL)",
     )
     .option("--model <name>", "model; required with openai, optional with bridge (default: the model of the agent)")
+    .option("--temperature <number>", "openai: temperature of the model, from 0 to 2 (default: that of the API)", parseTemperature)
     .option("--key-env <name>", "openai: environment variable that holds the API key", "OPENAI_API_KEY")
     .option("--retries <n>", "openai: maximum number of retries of a failed request", createIntegerParser(0), 2)
     .option("--timeout <seconds>", "time limit of one model answer", createIntegerParser(1), 600)
@@ -69,6 +71,11 @@ export function createCommand(run: (flags: RunFlags) => Promise<void>): Command 
     .option("--max-iter <n>", "maximum number of drafts", createIntegerParser(1), 3)
     .action(run);
   return program;
+}
+
+function parseTemperature(text: string): number {
+  if (/^[0-2](\.\d{1,6})?$/.test(text) && Number(text) <= 2) return Number(text);
+  throw new InvalidArgumentError("It must be a number from 0 to 2, for example 0.2.");
 }
 
 function createIntegerParser(lowest: number) {

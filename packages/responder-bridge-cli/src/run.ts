@@ -19,7 +19,7 @@ export async function run(flags: RunFlags, { env, signal }: RunContext): Promise
   const model = [provider.name, flags.url, flags.model].filter((part) => part !== undefined).join(" ");
   const responder = createResponderBridge({ provider, tool, artifacts: createArtifactStore(out) });
   const { ok, iterations } = await responder.run(
-    { model: flags.model, describe, params, materials, maxIterations: maxIter },
+    { model: flags.model, temperature: flags.temperature, describe, params, materials, maxIterations: maxIter },
     {
       signal,
       onRequest: ({ iteration, maxIterations }) => console.error(`iteration ${iteration} of ${maxIterations}: waiting for ${model}`),

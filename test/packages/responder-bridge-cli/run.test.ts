@@ -325,3 +325,18 @@ describe("wrong usage is reported", () => {
     expect(await startRb("/", ["--version"])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
   });
 });
+
+test("rb run passes on the temperature, and rejects one that is not from 0 to 2", async () => {
+  const { rb, requests } = await prepare(document("one\ntwo"));
+  expect(await rb([...flowmark, "--temperature", "2.5"])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("It must be a number from 0 to 2, for example 0.2."),
+  });
+  expect(await rb([...flowmark, "--provider", "bridge", "--temperature", "0.2"])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("--temperature requires --provider openai"),
+  });
+  expect(requests).toEqual([]);
+  expect(await rb([...flowmark, "--temperature", "0.2"])).toMatchObject({ exitCode: 0 });
+  expect(requests.map(({ body }) => JSON.parse(String(body)) as object)).toMatchObject([{ temperature: 0.2 }]);
+});
