@@ -24,6 +24,8 @@ const STATUS_CODES: Readonly<Record<number, TaskErrorCode>> = {
   403: "authentication_required",
   429: "rate_limited",
 };
+/** Errors of an account without credit. */
+const NO_CREDIT = /insufficient[ _](credit|balance|fund|quota)/i;
 const ADVICE: Partial<Record<TaskErrorCode, string>> = {
   authentication_required: " Check the API key.",
   user_action_required: " Check the plan and the credit of the account.",
@@ -37,10 +39,18 @@ export function explainError(error: unknown, endpoint: Pick<ModelEndpoint, "base
   const root = findRootCause(cause);
   if (root instanceof ModelFailure) return failure(root.errorCode, root.message);
   if (APICallError.isInstance(cause)) return explainCall(cause, endpoint);
-  const message = redact(messageOf(cause), endpoint.secrets);
-  if (InvalidResponseDataError.isInstance(cause)) return failure("model_error", `The model's answer is incomplete: ${message}`);
-  const errorCode = STATUS_CODES[statusOf(cause)] ?? (isRateLimitMessage(message) ? "rate_limited" : "model_error");
+  if (InvalidResponseDataError.isInstance(cause))
+    return failure("model_error", `The model's answer is incomplete: ${redact(messageOf(cause), endpoint.secrets)}`);
+  const { errorCode, message } = mapReportedError(cause, endpoint.secrets);
   return failure(errorCode, `The model's endpoint reports: ${message}`);
+}
+
+/** Maps an error that an endpoint reports with a successful status, as if it had the status that the error contains. */
+export function mapReportedError(error: unknown, secrets: readonly string[]): { errorCode: TaskErrorCode; message: string } {
+  const message = redact(messageOf(error), secrets);
+  const byMessage = isRateLimitMessage(message) ? "rate_limited" : NO_CREDIT.test(message) ? "user_action_required" : "model_error";
+  const errorCode = STATUS_CODES[statusOf(error)] ?? byMessage;
+  return { errorCode, message: addAdvice(message, ADVICE[errorCode] ?? "") };
 }
 
 function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoint, "baseUrl" | "secrets">): Outcome {
@@ -55,16 +65,15 @@ function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoi
     error.statusCode === 404
       ? " Check that the provider offers this model, and check the path of the base URL."
       : (ADVICE[errorCode] ?? "");
-  return failure(
-    errorCode,
-    `The model's endpoint returned HTTP ${error.statusCode}: ${message}${/[.!?]$/.test(message) || advice === "" ? "" : "."}${advice}`,
-  );
+  return failure(errorCode, `The model's endpoint returned HTTP ${error.statusCode}: ${addAdvice(message, advice)}`);
 }
+
+const addAdvice = (message: string, advice: string): string => `${message}${/[.!?]$/.test(message) || advice === "" ? "" : "."}${advice}`;
 
 /** Returns the HTTP status that an error inside a stream reports; 0 if it reports none. */
 function statusOf(error: unknown): number {
-  const { statusCode } = (error ?? {}) as { statusCode?: unknown };
-  return typeof statusCode === "number" ? statusCode : 0;
+  const { statusCode, status, code } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  return [statusCode, status, code].map(Number).find((number) => number >= 400 && number < 600) ?? 0;
 }
 
 /** Removes known secrets, and values that look like secrets, from a text. Truncates it. */

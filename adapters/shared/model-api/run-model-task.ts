@@ -25,6 +25,7 @@ import { explainError, ModelFailure } from "./model-failure.ts";
 import type { ModelHttp } from "./model-http.ts";
 import { appendUserMessage } from "./open-calls.ts";
 import { calculateCost } from "./prices.ts";
+import { requireEventStream } from "./require-event-stream.ts";
 import { parseModelSettings } from "./settings.ts";
 import { makeCallIdsUnique } from "./unique-call-ids.ts";
 
@@ -118,7 +119,7 @@ async function runTurn(task: ProgramTask, call: ModelCall, messages: ModelMessag
     const exactInputs = createExactInputs(tools);
     const result = streamText({
       model: wrapLanguageModel({
-        model: endpoint.createModel(modelId, call.http.fetch, request),
+        model: endpoint.createModel(modelId, requireEventStream(call.http.fetch, endpoint), request),
         middleware: [makeCallIdsUnique(messages), exactInputs.middleware],
       }),
       ...(request.systemPrompt !== undefined && { instructions: request.systemPrompt }),
