@@ -7,6 +7,7 @@ import { parseExactJson } from "#contract";
 import { removeOldFiles } from "../agent-program/remove-old-files.ts";
 import { ModelFailure } from "./model-failure.ts";
 import { omitImages } from "./model-output.ts";
+import { omitThoughts } from "./thoughts.ts";
 
 /** Maximum size of a conversation that can be resumed. Every turn sends the whole conversation. */
 const MAX_BYTES = 16 * 1024 ** 2;
@@ -77,7 +78,10 @@ export function createConversations(directory: string, retentionDays: number) {
   };
 }
 
-/** Removes vendor-specific parts of an answer, because vendors reject them in a request, and images of tools, because of their size. */
+/**
+ * Removes vendor-specific parts of an answer, because vendors reject them in a request, thoughts, and images of tools, because of their
+ * size.
+ */
 function reduceMessage(message: ModelMessage): ModelMessage {
   if (message.role === "tool")
     return {
@@ -85,5 +89,6 @@ function reduceMessage(message: ModelMessage): ModelMessage {
       content: message.content.map((part) => (part.type === "tool-result" ? { ...part, output: omitImages(part.output) } : part)),
     };
   if (message.role !== "assistant" || typeof message.content === "string") return message;
-  return { ...message, content: message.content.filter(({ type }) => type !== "custom") };
+  const content = message.content.filter(({ type }) => type !== "custom");
+  return { ...message, content: content.map((part) => (part.type === "text" ? { ...part, text: omitThoughts(part.text) } : part)) };
 }

@@ -4,6 +4,7 @@ import type { Outcome, Step } from "../agent-program/run-program.ts";
 import type { OpenCall } from "../declared-tools/open-calls.ts";
 import { failure } from "../process/failure.ts";
 import type { ModelEndpoint } from "./model-endpoint.ts";
+import { createThoughtFilter } from "./thoughts.ts";
 import { sumUsage, usageOf } from "./usage.ts";
 
 /** Characters of reasoning or tool input between two progress events. */
@@ -23,6 +24,7 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
   const usages: Parameters<typeof sumUsage>[0][number][] = [];
   let steps = 0;
   let unreportedLength = 0;
+  let thoughts = createThoughtFilter();
   /** Calls without a result. At the end, these are the calls of declared tools. */
   const open = new Map<string, OpenCall>();
 
@@ -36,8 +38,13 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
 
   const read = (part: TextStreamPart<ToolSet>): readonly Step[] => {
     switch (part.type) {
+      case "start-step":
+        thoughts = createThoughtFilter();
+        return [];
       case "text-delta":
-        return [{ kind: "text", text: part.text }];
+        return thoughts.read(part.text);
+      case "text-end":
+        return thoughts.finish();
       case "reasoning-start":
         return [{ kind: "progress", data: { doing: "reasoning" } }];
       case "reasoning-delta":

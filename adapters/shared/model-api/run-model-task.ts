@@ -27,6 +27,7 @@ import { appendUserMessage } from "./open-calls.ts";
 import { calculateCost } from "./prices.ts";
 import { requireEventStream } from "./require-event-stream.ts";
 import { parseModelSettings } from "./settings.ts";
+import { omitEarlierThoughts } from "./thoughts.ts";
 import { makeCallIdsUnique } from "./unique-call-ids.ts";
 
 /** The state of a connection that outlives a task. */
@@ -120,7 +121,7 @@ async function runTurn(task: ProgramTask, call: ModelCall, messages: ModelMessag
     const result = streamText({
       model: wrapLanguageModel({
         model: endpoint.createModel(modelId, requireEventStream(call.http.fetch, endpoint), request),
-        middleware: [makeCallIdsUnique(messages), exactInputs.middleware],
+        middleware: [omitEarlierThoughts, makeCallIdsUnique(messages), exactInputs.middleware],
       }),
       ...(request.systemPrompt !== undefined && { instructions: request.systemPrompt }),
       messages,
