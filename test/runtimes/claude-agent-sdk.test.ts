@@ -238,6 +238,7 @@ describe("claude-agent-sdk", () => {
     for (const [index, name] of names.entries()) expect(JSON.stringify(tools[index]?.output)).toContain(`word of ${name}`);
     expect(events.flatMap((event) => (event.type === "execution.progress" ? [event.data] : []))).toContainEqual({
       failedMcpServers: ["broken"],
+      warning: expect.stringContaining("broken"),
     });
   });
 
