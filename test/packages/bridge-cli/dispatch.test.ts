@@ -59,7 +59,10 @@ describe("bridge dispatch", () => {
     await writeFile(path.join(cwd, "latin-1"), input);
     const before = (await run(["tasks", "--json=taskId"])).stdout;
     const { exitCode, stderr } = await run(args, { cwd, input });
-    expect([exitCode, stderr]).toEqual([2, expect.stringMatching(/(Standard input|latin-1) is not UTF-8 text\.[\s\S]*iconv -f ISO-8859-1/)]);
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringMatching(/(Standard input|latin-1) is not UTF-8 text\.[\s\S]*iconv -f ISO-8859-1/),
+    ]);
     expect((await run(["tasks", "--json=taskId"])).stdout).toBe(before);
   });
 
