@@ -104,7 +104,7 @@ class App extends BridgeElement {
       return;
     }
     if (document.querySelector("dialog[open]") !== null) return;
-    if (this.querySelector<PageElement>("[data-page]")?.onKey(event.key) === true) event.preventDefault();
+    if (this.querySelector<PageElement>("[data-page]")?.onKey(event.key, event) === true) event.preventDefault();
   }
 
   protected override render(): TemplateResult {
@@ -228,7 +228,7 @@ const shortcuts: readonly (readonly [string, string])[] = [
   ["j, k", "next or previous row"],
   ["Enter", "open the row"],
   ["x", "select the row"],
-  ["a, r", "approve or reject"],
+  ["a a, r r", "approve or reject the selected tool call"],
   ["?", "this help"],
 ];
 

@@ -21,8 +21,8 @@ export abstract class PageElement extends BridgeElement {
     return 0;
   }
 
-  /** Handles a key that was pressed outside of a field. Returns whether the page used it. */
-  onKey(_key: string): boolean {
+  /** Handles a key that was pressed outside of a field, or that is held down there. Returns whether the page used it. */
+  onKey(_key: string, _event: { repeat: boolean }): boolean {
     return false;
   }
 

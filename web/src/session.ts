@@ -32,6 +32,8 @@ export type SessionState =
   | { kind: "confirming"; present: Identity; offered: Identity; accept(): void; decline(): void }
   | { kind: "signed-in"; context: ConsoleContext };
 
+const UNKNOWN =
+  "Bridge does not know this token. Copy the whole token: the file data/token contains it, unless the operator configured tokens.";
 const REVOKED = "Bridge no longer accepts this token. It has expired or was revoked. Sign in with another one.";
 /** The token of a session, which a sign-in link creates. */
 const SESSION_PREFIX = "ses_";
@@ -63,20 +65,22 @@ export function createSession(onChange: () => void) {
     change({ kind: "signed-out", reason });
   }
 
-  /** Asks Bridge whose token it is, until it responds. */
-  async function open(token: string): Promise<void> {
+  /** Asks Bridge whose token it is, until it responds. `isNew` is whether Bridge has not accepted the token before. */
+  async function open(token: string, { isNew }: { isNew: boolean }): Promise<void> {
     const current = leave();
+    let rejection = isNew ? UNKNOWN : REVOKED;
     change({ kind: "checking" });
     /** Returns whether Bridge still accepts the token. During an upgrade, a single node can reject a token that the others accept. */
     const confirmToken = async (): Promise<boolean> => {
       const isRevoked = await isRejected(token);
-      if (isRevoked && attempt === current) end(REVOKED);
+      if (isRevoked && attempt === current) end(rejection);
       return !isRevoked;
     };
     const api = createApi(token, () => void confirmToken());
     while (attempt === current) {
       try {
         const identity = await api.call<Identity>("/api/v2/me");
+        rejection = REVOKED;
         if (attempt === current) start({ identity, api, token }, confirmToken);
         return;
       } catch (error) {
@@ -94,9 +98,9 @@ export function createSession(onChange: () => void) {
   }
 
   /** Signs in with a token that stays in this tab. */
-  function keep(token: string): void {
+  function keep(token: string, { isNew }: { isNew: boolean }): void {
     sessionStorage.setItem(STORED_TOKEN, token);
-    void open(token);
+    void open(token, { isNew });
   }
 
   /** Signs in by a link. Asks first if the link would replace the token of someone else, because others can send links, too. */
@@ -109,11 +113,11 @@ export function createSession(onChange: () => void) {
       const discard = (): void => closeSession(createApi(token, () => {}));
       const [offered, present] = await Promise.all([identify(token), stored === null ? null : identify(stored)]);
       if (attempt !== current) return discard();
-      if (offered === null || present === null || isSame(offered, present)) return keep(token);
+      if (offered === null || present === null || isSame(offered, present)) return keep(token, { isNew: false });
       close = discard;
       const accept = (): void => {
         close = () => {};
-        keep(token);
+        keep(token, { isNew: false });
       };
       change({ kind: "confirming", present, offered, accept, decline: resume });
     } catch (error) {
@@ -127,7 +131,7 @@ export function createSession(onChange: () => void) {
   function resume(): void {
     const token = readToken();
     if (token === null) change({ kind: "signed-out", reason: null });
-    else void open(token);
+    else void open(token, { isNew: false });
   }
 
   /** Signs in by the link in the address. Returns false if there is none. */
@@ -149,7 +153,7 @@ export function createSession(onChange: () => void) {
     /** Signs in. The token stays in this tab, unless the browser is to remember it. */
     signIn(token: string, { remember }: { remember: boolean }): void {
       if (remember) localStorage.setItem(STORED_TOKEN, token);
-      keep(token);
+      keep(token, { isNew: true });
     },
     signOut(): void {
       if (state.kind === "signed-in" && state.context.token.startsWith(SESSION_PREFIX)) closeSession(state.context.api);

@@ -72,6 +72,8 @@ test("an approval is decided by keyboard alone", async () => {
   expect((await bridge.call("GET", "/api/v2/tasks/keyboard-1")).body.state).toBe("running");
   await page.keyboard.press("j");
   await page.keyboard.press("a");
+  await card.getByText("again to approve").waitFor();
+  await page.keyboard.press("a");
   await card.getByText("approved", { exact: true }).or(card.getByText("approved by alpha")).first().waitFor();
   await page.keyboard.press("?");
   await page.getByRole("dialog").getByText("approve or reject").waitFor();
@@ -84,7 +86,9 @@ test("keys that are pressed before the page has painted the selection decide abo
   await page.locator(".approval").filter({ hasText: "fast-2" }).waitFor();
   await page.keyboard.press("j");
   await page.locator(".approval[aria-current]").filter({ hasText: "fast-1" }).waitFor();
-  await page.evaluate('for (const key of ["j", "a"]) document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))');
+  await page.evaluate(
+    'for (const key of ["j", "a", "a"]) document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))',
+  );
   await page.locator(".approval").filter({ hasText: "fast-2" }).getByText("approved").first().waitFor();
   const states = await Promise.all(ids.map(async (id) => (await bridge.call("GET", `/api/v2/tasks/${id}`)).body.waitingOn));
   expect(states).toEqual(["approval", null]);

@@ -47,6 +47,7 @@ test("of very many approvals, the oldest are shown first, and a decision makes r
   for (const number of [0, 1, 2]) {
     await page.keyboard.press("j");
     await page.keyboard.press("a");
+    await page.keyboard.press("a");
     const card = page.locator(".approval").filter({ has: page.getByRole("link", { name: `· many-${number}`, exact: false }) });
     await card.first().getByText("approved").first().waitFor();
   }

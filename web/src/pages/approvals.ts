@@ -61,21 +61,30 @@ class Approvals extends PageElement {
     for (const approvalId of over.slice(0, -MAX_KEPT)) this.#cards.delete(approvalId);
   }
 
-  override onKey(key: string): boolean {
+  override onKey(key: string, { repeat }: { repeat: boolean }): boolean {
     const ids = [...this.#cards.keys()];
     if ((key === "j" || key === "k") && ids.length > 0) {
       const index = this.#cursor === null ? -1 : ids.indexOf(this.#cursor);
       this.#cursor = ids[Math.min(ids.length - 1, Math.max(0, index + (key === "j" ? 1 : -1)))] ?? null;
+      this.#forget();
       this.requestUpdate();
       void this.updateComplete.then(() => this.querySelector<HTMLElement>(".approval[aria-current]")?.focus());
       return true;
     }
+    if (key === "Escape") return this.#forget();
     if (key !== "a" && key !== "r") return false;
+    // A key that is held down is one press.
+    if (repeat) return true;
     // Not by `aria-current`: the page may not have painted the selection yet, and the key must not decide about another call.
     const selector = this.#cursor === null ? null : `[data-approval="${CSS.escape(this.#cursor)}"] bridge-decision`;
     const decision = selector === null ? null : this.querySelector<Decision>(selector);
-    if (decision !== null) void decision.decide(key === "a" ? "approve" : "reject");
+    decision?.press(key === "a" ? "approve" : "reject");
     return decision !== null;
+  }
+
+  /** Forgets what a key has asked for, on every card. Returns whether there was something. */
+  #forget(): boolean {
+    return [...this.querySelectorAll<Decision>("bridge-decision")].filter((decision) => decision.forget()).length > 0;
   }
 
   protected override render(): TemplateResult {
@@ -114,11 +123,10 @@ class Approvals extends PageElement {
       </p>
       ${cwd == null ? nothing : html`<p class="detail">Directory: <code>${showHidden(cwd)}</code></p>`}
       ${inputTruncated ? html`<p class="note warning">This is only the beginning of the input. It is longer than Bridge stores.</p>` : nothing}
-      ${inputView(input)}
       ${
         outcome === undefined || isPending
-          ? html`<bridge-decision .approvalId=${approvalId} .isOver=${!isPending} .context=${this.context}></bridge-decision>`
-          : html`<p role="status">${describeDecision(outcome)}</p>`
+          ? html`<bridge-decision .approvalId=${approvalId} .input=${input} .isOver=${!isPending} .context=${this.context}></bridge-decision>`
+          : html`${inputView(input)}<p role="status">${describeDecision(outcome)}</p>`
       }
     </li>`;
   }

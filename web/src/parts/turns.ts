@@ -95,8 +95,7 @@ function renderCall(call: ToolCall, { context, isRunning, now }: Pick<TurnOption
       waits
         ? html`<div class="waiting">
             <p>${badge("approval", "!", "needs approval")} ${countdown(approval.expiresAt, now)}</p>
-            ${inputView(call.input)}
-            <bridge-decision .approvalId=${approval.approvalId} .context=${context}></bridge-decision>
+            <bridge-decision .approvalId=${approval.approvalId} .input=${call.input} .context=${context}></bridge-decision>
           </div>`
         : nothing
     }
