@@ -25,7 +25,10 @@ const failures = [
     name: "tls_error",
     codes: /^(EPROTO$|ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA$|HOSTNAME_MISMATCH$|PATH_LENGTH_)/,
   },
-  { name: "invalid_response", codes: new RegExp(`^(HTTPParserError$|HPE_|UND_ERR_HEADERS_OVERFLOW$|${RESPONSE_OVERHEAD_EXCEEDED}$)`) },
+  {
+    name: "invalid_response",
+    codes: new RegExp(`^(HTTPParserError$|HPE_|UND_ERR_(HEADERS_OVERFLOW|RES_CONTENT_LENGTH_MISMATCH)$|${RESPONSE_OVERHEAD_EXCEEDED}$)`),
+  },
 ];
 
 /** The error's code, or its name: undici's HTTP syntax errors have no code. */

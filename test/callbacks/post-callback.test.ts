@@ -268,6 +268,12 @@ describe("a POST without a response is classified:", () => {
     expect(await post(`http://127.0.0.1:${server.port}`)).toMatchObject(failed("invalid_response"));
   });
 
+  test("two lengths of the body", async () => {
+    const answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok";
+    const server = await serve((socket) => socket.once("data", () => socket.end(answer)));
+    expect(await post(`http://127.0.0.1:${server.port}`)).toMatchObject(failed("invalid_response"));
+  });
+
   test("headers too large", async () => {
     const server = await serve((socket) => socket.once("data", () => socket.end(`HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}\r\n\r\n`)));
     expect(await post(`http://127.0.0.1:${server.port}`)).toMatchObject(failed("invalid_response"));

@@ -41,6 +41,10 @@ export function createAcpChannel({ onUpdate, onExtension, onPermission, onNoise 
     return writeLine(stdin, message);
   };
 
+  /** Returns the id of the request that a response answers. Some agents return a number as text. */
+  const takeRequestId = (id: JsonRpcId): JsonRpcId | undefined =>
+    [id, Number(id)].find((requestId) => String(requestId) === String(id) && unanswered.delete(requestId));
+
   return {
     /** Opens the connection; `stdin` is the agent's stdin. */
     open(stdin: Writable): ClientContext {
@@ -58,8 +62,12 @@ export function createAcpChannel({ onUpdate, onExtension, onPermission, onNoise 
       else if ("method" in message && message.method === methods.client.session.update) onUpdate(message.params ?? {});
       else if ("method" in message && !("id" in message) && message.method.startsWith("_"))
         onExtension(message.method, message.params ?? {});
-      else if ("method" in message || unanswered.delete(message.id)) incoming?.enqueue(message);
-      else onNoise(line);
+      else if ("method" in message) incoming?.enqueue(message);
+      else {
+        const id = takeRequestId(message.id);
+        if (id === undefined) onNoise(line);
+        else incoming?.enqueue({ ...message, id });
+      }
     },
     /** Handles a line over the limit if it reports a tool call, whose input and output may be cut; returns false for any other line. */
     onLongLine(beginning: string): boolean {

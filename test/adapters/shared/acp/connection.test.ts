@@ -454,3 +454,19 @@ test("the preflight reports a program that is not an agent, with its output", as
     rmSync(directory, { recursive: true, force: true });
   }
 });
+
+test("a response whose id is the number of its request as text is accepted", async () => {
+  const fixture = await open();
+  const { result } = await fixture.run(scripted({ steps: [{ say: "Done." }, { endWithTextId: true }] }));
+  expect(result).toMatchObject({ status: "ok", output: "Done." });
+});
+
+test.each<[string, object, string]>([
+  ["a link", { type: "resource_link", uri: "file:///b.txt", name: "b.txt" }, "[b.txt](file:///b.txt)"],
+  ["an image", { type: "image", data: "AAAA", mimeType: "image/png" }, "[image of 3 bytes (image/png)]"],
+  ["a text file", { type: "resource", resource: { uri: "file:///b.txt", text: "All of it." } }, "All of it."],
+])("an answer that is only %s is not empty", async (_, content, output) => {
+  const fixture = await open({ emptyAnswers: "after tools" });
+  const { result } = await fixture.run(doing({ update: { sessionUpdate: "agent_message_chunk", content } }));
+  expect(result).toMatchObject({ status: "ok", output });
+});
