@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { sleep } from "@hak2i/async-kit";
 import type { AdapterLogger } from "#contract";
 import { BridgeError } from "../errors.ts";
 import { type EventStore, isTerminal } from "../events/event-feed.ts";
@@ -15,6 +16,8 @@ import type { BridgeChannel } from "./bridge-protocol.ts";
 export const MAX_FOLLOWED_PER_TENANT = 2000;
 /** Maximum events per read of the store; long events make pages shorter. */
 const PAGE_SIZE = 50;
+/** Time after which the events are read again if the database did not answer. */
+const READ_AGAIN_MS = 1_000;
 
 export type RunFollower = ReturnType<typeof createRunFollower>;
 
@@ -74,7 +77,10 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
         // Created before the read, so that an event that arrives during the read is not missed.
         nextEvent = Promise.withResolvers<void>();
         const [before, epochBefore] = [position, store.epoch];
-        await channel.push(PAGE_BYTES, readPage);
+        if (!(await isRead(channel.push(PAGE_BYTES, readPage)))) {
+          await sleep(READ_AGAIN_MS, signal).catch(() => {});
+          continue;
+        }
         const hasRead = position !== before || store.epoch !== epochBefore;
         if (!signal.aborted && !isOver && !hasRead) await nextEvent.promise;
       }
@@ -134,6 +140,16 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
     },
   };
 }
+
+/** Resolves to false if the database does not answer. */
+const isRead = (pushed: Promise<void>): Promise<boolean> =>
+  pushed.then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof BridgeError && error.code === "storage_unavailable") return false;
+      throw error;
+    },
+  );
 
 const encodePush = (runId: string, eventJson: string, rest = ""): string =>
   `{"op":"agent.event","payload":{"runId":${JSON.stringify(runId)},"event":${eventJson}${rest}}}`;

@@ -27,6 +27,13 @@ export interface TaskDiff extends StartCommit {
 
 export type TaskDiffs = ReturnType<typeof createTaskDiffs>;
 
+/** What a request for a diff provides. */
+export interface DiffRequest {
+  /** Reserves memory for the answer. Called when it is the turn of the tenant. Throws BridgeError: overloaded. */
+  reserve(): Promise<void>;
+  signal: AbortSignal;
+}
+
 /**
  * Creates the access to the diffs of tasks. A diff compares the start commit of a task with the files that are in its work tree now, so it
  * also contains what later tasks have changed.
@@ -45,14 +52,18 @@ export function createTaskDiffs({
   let count = 0;
 
   /** A tenant waits for its own turn first, so that it takes at most one place among all tenants. */
-  function inTurn<T>(tenant: string, act: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  function inTurn<T>(tenant: string, { reserve, signal }: DiffRequest, act: () => Promise<T>): Promise<T> {
     const chooseLane = () => LANES.find((lane) => !lanes.isTaken(lane)) ?? (LANES[count++ % LANES.length] as string);
-    return turns.take(tenant, () => lanes.take(chooseLane(), act, signal), signal);
+    const takeLane = async () => {
+      await reserve();
+      return lanes.take(chooseLane(), act, signal);
+    };
+    return turns.take(tenant, takeLane, signal);
   }
 
   return {
     /** Returns the diff of a task. Throws BridgeError: not_found, invalid_state, not_supported, overloaded. */
-    async read(tenant: string, taskId: string, signal: AbortSignal): Promise<TaskDiff> {
+    async read(tenant: string, taskId: string, { reserve, signal }: DiffRequest): Promise<TaskDiff> {
       const task = await store.findTaskProgress(tenant, taskId);
       if (task === null) throw new BridgeError("not_found", "There is no such task.");
       if (task.startedAt === null)
@@ -65,7 +76,7 @@ export function createTaskDiffs({
         const workspace = await findWorkspace(workspaces.workspaceOf(tenant, task.agentId), start.directory);
         return workspaces.withScratch((scratch) => diffWorkTree({ ...start, workspace, scratch, runGit, signal: limited }));
       };
-      const compared = await inTurn(tenant, compare, limited).catch((error: unknown) => {
+      const compared = await inTurn(tenant, { reserve, signal: limited }, compare).catch((error: unknown) => {
         if (error instanceof BridgeError || !limited.aborted) throw error;
         throw new BridgeError("overloaded", "Too many diffs were requested at the same time. Try again later.");
       });

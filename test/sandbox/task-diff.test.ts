@@ -52,7 +52,7 @@ test.each([0, 1, 2])("a work tree that becomes a link shows no other tenant's fi
   };
   const store = { findTaskProgress: async () => task } as unknown as Parameters<typeof createTaskDiffs>[0]["store"];
   const diffs = createTaskDiffs({ store, workspaces, runGit });
-  const answer = await diffs.read("tenant", "t", new AbortController().signal).then(
+  const answer = await diffs.read("tenant", "t", { reserve: async () => {}, signal: new AbortController().signal }).then(
     (diff) => JSON.stringify(diff),
     (error: Error) => error.message,
   );
@@ -62,6 +62,11 @@ test.each([0, 1, 2])("a work tree that becomes a link shows no other tenant's fi
   // Without the change, the same calls read the work tree.
   execFileSync("/bin/sh", ["-c", "rm repo && mv old repo && echo mine > repo/mine.txt"], { cwd: workspace });
   expect(
-    (await createTaskDiffs({ store, workspaces, runGit: realRunGit }).read("tenant", "t", new AbortController().signal)).diff,
+    (
+      await createTaskDiffs({ store, workspaces, runGit: realRunGit }).read("tenant", "t", {
+        reserve: async () => {},
+        signal: new AbortController().signal,
+      })
+    ).diff,
   ).toContain("+mine");
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { BridgeError } from "../../src/errors.ts";
 import { createRunFollower, MAX_FOLLOWED_PER_TENANT } from "../../src/websocket/run-follower.ts";
 import { newFinish } from "../conformance/store.ts";
 import { openLog, startTask } from "../events/log-fixture.ts";
@@ -227,6 +228,23 @@ describe("the follower", () => {
     await store.finishTaskIfRunning(task, newFinish());
     await vi.waitFor(() => expect(pushed).toEqual(["before-1", "after-1", "after-2"]));
     controller.abort();
+  });
+
+  test("the follower continues after the database did not answer", async () => {
+    const { store, eventLog } = await openLog();
+    const task = await startTask(store);
+    await store.finishTaskIfRunning(task, newFinish());
+    let failures = 0;
+    const readTaskEvents: typeof store.readTaskEvents = async (...query) => {
+      failures += 1;
+      if (failures === 1) throw new BridgeError("storage_unavailable", "The database is away.");
+      return store.readTaskEvents(...query);
+    };
+    const follower = createRunFollower({ store: { ...store, readTaskEvents }, eventLog, logger });
+    const { channel, pushed } = openChannel();
+    follower.follow(task, { channel, after: null });
+    await vi.waitFor(() => expect(pushed).toHaveLength(2));
+    expect(logger.error).not.toHaveBeenCalled();
   });
 
   test("the follower limits the runs of a tenant and releases those of closed channels", async () => {

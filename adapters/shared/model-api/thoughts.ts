@@ -3,6 +3,8 @@ import type { Step } from "../agent-program/run-program.ts";
 
 const OPENING = "<think>";
 const CLOSING = "</think>";
+/** Blanks before a text that are kept until it is known whether it begins with thoughts. */
+const MAX_BLANKS = 1_000;
 const DISCARDED = "The text before </think> is the model's thoughts.";
 
 /**
@@ -21,41 +23,63 @@ export function omitThoughts(text: string): string {
 /** Creates a filter that converts the streamed text of one model call to steps without thoughts. */
 export function createThoughtFilter() {
   let state: "beginning" | "thoughts" | "blanks" | "text" = "beginning";
-  /** The text so far, until it is known whether it contains thoughts. */
-  let text = "";
+  /** The parts of the text so far, until it is known whether it contains thoughts. They are joined once, because text can be long. */
+  let parts: string[] = [];
+  /** The end of the previous text, because a tag can be split. */
+  let tail = "";
   let isChecked = false;
   const emit = (chunk: string): Step[] => (chunk === "" ? [] : [{ kind: "text", text: chunk }]);
+  const takeText = (): string => {
+    const text = parts.join("");
+    parts = [];
+    return text;
+  };
   /** Emits text without the blanks between thoughts and answer. */
   const emitAnswer = (chunk: string): Step[] => {
     const answer = chunk.trimStart();
     state = answer === "" ? "blanks" : "text";
     isChecked = true;
-    text = "";
     return emit(answer);
   };
+
+  /** Reads the beginning of the text, which shows whether it begins with thoughts. */
+  function readBeginning(): Step[] {
+    const text = takeText();
+    parts = [text];
+    const start = text.trimStart();
+    if (start.length < OPENING.length && OPENING.startsWith(start) && text.length < MAX_BLANKS) return [];
+    state = start.startsWith(OPENING) ? "thoughts" : "text";
+    tail = "";
+    return readMore(text, text);
+  }
+
+  /** `unsent` is the part of the text that was not emitted. */
+  function readMore(delta: string, unsent: string): Step[] {
+    const searched = tail + delta;
+    tail = searched.slice(-CLOSING.length);
+    const isFound = searched.includes(CLOSING);
+    if (state === "thoughts") {
+      parts = [];
+      return isFound ? emitAnswer(searched.slice(searched.indexOf(CLOSING) + CLOSING.length)) : [];
+    }
+    if (!isFound) return emit(unsent);
+    isChecked = true;
+    const text = takeText();
+    const answer = omitThoughts(text);
+    if (answer === text) return emit(unsent);
+    return unsent === text ? emitAnswer(answer) : [{ kind: "discarded", reason: DISCARDED }, ...emitAnswer(answer)];
+  }
 
   return {
     /** Reads the next text. */
     read(delta: string): Step[] {
       if (state === "blanks") return emitAnswer(delta);
       if (isChecked) return emit(delta);
-      // A tag can be split, so the end of the previous text is searched again.
-      const tail = text.slice(-CLOSING.length) + delta;
-      text = state === "thoughts" ? tail : text + delta;
-      if (state === "beginning") {
-        const start = text.trimStart();
-        if (start.length < OPENING.length && OPENING.startsWith(start)) return [];
-        state = start.startsWith(OPENING) ? "thoughts" : "text";
-        if (state === "text" && !text.includes(CLOSING)) return emit(text);
-      }
-      if (!(state === "thoughts" ? text : tail).includes(CLOSING)) return state === "thoughts" ? [] : emit(delta);
-      if (state === "thoughts") return emitAnswer(text.slice(text.indexOf(CLOSING) + CLOSING.length));
-      isChecked = true;
-      const answer = omitThoughts(text);
-      return answer === text ? emit(delta) : [{ kind: "discarded", reason: DISCARDED }, ...emitAnswer(answer)];
+      parts.push(delta);
+      return state === "beginning" ? readBeginning() : readMore(delta, delta);
     },
     /** Returns the text that waited for more. */
-    finish: (): Step[] => (state === "beginning" ? emit(text) : []),
+    finish: (): Step[] => (state === "beginning" ? emit(takeText()) : []),
   };
 }
 

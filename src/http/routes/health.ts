@@ -37,13 +37,13 @@ export const healthRoutes: FastifyPluginAsyncZodOpenApi<HealthRouteOptions> = as
       security: [],
       response: { 200: describeOkResponse("Bridge is up.") },
     };
-    app.get(url, { config: { public: true }, schema }, async () => ({ status: "ok" as const }));
+    app.get(url, { config: { public: true, isProbe: true }, schema }, async () => ({ status: "ok" as const }));
   }
 
   app.get(
     "/readyz",
     {
-      config: { public: true },
+      config: { public: true, isProbe: true },
       schema: {
         operationId: "checkReadiness",
         tags: ["operations"],

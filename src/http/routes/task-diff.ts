@@ -7,6 +7,9 @@ import { extensibleEnum } from "../wire/extensible-enum.ts";
 import { forwardingCodes, problemResponses } from "../wire/problem.ts";
 import { noQuery, taskParams } from "../wire/request-schemas.ts";
 
+/** How many times its size a diff occupies while its answer is built: its bytes, its text, base64, and the JSON of both. */
+const DIFF_COPIES = 6;
+
 const diffSchema = z
   .strictObject({
     commit: z.string().describe("The commit that was checked out when the task started."),
@@ -71,10 +74,11 @@ export const taskDiffRoutes: FastifyPluginAsyncZodOpenApi<{
         },
       },
     },
-    async ({ principal, params }, reply) => {
+    async (request, reply) => {
       const gone = new AbortController();
       reply.raw.once("close", () => gone.abort());
-      return taskDiffs.read(principal.tenant, params.taskId, gone.signal);
+      const reserve = () => request.reserve(reply, DIFF_COPIES * DIFF_LIMITS.bytes);
+      return taskDiffs.read(request.principal.tenant, request.params.taskId, { reserve, signal: gone.signal });
     },
   );
 };

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { BridgeError } from "../../errors.ts";
 import type { TaskReader } from "../../queries/task-reader.ts";
 import type { createDescribedDispatchSchema } from "../../requests/dispatch-schema.ts";
+import { MAX_BYTES_PER_TENANT } from "../wire/client-memory.ts";
 import { problemResponses } from "../wire/problem.ts";
 import { noQuery, taskParams } from "../wire/request-schemas.ts";
 import { MASK, maskSecrets } from "./mask-secrets.ts";
@@ -57,8 +58,9 @@ export const taskRequestRoutes: FastifyPluginAsyncZodOpenApi<TaskRequestRouteOpt
     async (request, reply) => {
       const { tenant } = request.principal;
       const { taskId: id } = request.params;
-      // The stored text of the request and its values are in memory at the same time, and with them the result.
-      await request.reserve(reply, 2 * request.routeOptions.bodyLimit + (await tasks.resultBytes(tenant, id)));
+      // The stored text of the request and its values are in memory at the same time, and with them the result. A larger body is rare.
+      const bodyBytes = Math.min(2 * request.routeOptions.bodyLimit, MAX_BYTES_PER_TENANT / 4);
+      await request.reserve(reply, bodyBytes + (await tasks.resultBytes(tenant, id)));
       const task = await tasks.findRequest(tenant, id);
       if (task === null) throw new BridgeError("not_found", "There is no such task.");
       const { taskId, provider, agentId } = task;

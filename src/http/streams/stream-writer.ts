@@ -54,7 +54,7 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservati
   /** Waits until the memory for a page is available, or the client has disconnected. */
   async function reserve(bytes: number): Promise<void> {
     try {
-      await reservation.reserve(bytes, Number.POSITIVE_INFINITY);
+      await reservation.reserve(bytes - pageBytes, Number.POSITIVE_INFINITY);
       pageBytes = bytes;
     } catch {
       // The client has disconnected, which released the reservation.

@@ -73,9 +73,15 @@ export function createReaderPool({ connect, onFault, suspiciousMs = SUSPICIOUS_M
     if (isClosed) throw stopping();
     const connection = await connectOrFail();
     open.add(connection);
-    if (isClosed) connection.close();
-    else await connection.query(readerSettings);
-    return connection;
+    try {
+      if (isClosed) connection.close();
+      else await connection.query(readerSettings);
+      return connection;
+    } catch (error) {
+      open.delete(connection);
+      connection.close();
+      throw error;
+    }
   }
 
   async function connectOrFail(): Promise<Connection> {
@@ -100,6 +106,8 @@ export function createReaderPool({ connect, onFault, suspiciousMs = SUSPICIOUS_M
       // `failReads` has reported it to the reads.
     } finally {
       isTesting = false;
+      // A server that starts rejects connections for some time.
+      if (!isAnswering) testLater();
     }
   }
 
@@ -108,8 +116,12 @@ export function createReaderPool({ connect, onFault, suspiciousMs = SUSPICIOUS_M
     isAnswering = false;
     for (const place of waiting.splice(0)) place.reject(error);
     for (const connection of open) connection.close();
+    testLater();
+  }
+
+  function testLater(): void {
     clearTimeout(nextTest);
-    nextTest = setTimeout(() => void testDatabase(), TEST_AGAIN_MS).unref();
+    if (!isClosed) nextTest = setTimeout(() => void testDatabase(), TEST_AGAIN_MS).unref();
   }
 
   function release(connection: Connection): void {

@@ -65,6 +65,8 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
   }
 
   function setPaused(isPaused: boolean): void {
+    // A connection that is closing stays as it is, so that the rest of a message is not buffered.
+    if (isClosing) return;
     if (isPaused) {
       socket.pause();
       heartbeat.notePause();
