@@ -92,7 +92,7 @@ export async function diffWorkTree({ workspace, directory, commit, scratch, runG
   if (obstacle !== "")
     throw new BridgeError(
       "invalid_state",
-      `${obstacle.replace(/^\.\//, "")} in the work tree is not a regular file, so git would wait for it. Remove it.`,
+      `${obstacle.replace(/^\.\//, "")} in the work tree is neither a regular file nor a directory, so git could wait for it or read outside of the work tree. Remove it.`,
     );
   const read = await git(["read-tree", commit]);
   if (read.aborted) throw createTimeout(limits.ms);

@@ -195,7 +195,10 @@ describe("the reason is reported when there is no diff:", () => {
     const taskId = `pipe-${name.replaceAll(/[^a-z]+/gi, "-")}`;
     await createRepository(workspaceOf(taskId), { a: "1\n" });
     await run(taskId, script);
-    await expectReason(taskId, `${name} in the work tree is not a regular file, so git would wait for it.`);
+    await expectReason(
+      taskId,
+      `${name} in the work tree is neither a regular file nor a directory, so git could wait for it or read outside of the work tree.`,
+    );
   });
 
   test("a host without git", async () => {
