@@ -1,5 +1,6 @@
 import { BridgeError } from "../../errors.ts";
-import { type Connection, classifyFault, DatabaseUnavailableError, type Row, type Statement, type Value } from "./connection.ts";
+import { type Connection, classifyFault, type Row, type Statement, type Value } from "./connection.ts";
+import { createDatabaseProbe } from "./database-probe.ts";
 import { planAsWritten } from "./plan-as-written.ts";
 
 /** Connections of a node that only read. */
@@ -7,9 +8,6 @@ const READING_CONNECTIONS = 4;
 
 /** A read that takes this long may have lost its connection without notice, as after the loss of power of the server's machine. */
 const SUSPICIOUS_MS = 5_000;
-/** Time between two tests whether the database answers again. */
-const TEST_AGAIN_MS = 1_000;
-
 /** A plan that was made for small tables must not stay in use while they grow, so each call is planned anew. */
 export const readerSettings: string = `${planAsWritten}; SET plan_cache_mode = force_custom_plan`;
 
@@ -44,9 +42,7 @@ export function createReaderPool({ connect, onFault, suspiciousMs = SUSPICIOUS_M
   const open = new Set<Connection>();
   const idle: Connection[] = [];
   const waiting: PromiseWithResolvers<void>[] = [];
-  let isAnswering = true;
-  let isTesting = false;
-  let nextTest: NodeJS.Timeout | undefined;
+  const probe = createDatabaseProbe({ connect, onSilent: failReads });
   let used = 0;
   let isClosed = false;
 
@@ -71,7 +67,7 @@ export function createReaderPool({ connect, onFault, suspiciousMs = SUSPICIOUS_M
       open.delete(connection);
     }
     if (isClosed) throw stopping();
-    const connection = await connectOrFail();
+    const connection = await probe.open();
     open.add(connection);
     try {
       if (isClosed) connection.close();
@@ -84,44 +80,10 @@ export function createReaderPool({ connect, onFault, suspiciousMs = SUSPICIOUS_M
     }
   }
 
-  async function connectOrFail(): Promise<Connection> {
-    try {
-      const connection = await connect();
-      isAnswering = true;
-      return connection;
-    } catch (error) {
-      // A server that rejects the connection answers, so reads on other connections continue.
-      if (error instanceof DatabaseUnavailableError) failReads(error);
-      throw error;
-    }
-  }
-
-  /** Tests with another connection whether the database answers, and fails all reads if it does not. */
-  async function testDatabase(): Promise<void> {
-    if (isTesting || isClosed) return;
-    isTesting = true;
-    try {
-      (await connectOrFail()).close();
-    } catch {
-      // `failReads` has reported it to the reads.
-    } finally {
-      isTesting = false;
-      // A server that starts rejects connections for some time.
-      if (!isAnswering) testLater();
-    }
-  }
-
   /** Fails the reads that wait, and those whose connections have lost the server without notice. */
   function failReads(error: unknown): void {
-    isAnswering = false;
     for (const place of waiting.splice(0)) place.reject(error);
     for (const connection of open) connection.close();
-    testLater();
-  }
-
-  function testLater(): void {
-    clearTimeout(nextTest);
-    if (!isClosed) nextTest = setTimeout(() => void testDatabase(), TEST_AGAIN_MS).unref();
   }
 
   function release(connection: Connection): void {
@@ -141,7 +103,7 @@ export function createReaderPool({ connect, onFault, suspiciousMs = SUSPICIOUS_M
     // No stored text contains U+0000, which PostgreSQL rejects in parameters.
     if (values.some((value) => typeof value === "string" && value.includes("\0"))) return [];
     let connection: Connection | null = null;
-    const suspicion = setTimeout(() => void testDatabase(), suspiciousMs);
+    const suspicion = setTimeout(() => void probe.test(), suspiciousMs);
     try {
       connection = await acquire();
       return (await connection.query(statement, values)).rows;
@@ -158,13 +120,13 @@ export function createReaderPool({ connect, onFault, suspiciousMs = SUSPICIOUS_M
 
   return {
     get isAnswering() {
-      return isAnswering;
+      return probe.isAnswering;
     },
     all,
     get: async (statement, ...values) => (await all(statement, ...values))[0],
     close() {
       isClosed = true;
-      clearTimeout(nextTest);
+      probe.close();
       for (const connection of open) connection.close();
     },
   };

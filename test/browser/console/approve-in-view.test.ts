@@ -78,6 +78,12 @@ const SCROLL_THROUGH = `(async () => {
   return { hidden, approvable: approvable.size };
 })()`;
 
+/** Resolves when the page has painted the scrolled content, and its buttons have changed. */
+const SCROLL_TO_END = `new Promise((resolve) => {
+  scrollTo(0, document.documentElement.scrollHeight);
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)));
+})`;
+
 test("an Approve button is in view only with the first and the last line of its input", async () => {
   const { page } = await open("approvals");
   await page.getByRole("heading", { name: `${inputs.length} waiting` }).waitFor();
@@ -94,11 +100,15 @@ test("every input can be approved in a small window, after its button has shown 
   await page.setViewportSize({ width: 320, height: 400 });
   await page.getByRole("heading", { name: `${inputs.length} waiting` }).waitFor();
   for (let number = 0; number < inputs.length; number += 1) {
-    await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+    await page.evaluate(SCROLL_TO_END);
     const card = page.locator(".approval").filter({ hasText: `asked-${number}` });
     const button = card.locator("button.primary");
-    if ((await button.textContent()) === "Show the input") await button.click();
-    await card.getByRole("button", { name: "Approve" }).waitFor();
+    const showInput = async () => {
+      const text = await button.textContent();
+      if (text === "Show the input") await button.click();
+      return text;
+    };
+    await expect.poll(showInput).toContain("Approve");
   }
   expect(await findAccessibilityViolations(page)).toEqual([]);
 });
