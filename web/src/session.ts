@@ -44,11 +44,10 @@ export function createSession(onChange: () => void) {
   let state: SessionState = { kind: "signed-out", reason: null };
   let close: () => void = () => {};
   let attempt = 0;
-
-  function change(next: SessionState): void {
+  const change = (next: SessionState): void => {
     state = next;
     onChange();
-  }
+  };
 
   /** Closes what the current state uses. Returns the number of the next attempt to sign in. */
   function leave(): number {
@@ -72,9 +71,9 @@ export function createSession(onChange: () => void) {
     change({ kind: "checking" });
     /** Returns whether Bridge still accepts the token. During an upgrade, a single node can reject a token that the others accept. */
     const confirmToken = async (): Promise<boolean> => {
-      const isRevoked = await isRejected(token);
-      if (isRevoked && attempt === current) end(rejection);
-      return !isRevoked;
+      if (!(await isRejected(token))) return true;
+      if (attempt === current) end(rejection);
+      return false;
     };
     const api = createApi(token, () => void confirmToken());
     while (attempt === current) {
@@ -92,15 +91,15 @@ export function createSession(onChange: () => void) {
   }
 
   function start(part: Pick<ConsoleContext, "identity" | "api" | "token">, confirmToken: () => Promise<boolean>): void {
-    const followed = follow(part, confirmToken);
-    close = followed.close;
-    change({ kind: "signed-in", context: { ...part, ...followed.parts } });
+    const { parts, close: stop } = follow(part, confirmToken);
+    close = stop;
+    change({ kind: "signed-in", context: { ...part, ...parts } });
   }
 
   /** Signs in with a token that stays in this tab. */
-  function keep(token: string, { isNew }: { isNew: boolean }): void {
+  function keep(token: string, options = { isNew: false }): void {
     sessionStorage.setItem(STORED_TOKEN, token);
-    void open(token, { isNew });
+    void open(token, options);
   }
 
   /** Signs in by a link. Asks first if the link would replace the token of someone else, because others can send links, too. */
@@ -113,17 +112,17 @@ export function createSession(onChange: () => void) {
       const discard = (): void => closeSession(createApi(token, () => {}));
       const [offered, present] = await Promise.all([identify(token), stored === null ? null : identify(stored)]);
       if (attempt !== current) return discard();
-      if (offered === null || present === null || isSame(offered, present)) return keep(token, { isNew: false });
+      if (offered === null || present === null || isSame(offered, present)) return keep(token);
       close = discard;
       const accept = (): void => {
         close = () => {};
-        keep(token, { isNew: false });
+        keep(token);
       };
       change({ kind: "confirming", present, offered, accept, decline: resume });
     } catch (error) {
       if (attempt !== current) return;
-      if (stored === null) change({ kind: "signed-out", reason: describe(error) });
-      else resume();
+      if (stored !== null) return resume();
+      change({ kind: "signed-out", reason: describe(error) });
     }
   }
 

@@ -26,7 +26,7 @@ export const exceptions: readonly Exception[] = [
     runtime: "codex",
     connection: "acp",
     scenario: "MCP server that does not start",
-    reason: "codex-acp does not pass on which MCP servers of the configuration failed. The task runs without them. `cli` names them.",
+    reason: "codex-acp does not report which configured MCP servers failed. The task runs without them. `cli` names them.",
   },
   {
     runtime: "gemini",
