@@ -331,6 +331,7 @@ const table: Record<string, Row> = {
   BRIDGE_VERCEL_AI_API_KEY: anyText("vercel-ai", "apiKey"),
   BRIDGE_VERCEL_AI_MODEL: anyText("vercel-ai", "model"),
   BRIDGE_VERCEL_AI_STRUCTURED_OUTPUT: { good: [["true", ofAdapter("vercel-ai", "structuredOutput"), true]], bad: ["yes"] },
+  BRIDGE_VERCEL_AI_TOOL_IMAGES: { good: [["true", ofAdapter("vercel-ai", "toolImages"), true]], bad: ["yes"] },
   BRIDGE_MODEL_PRICES: {
     good: [
       ['{"m":{"input":3,"output":15,"cacheRead":0.3}}', ofAdapter("vercel-ai", "prices"), { m: { input: 3, output: 15, cacheRead: 0.3 } }],

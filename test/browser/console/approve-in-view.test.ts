@@ -81,7 +81,7 @@ const SCROLL_THROUGH = `(async () => {
 /** Resolves when the page has painted the scrolled content, and its buttons have changed. */
 const SCROLL_TO_END = `new Promise((resolve) => {
   scrollTo(0, document.documentElement.scrollHeight);
-  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)));
+  requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(resolve)));
 })`;
 
 test("an Approve button is in view only with the first and the last line of its input", async () => {
