@@ -56,13 +56,35 @@ export function findLostValue(bytes: Buffer): LostValue | null {
       default: {
         const end = findEndOfNumber(bytes, index);
         if (end === index) break;
-        const literal = bytes.toString("latin1", index, end);
-        if (!isExactNumber(literal)) return lost(open, describeNumber(literal));
+        if (!isShortInteger(bytes, index, end)) {
+          const literal = bytes.toString("latin1", index, end);
+          if (!isExactNumber(literal)) return lost(open, describeNumber(literal));
+        }
         index = end - 1;
       }
     }
   }
   return null;
+}
+
+/** Significant digits that a double always keeps. */
+const KEPT_DIGITS = 15;
+/** Integers with fewer characters are within the range of a double. */
+const MAX_FINITE_CHARACTERS = 300;
+
+/** Whether a number is an integer that a double holds by the number of its significant digits, which needs no conversion. */
+function isShortInteger(bytes: Buffer, start: number, end: number): boolean {
+  if (end - start > MAX_FINITE_CHARACTERS) return false;
+  let first = 0;
+  let last = 0;
+  for (let index = bytes[start] === 0x2d ? start + 1 : start; index < end; index += 1) {
+    const byte = bytes[index] as number;
+    if (byte < 0x30 || byte > 0x39) return false;
+    if (byte === 0x30) continue;
+    if (first === 0) first = index;
+    last = index;
+  }
+  return last - first < KEPT_DIGITS;
 }
 
 /** Returns `start` if no number begins there. */
