@@ -13,10 +13,10 @@ import {
   type SkippedBridge,
   shareEvenly,
 } from "bridge-council";
-import type { TaskErrorCode } from "#contract";
 import { failure } from "../shared/process/failure.ts";
 import type { CouncilKind, CouncilResult, CouncilTask } from "./council-kind.ts";
 import { buildPanelOptions, chooseModels, createTooManyRunsFailure, findSkipReason, listSettingsNotes } from "./panel-council.ts";
+import { createUnansweredFailure } from "./unanswered-failure.ts";
 
 /** The runtimes of a council whose input names none. */
 const DEFAULT_RUNTIMES = ["claude", "gemini", "codex", "opencode"];
@@ -111,22 +111,9 @@ function chooseMembers(task: CouncilTask): { members: Member[]; skippedRuntimes:
 }
 
 function toResult(report: CouncilReport, scope: string): CouncilResult {
-  const outputs = { ...report };
-  const output = renderCouncil(report, { scope });
-  if (report.status === "COMPLETED") return { status: "ok", output, outputs, connection: "native-dispatch" };
-  return {
-    ...failure(
-      errorCodeOf(report),
-      `${report.abort_reason} ${report.skip_reasons.map(({ bridge, reason }) => `${bridge}: ${reason}.`).join(" ")}`.trim(),
-    ),
-    output,
-    outputs,
-    connection: "native-dispatch",
-  };
-}
-
-/** Returns output_invalid if a runtime answered but none of its answers was valid; otherwise adapter_offline. */
-function errorCodeOf({ bridge_reports, skip_reasons }: CouncilReport): TaskErrorCode {
-  if (bridge_reports.some(({ status }) => status === "ABORTED")) return "cancelled";
-  return skip_reasons.some(({ reason }) => reason.startsWith("output_invalid")) ? "output_invalid" : "adapter_offline";
+  const rendered = { output: renderCouncil(report, { scope }), outputs: { ...report }, connection: "native-dispatch" } as const;
+  if (report.status === "COMPLETED") return { status: "ok", ...rendered };
+  const summary = report.abort_reason ?? "The council was stopped.";
+  const isStopped = report.bridge_reports.some(({ status }) => status === "ABORTED");
+  return { ...(isStopped ? failure("cancelled", summary) : createUnansweredFailure(summary, report.skip_reasons)), ...rendered };
 }

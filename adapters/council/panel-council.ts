@@ -1,6 +1,7 @@
-import { countPlannedRuns, type ModelsReport, recordBridge, renderReport, SETTINGS_FILE } from "bridge-council";
+import { countPlannedRuns, describeNoAnswer, type ModelsReport, recordBridge, renderReport, SETTINGS_FILE } from "bridge-council";
 import { failure } from "../shared/process/failure.ts";
 import type { CouncilKind, CouncilResult, CouncilTask } from "./council-kind.ts";
+import { createUnansweredFailure } from "./unanswered-failure.ts";
 
 /** A panel: a council whose roles all run on one runtime. */
 export const createPanelCouncil = (runtime: string): CouncilKind => ({
@@ -35,12 +36,16 @@ async function runPanel(runtime: string, task: CouncilTask): Promise<CouncilResu
   return toResult({ ...report, notes: [...report.notes, ...listSettingsNotes(task)] }, input.scope);
 }
 
-/** Returns the result of a panel. Any report is a success, even if it states that the runtime was skipped; only a canceled panel fails. */
 function toResult(report: ModelsReport, scope: string): CouncilResult {
-  const outputs = { ...report };
-  if (report.status === "ABORTED") return { ...failure("cancelled", "The council was stopped."), outputs, connection: "native-dispatch" };
-  const output = renderReport(report, { scope, timestamp: new Date().toISOString() });
-  return { status: "ok", output, outputs, connection: "native-dispatch" };
+  const { bridge, status } = report;
+  const rendered = {
+    output: renderReport(report, { scope, timestamp: new Date().toISOString() }),
+    outputs: { ...report },
+    connection: "native-dispatch",
+  } as const;
+  if (status === "COMPLETED") return { status: "ok", ...rendered };
+  if (status === "ABORTED") return { ...failure("cancelled", "The council was stopped."), ...rendered };
+  return { ...createUnansweredFailure("No role of the council answered.", [{ bridge, reason: describeNoAnswer(report) }]), ...rendered };
 }
 
 /** Creates the failure of a council that needs more questions than the operator allows. */

@@ -19,14 +19,32 @@ export interface Finding {
 /** What the page shows of a council. */
 export interface Council {
   verdict: string | null;
+  /** `COMPLETED`, or how a council without any answer ended; null while it runs. */
+  status: string | null;
   /** Not every requested runtime completed. */
   isPartial: boolean;
   /** Runtimes that did not take part, and why. */
   skipped: { bridge: string; reason: string }[];
   findings: Finding[];
   rounds: number[];
-  /** The roles with the child task of each round. */
-  roles: { name: string; tasks: Map<number, ListedTask> }[];
+  /** The roles with their turn of each round. */
+  roles: { name: string; turns: Map<number, Turn> }[];
+}
+
+/** One role in one round. */
+export interface Turn {
+  /** The child task that asked the role; absent if no question was sent. */
+  task: ListedTask | undefined;
+  /** Whether the role answered, once for each model, and otherwise why not; empty before the report. */
+  answers: { answered: boolean; reason: string }[];
+}
+
+/** A turn with what identifies it. `provider` is null for the debate of a council about the findings of all runtimes. */
+interface NamedTurn extends Turn {
+  provider: string | null;
+  role: string;
+  domain: string;
+  round: number;
 }
 
 type Item = Record<string, unknown>;
@@ -44,26 +62,55 @@ const LISTS = [
 
 /** Reads the report and the child tasks of a council; null if the task is none. */
 export function readCouncil(task: Task, children: readonly ListedTask[]): Council | null {
-  const asked = children.flatMap((child) => {
-    const { role, domain, round } = toItem(toItem(child.metadata)["council"]);
-    if (typeof role !== "string" || typeof round !== "number") return [];
-    const name = [child.provider, role, domain].filter((part) => typeof part === "string" && part !== "" && part !== role).join(" · ");
-    return [{ name: `${role} (${name})`, round, child }];
-  });
   const report = toItem(task.result?.outputs);
+  const asked = children.flatMap(readChild);
   if (asked.length === 0 && !("verdict" in report && "roles" in report)) return null;
-  const names = [...new Set(asked.map(({ name }) => name))];
+  const reported = readRecords(report, asked);
+  // A task can have completed although a role received no answer that could be read, so only the report states who answered.
+  const turns = reported.length > 0 ? reported : asked;
   return {
     verdict: toText(report["verdict"]),
+    status: toText(report["status"]),
     isPartial: report["partial_coverage"] === true,
     skipped: toItems(report["skip_reasons"]).map(({ bridge, reason }) => ({ bridge: String(bridge), reason: String(reason) })),
     findings: LISTS.flatMap((list) => toItems(report[list]).map((item) => readFinding(item, list))),
-    rounds: [...new Set(asked.map(({ round }) => round))].toSorted((one, other) => one - other),
-    roles: names.map((name) => ({
-      name,
-      tasks: new Map(asked.filter((entry) => entry.name === name).map(({ round, child }) => [round, child])),
-    })),
+    rounds: [...new Set(turns.map(({ round }) => round))].toSorted((one, other) => one - other),
+    roles: groupByRole(turns),
   };
+}
+
+function readChild(task: ListedTask): NamedTurn[] {
+  const { role, domain, round } = toItem(toItem(task.metadata)["council"]);
+  if (typeof role !== "string" || typeof round !== "number") return [];
+  return [{ provider: task.provider, role, domain: toText(domain) ?? "", round, task, answers: [] }];
+}
+
+/** Reads the roles of a report: those of one runtime, or those of each runtime and of their common debate. */
+function readRecords(report: Item, asked: readonly NamedTurn[]): NamedTurn[] {
+  const read = (records: unknown, provider: string | null): NamedTurn[] =>
+    toItems(records).flatMap(({ role, domain, round, answered, reason }) => {
+      if (typeof role !== "string" || typeof round !== "number") return [];
+      const isSame = (one: NamedTurn): boolean => one.role === role && one.round === round && one.domain === domain;
+      // The debate asks its roles last.
+      const child = provider === null ? asked.findLast(isSame) : asked.find((one) => one.provider === provider && isSame(one));
+      const answers = [{ answered: answered === true, reason: toText(reason) ?? "" }];
+      return [{ provider, role, domain: toText(domain) ?? "", round, task: child?.task, answers }];
+    });
+  const ofRuntimes = toItems(report["bridge_reports"]).flatMap(({ bridge, roles }) => read(roles, toText(bridge)));
+  return [...ofRuntimes, ...read(report["roles"], toText(report["bridge"]))];
+}
+
+function groupByRole(turns: readonly NamedTurn[]): Council["roles"] {
+  const roles = new Map<string, Map<number, Turn>>();
+  for (const { provider, role, domain, round, task, answers } of turns) {
+    const parts = [provider ?? "all runtimes", domain].filter((part) => part !== "" && part !== role);
+    const name = `${role} (${parts.join(" · ")})`;
+    const ofRole = roles.get(name) ?? new Map<number, Turn>();
+    // Each model of a runtime has its own answer.
+    ofRole.set(round, { task, answers: [...(ofRole.get(round)?.answers ?? []), ...answers] });
+    roles.set(name, ofRole);
+  }
+  return [...roles].map(([name, ofRole]) => ({ name, turns: ofRole }));
 }
 
 function readFinding(item: Item, list: string): Finding {

@@ -15,7 +15,7 @@ export type { CouncilReport, SkippedBridge } from "./reports/council-report.ts";
 export { recordBridge } from "./reports/record-bridge.ts";
 export { renderCouncil } from "./reports/render-council.ts";
 export { renderReport } from "./reports/render-report.ts";
-export type { BridgeReport } from "./reports/report.ts";
+export { type BridgeReport, describeNoAnswer } from "./reports/report.ts";
 export { crossRounds } from "./run-cross-debate.ts";
 export { chooseDomains, type Member, runDeepCouncil } from "./run-deep-council.ts";
 export { type ModelsReport, runModels } from "./run-models.ts";

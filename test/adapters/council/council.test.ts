@@ -128,11 +128,14 @@ describe("the panel of one runtime over HTTP", () => {
     expect(report.roles.filter(({ answered }) => !answered)).toHaveLength(3);
   });
 
-  test("reports a runtime that is not loaded without a failure", async () => {
+  test("fails if its runtime is not loaded, and reports it", async () => {
     const { dispatch, ended, eventLog } = await openCouncil({});
     await dispatch({ provider: undefined });
-    expect(await ended("completed")).toMatchObject({
-      status: "ok",
+    expect(await ended("failed")).toMatchObject({
+      status: "error",
+      errorCode: "adapter_offline",
+      error: expect.stringMatching(/^No role of the council answered\. codex: adapter_offline: not loaded; add it to BRIDGE_ADAPTERS\.$/),
+      output: expect.stringContaining("# codex: SKIPPED"),
       outputs: {
         bridge: "codex",
         status: "SKIPPED",
@@ -172,7 +175,10 @@ describe("the panel of one runtime over HTTP", () => {
     writeFileSync(path.join(workspace, ".bridge-settings.json"), JSON.stringify({ bridges: { command: { enabled: false } } }));
     await dispatch();
     const skip_reason = "disabled by the settings of the workspace";
-    expect(await ended("completed")).toMatchObject({ outputs: { status: "SKIPPED", skip_reason, agents_spawned: 0 } });
+    expect(await ended("failed")).toMatchObject({
+      errorCode: "adapter_offline",
+      outputs: { status: "SKIPPED", skip_reason, agents_spawned: 0 },
+    });
     expect(asked()).toEqual([]);
   });
 
@@ -182,7 +188,7 @@ describe("the panel of one runtime over HTTP", () => {
     const settings = { bridges: { command: { enabled: false } }, reasoning_level: "low", updated: "2020-01-01T00:00:00Z", ttl_hours: 24 };
     writeFileSync(path.join(workspace, ".bridge-settings.json"), JSON.stringify(settings));
     await dispatch();
-    expect(await ended("completed")).toMatchObject({
+    expect(await ended("failed")).toMatchObject({
       outputs: {
         status: "SKIPPED",
         notes: [

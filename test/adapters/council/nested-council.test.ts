@@ -9,7 +9,7 @@ const itself = "this provider is a council or a responder, not a runtime";
 test("a panel on another council asks no questions and reports the reason", async () => {
   const { dispatch, ended, asked } = await openCouncil({});
   await dispatch({ provider: "deep-council" });
-  expect((await ended("completed")).outputs as BridgeReport).toMatchObject({ status: "SKIPPED", skip_reason: itself, roles: [] });
+  expect((await ended("failed")).outputs as BridgeReport).toMatchObject({ status: "SKIPPED", skip_reason: itself, roles: [] });
   expect(asked()).toEqual([]);
 });
 

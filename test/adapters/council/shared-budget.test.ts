@@ -47,7 +47,7 @@ test("extra questions of one runtime do not use up the share of another or of th
   const lost = (roles: readonly { answered: boolean; reason: string | null }[] = []) => roles.filter(({ answered }) => !answered);
   expect(lost(report.bridge_reports.find(({ bridge }) => bridge === "modest")?.roles)).toEqual([]);
   expect(report.roles.length).toBeGreaterThan(0);
-  expect(lost(report.roles).filter(({ reason }) => reason === "no further run is allowed")).toEqual([]);
+  expect(lost(report.roles).filter(({ reason }) => reason?.includes("no further run is allowed"))).toEqual([]);
 });
 
 test("a share is the plan plus an even part of the rest, and released questions are available to all", () => {

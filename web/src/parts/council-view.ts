@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from "lit";
-import type { Council, Finding } from "../council.ts";
+import type { Council, Finding, Turn } from "../council.ts";
 import { showHidden } from "../format.ts";
 import { taskLink } from "../router.ts";
 import { findActivity } from "../task-state.ts";
@@ -13,11 +13,19 @@ const verdictSigns: Readonly<Record<string, readonly [kind: string, sign: string
   FAIL: ["failed", "✕"],
 };
 
+const statusSigns: Readonly<Record<string, readonly [kind: string, sign: string]>> = {
+  SKIPPED: ["failed", "✕"],
+  HALTED: ["approval", "!"],
+  ABORTED: ["failed", "✕"],
+};
+
 /** Shows a council: its verdict, which role answered in which round, and its findings. */
-export function councilView({ verdict, isPartial, skipped, findings, rounds, roles }: Council, now: number): TemplateResult {
+export function councilView({ verdict, status, isPartial, skipped, findings, rounds, roles }: Council, now: number): TemplateResult {
   const [kind, sign] = verdictSigns[verdict ?? ""] ?? ["", "·"];
+  const [statusKind, statusSign] = statusSigns[status ?? ""] ?? ["", "·"];
   return html`<section aria-labelledby="council">
-    <h2 id="council">Council ${verdict === null ? nothing : badge(kind, sign, verdict)}</h2>
+    <h2 id="council">Council ${verdict === null ? nothing : badge(kind, sign, verdict)}
+      ${status === null || status === "COMPLETED" ? nothing : badge(statusKind, statusSign, status)}</h2>
     ${isPartial ? html`<p class="note warning">Not every requested runtime completed, so the coverage is partial.</p>` : nothing}
     ${skipped.map(({ bridge, reason }) => html`<p class="note info"><strong>${bridge}</strong> did not take part: ${showHidden(reason)}</p>`)}
     ${
@@ -30,12 +38,9 @@ export function councilView({ verdict, isPartial, skipped, findings, rounds, rol
               </thead>
               <tbody>
                 ${roles.map(
-                  ({ name, tasks }) => html`<tr>
-                    <th scope="row">${name}</th>
-                    ${rounds.map((round) => {
-                      const task = tasks.get(round);
-                      return html`<td>${task === undefined ? nothing : html`<a href=${taskLink(task.taskId)}>${activityBadge(findActivity(task, now))}</a>`}</td>`;
-                    })}
+                  ({ name, turns }) => html`<tr>
+                    <th scope="row">${showHidden(name)}</th>
+                    ${rounds.map((round) => html`<td>${renderTurn(turns.get(round), now)}</td>`)}
                   </tr>`,
                 )}
               </tbody>
@@ -44,6 +49,21 @@ export function councilView({ verdict, isPartial, skipped, findings, rounds, rol
     }
     ${findings.length === 0 ? nothing : html`<h3>Findings</h3><ul class="rows findings">${findings.map(renderFinding)}</ul>`}
   </section>`;
+}
+
+function renderTurn(turn: Turn | undefined, now: number): TemplateResult | typeof nothing {
+  if (turn === undefined) return nothing;
+  const { task, answers } = turn;
+  const state = answers.length > 0 ? answerBadge(answers) : task === undefined ? nothing : activityBadge(findActivity(task, now));
+  const reasons = answers.filter(({ answered }) => !answered).map(({ reason }) => reason);
+  return html`${task === undefined ? state : html`<a href=${taskLink(task.taskId)}>${state}</a>`}
+    ${reasons.map((reason) => html`<p class="detail">${showHidden(reason)}</p>`)}`;
+}
+
+function answerBadge(answers: Turn["answers"]): TemplateResult {
+  const count = answers.filter(({ answered }) => answered).length;
+  if (count === answers.length) return badge("completed", "✓", "answered");
+  return count === 0 ? badge("failed", "✕", "no answer") : badge("approval", "!", `${count} of ${answers.length} answered`);
 }
 
 function renderFinding({ severity, status, title, description, evidence, action, raisedBy, note }: Finding): TemplateResult {

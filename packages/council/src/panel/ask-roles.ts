@@ -123,8 +123,8 @@ export function createRoles(options: RolesOptions, callSeconds: number): Roles {
       // A role that does not answer must leave time for the roles asked after it.
       const share = isLastPhase ? 1 : 0.5;
       const timeoutSeconds = Math.floor(Math.min(callSeconds, options.secondsLeft() * share));
-      if (timeoutSeconds < 1) return { refused: "no time left" };
-      if (!spending.take()) return { refused: "no further run is allowed" };
+      if (timeoutSeconds < 1) return { refused: "timeout: no time left" };
+      if (!spending.take()) return { refused: "budget_exceeded: no further run is allowed" };
       const { resumesSessions, ...runtime } = options.runtimeOf(seat);
       const result = await options.execute({
         ...runtime,

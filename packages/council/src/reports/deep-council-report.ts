@@ -5,7 +5,7 @@ import type { ReportStatus } from "../types.ts";
 import type { CouncilReport, SkippedBridge } from "./council-report.ts";
 import { listFindings } from "./list-findings.ts";
 import type { MergedOutput } from "./merge-sources.ts";
-import type { BridgeReport } from "./report.ts";
+import { type BridgeReport, describeNoAnswer } from "./report.ts";
 import { judgeCouncil } from "./verdict.ts";
 
 /** The report of one bridge of a council. */
@@ -81,8 +81,7 @@ function describeBridges({ input, endedAt, reports, skippedRuntimes }: CouncilRu
   const halted = selectReports("HALTED", reports);
   const skipped: SkippedBridge[] = [
     ...skippedRuntimes,
-    ...selectReports("SKIPPED", reports).map(({ bridge, report }) => ({ bridge, reason: report.skip_reason ?? "no reason" })),
-    ...halted.map(({ bridge, report }) => ({ bridge, reason: describeHalt(report) })),
+    ...[...selectReports("SKIPPED", reports), ...halted].map(({ bridge, report }) => ({ bridge, reason: describeNoAnswer(report) })),
   ];
   return {
     type: "deep-council" as const,
@@ -103,10 +102,6 @@ function describeBridges({ input, endedAt, reports, skippedRuntimes }: CouncilRu
     artifacts: [],
   };
 }
-
-/** Returns the reason and the remedy of a bridge that needs a person. */
-const describeHalt = ({ halt_reason, halt_message }: BridgeReport | ModelsReport): string =>
-  [halt_reason ?? "halted", ...(halt_message === null ? [] : [halt_message])].join(": ");
 
 const listAttempts = ({ reports }: CouncilRun) => ({
   bridges_attempted: reports.map(({ bridge }) => bridge),

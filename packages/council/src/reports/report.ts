@@ -56,3 +56,9 @@ export interface BridgeReport {
   /** Paths of the written files, relative to the workspace. */
   artifacts: string[];
 }
+
+/** Returns why no role of a bridge answered, with the remedy if a person can provide it. */
+export const describeNoAnswer = ({ status, skip_reason, halt_reason, halt_message }: BridgeReport): string =>
+  status === "HALTED"
+    ? [halt_reason ?? "halted", ...(halt_message === null ? [] : [halt_message])].join(": ")
+    : (skip_reason ?? "no reason");

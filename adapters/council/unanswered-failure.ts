@@ -1,0 +1,19 @@
+import type { SkippedBridge } from "bridge-council";
+import { type TaskErrorCode, taskErrorCodes } from "#contract";
+import { type Failure, failure } from "../shared/process/failure.ts";
+
+/** Codes of a runtime that determine the code of the council whatever the other runtimes report, most important first. */
+const DECISIVE_CODES: readonly TaskErrorCode[] = ["output_invalid", "authentication_required", "user_action_required"];
+
+/** Creates the failure of a council in which no role answered, from the reasons of its runtimes. */
+export function createUnansweredFailure(summary: string, reasons: readonly SkippedBridge[]): Failure {
+  const codes = reasons.map(({ reason }) => codeOf(reason));
+  const code = DECISIVE_CODES.find((decisive) => codes.includes(decisive)) ?? codes.find((other) => other !== "adapter_offline");
+  return failure(
+    code ?? "adapter_offline",
+    [summary, ...reasons.map(({ bridge, reason }) => `${bridge}: ${reason.replace(/\.$/, "")}.`)].join(" "),
+  );
+}
+
+/** Returns the code with which a reason begins. A reason without one states why Bridge did not ask the runtime. */
+const codeOf = (reason: string): TaskErrorCode => taskErrorCodes.find((code) => reason.startsWith(code)) ?? "adapter_offline";
