@@ -1,4 +1,4 @@
-import { estimateTimeoutSeconds, readInput } from "bridge-council";
+import { estimateTimeoutSeconds, readInput, type TaskType, taskTypeProperties } from "bridge-council";
 import type {
   AdapterConfig,
   AdapterHealthStatus,
@@ -8,6 +8,8 @@ import type {
   ExecutionResult,
   GatewayCapabilities,
   InputChecker,
+  InputFault,
+  Profile,
 } from "#contract";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import { createNotStartedResult } from "../shared/process/failure.ts";
@@ -72,10 +74,22 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
       const parsed = readInput(request.bridgeInput, "task", kind);
       return "faults" in parsed
         ? parsed.faults.map(({ path, message }) => ({ path: path === "" ? "bridgeInput" : `bridgeInput.${path}`, message }))
-        : [];
+        : findProfileConflicts(parsed.input.taskType, request.profile);
     },
   };
 }
+
+/** Reports a type of work that changes files, in a dispatch that does not allow it. */
+const findProfileConflicts = (taskType: TaskType, profile: Profile): InputFault[] =>
+  taskTypeProperties[taskType].profile === "modify" && profile !== "modify"
+    ? [
+        {
+          path: "profile",
+          message: `must be "modify" if task_type is "${taskType}", because its roles change files; send it, or another task_type`,
+          isProfileConflict: true,
+        },
+      ]
+    : [];
 
 function capabilitiesOf(kind: CouncilKind, config: AdapterConfig | null): GatewayCapabilities {
   const runtimes = config === null ? [] : kind.providers.flatMap((provider) => config.describeProvider(provider)?.capabilities ?? []);

@@ -1,5 +1,5 @@
 import type { ExecutionEventListener } from "./events.ts";
-import type { AdapterInputs, Connection, ExecutionRequest, ExecutionResult, InputField } from "./execution.ts";
+import type { AdapterInputs, Connection, ExecutionRequest, ExecutionResult, InputField, Profile } from "./execution.ts";
 
 /** The log methods that adapters use, with the signatures of pino. */
 export interface AdapterLogger {
@@ -188,11 +188,13 @@ export interface InputFault {
   message: string;
   /** The input is valid, but this adapter does not allow it. */
   isRefused?: boolean;
+  /** The input is valid, but needs another profile than that of the dispatch. */
+  isProfileConflict?: boolean;
 }
 
 /** Validates the adapter's own inputs before a task is accepted. */
 export interface InputChecker {
-  checkInput(inputs: AdapterInputs): InputFault[];
+  checkInput(dispatch: AdapterInputs & { profile: Profile }): InputFault[];
 }
 
 /** Returns whether the adapter validates its inputs. */

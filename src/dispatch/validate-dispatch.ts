@@ -103,14 +103,16 @@ function checkCapabilities(
 function checkInputs(request: TaskRequest, { adapter, provider }: Pick<ValidationContext, "adapter" | "provider">): void {
   const faults = adapter !== null && isInputChecker(adapter) ? adapter.checkInput(request) : [];
   const errors = faults.map(({ path, message }) => ({ path, message }));
-  if (faults.some(({ isRefused }) => isRefused !== true))
+  if (errors.length === 0) return;
+  if (faults.every(({ isProfileConflict }) => isProfileConflict === true))
+    throw new BridgeError("profile_conflict", "The dispatch needs another profile. `errors` lists the reason.", { errors });
+  if (faults.some(({ isRefused, isProfileConflict }) => isRefused !== true && isProfileConflict !== true))
     throw new BridgeError("invalid_request", "The dispatch is not valid.", { errors });
-  if (errors.length > 0)
-    throw new BridgeError(
-      "capability_missing",
-      `The adapter ${provider} does not allow the values of some fields of the dispatch. \`errors\` lists them.`,
-      { errors },
-    );
+  throw new BridgeError(
+    "capability_missing",
+    `The adapter ${provider} does not allow the values of some fields of the dispatch. \`errors\` lists them.`,
+    { errors },
+  );
 }
 
 function checkCallbackUrl({ callbackUrl }: TaskRequest, guard: DestinationGuard): void {

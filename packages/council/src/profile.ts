@@ -47,6 +47,6 @@ export const taskTypeProperties: Readonly<Record<TaskType, TaskTypeProperties>> 
   },
 };
 
-/** Returns the profile of a task type. An explicit `inspect` of the caller restricts it; nothing extends it. */
-export const resolveProfile = (taskType: TaskType, requested?: CapabilityProfile): CapabilityProfile =>
-  requested === "inspect" ? "inspect" : taskTypeProperties[taskType].profile;
+/** Returns the profile of the roles: `modify` only if the type of work changes files and the caller allows it. */
+export const resolveProfile = (taskType: TaskType, allowed: CapabilityProfile): CapabilityProfile =>
+  allowed === "modify" ? taskTypeProperties[taskType].profile : "inspect";

@@ -222,20 +222,39 @@ describe("the panel of one runtime over HTTP", () => {
     expect(asked()).toEqual([]);
   });
 
-  test("modifies files only for an implementation whose dispatch allows it", async () => {
-    const { bridge, dispatch, asked, ended, taskId } = await openCouncil({});
-    await dispatch({ task_type: "implementation", intensity: "quick" });
-    await ended("completed");
-    expect(new Set(asked().map(({ profile }) => profile))).toEqual(new Set(["modify"]));
-    await dispatch({ task_type: "implementation", intensity: "quick" }, { taskId: `${taskId}-again`, profile: "inspect" });
-    expect(await ended("completed", bridge, `${taskId}-again`)).toMatchObject({
-      outputs: { capability_profile: "inspect", verdict: null },
-    });
-    expect(
-      asked()
-        .slice(3)
-        .map(({ profile }) => profile),
-    ).toEqual(["inspect", "inspect", "inspect"]);
+  test.each([
+    ["review", undefined, "inspect"],
+    ["review", "modify", "inspect"],
+    ["implementation", "modify", "modify"],
+  ])("of task type %s with the profile %s in the dispatch asks its roles with %s", async (task_type, profile, ofRoles) => {
+    const { dispatch, asked, ended } = await openCouncil({});
+    await dispatch({ task_type, intensity: "quick" }, { profile });
+    expect(await ended("completed")).toMatchObject({ outputs: { capability_profile: ofRoles } });
+    expect(asked().map((question) => question.profile)).toEqual([ofRoles, ofRoles, ofRoles]);
+  });
+
+  test.each(["bridge-codex", "deep-council"])("%s rejects an implementation without the profile modify", async (provider) => {
+    const { bridge, dispatch, asked, input } = await openCouncil({});
+    const problem = {
+      ...{ status: 422, code: "profile_conflict" },
+      errors: [
+        { path: "profile", message: expect.stringMatching(/^must be "modify" if task_type is "implementation".*; send it, or another/) },
+      ],
+    };
+    for (const profile of [undefined, "inspect"]) {
+      const answer = await dispatch({ task_type: "implementation" }, { provider, profile });
+      expect(await answer.json()).toMatchObject(problem);
+    }
+    const check = async (task_type: string, profile?: string) =>
+      (
+        await bridge.call("POST", "/api/v2/dispatch/check", {
+          ...{ agentId: "a", provider, bridgeInput: { ...input, task_type }, ...(profile !== undefined && { profile }) },
+        })
+      ).json();
+    expect(await check("implementation")).toMatchObject({ wouldAnswer: 422, problem });
+    expect(await check("review")).toMatchObject({ task: { resolved: { profile: "inspect", approvals: "deny" } } });
+    expect(await check("implementation", "modify")).toMatchObject({ task: { resolved: { profile: "modify", approvals: "allow" } } });
+    expect(asked()).toEqual([]);
   });
 });
 

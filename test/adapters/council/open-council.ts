@@ -73,6 +73,7 @@ export async function openCouncil(lines: object, own?: Awaited<ReturnType<typeof
     start,
     taskId,
     workspace,
+    input,
     ended: async (state: string, of: Pick<BridgeProgram, "call"> = bridge, id = taskId) =>
       resultOf(await taskInState(of, id, state, 40_000)),
     asked: () =>

@@ -63,7 +63,6 @@ test.each([
   ["audit", "inspect", ["finding", "compliance-gap"], true],
 ] satisfies [TaskType, string, OutputType[], boolean][])("%s is done with %s", (taskType, profile, types, hasVerdict) => {
   expect(taskTypeProperties[taskType]).toMatchObject({ profile, outputTypes: types, hasVerdict });
-  expect(resolveProfile(taskType)).toBe(profile);
   expect(resolveProfile(taskType, "inspect")).toBe("inspect");
   expect(resolveProfile(taskType, "modify")).toBe(profile);
 });
