@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -17,14 +20,15 @@ beforeAll(async () => {
 });
 afterAll(() => cleanup.disposeAsync());
 
-test("the page /docs authorizes and sends its example dispatch, and Bridge accepts it", async () => {
+test.each(["", "/team/bridge"])("the page /docs authorizes and sends its example dispatch behind the path prefix '%s'", async (prefix) => {
   const { page } = browser;
+  const url = prefix === "" ? bridge.url : await startPrefixProxy(prefix);
   const requests: string[] = [];
   const errors: string[] = [];
   page.on("request", (request) => requests.push(request.url()));
   page.on("pageerror", (error) => errors.push(error.message));
   page.on("console", (message) => message.type() === "error" && errors.push(`${message.text()} ${message.location().url}`));
-  await page.goto(`${bridge.url}/docs`);
+  await page.goto(`${url}/docs`);
   await page.waitForSelector(".opblock-tag");
 
   expect(await page.title()).toBe("Bridge API");
@@ -45,7 +49,27 @@ test("the page /docs authorizes and sends its example dispatch, and Bridge accep
   const status = await page.waitForSelector("#operations-tasks-dispatchTask .live-responses-table tbody .response-col_status");
   expect(await status.textContent()).toMatch(/^202/);
 
-  const outside = requests.filter((url) => !url.startsWith(`${bridge.url}/`) && !url.startsWith("data:"));
+  const outside = requests.filter((target) => !target.startsWith(`${url}/`) && !target.startsWith("data:"));
   expect(outside).toEqual([]);
   expect(errors).toEqual([]);
+  page.removeAllListeners();
 });
+
+/** Starts a proxy that removes the prefix from the path. Returns its URL with the prefix. */
+async function startPrefixProxy(prefix: string): Promise<string> {
+  const proxy = createServer((incoming, outgoing) => {
+    const target = `${bridge.url}${incoming.url?.replace(prefix, "")}`;
+    const forwarded = request(target, { method: incoming.method, headers: incoming.headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    incoming.pipe(forwarded);
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  cleanup.defer(async () => {
+    proxy.closeAllConnections();
+    proxy.close();
+  });
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${prefix}`;
+}

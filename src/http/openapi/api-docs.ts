@@ -31,14 +31,18 @@ export async function registerApiDocs(app: FastifyInstance, version: string): Pr
   });
   const sendJson = sendEncoded("application/json; charset=utf-8", async () => JSON.stringify(app.swagger()));
   const sendYaml = sendEncoded("application/yaml; charset=utf-8", () => writeOpenapiYaml(app.swagger()));
+  // The page sends its requests to the first server, which it resolves against the URL of its document.
+  const sendPageJson = sendEncoded("application/json; charset=utf-8", async () => JSON.stringify({ ...app.swagger(), servers: [{ url: ".." }] }));
   app.addHook("onRoute", (route) => {
     if (route.url.startsWith("/docs")) route.config = { ...route.config, public: true };
     // The page would encode the document for each request.
-    if (route.url === "/docs/json") route.handler = sendJson;
+    if (route.url === "/docs/json") route.handler = sendPageJson;
     if (route.url === "/docs/yaml") route.handler = sendYaml;
   });
   await app.register(swaggerUi, {
     routePrefix: "/docs",
+    // Makes the URLs of the page relative, so that they are also correct behind a proxy with a path prefix.
+    indexPrefix: ".",
     staticCSP: PAGE_POLICY,
     // Omits the top bar, which shows a logo and the URL of the document.
     uiConfig: { layout: "BaseLayout" },

@@ -25,13 +25,18 @@ describe("the page at /docs", () => {
   test("the page has the name of the product and no other logo", async () => {
     const { text: page } = await bridge.call("GET", "/docs", { token: null });
     expect(page).toContain("<title>Bridge API</title>");
-    expect(page).toContain("/docs/static/theme/favicon.svg");
+    expect(page).toContain('href="./docs/static/theme/favicon.svg"');
     expect(page).not.toContain("favicon-32x32.png");
     const { text: script } = await bridge.call("GET", "/docs/static/swagger-initializer.js", { token: null });
     expect(script).toContain('"layout":"BaseLayout"');
     const icons = ["/docs/static/theme/favicon.svg", "/favicon.ico"];
     for (const icon of await Promise.all(icons.map((target) => bridge.call("GET", target, { token: null }))))
       expect([icon.status, icon.headers.get("content-type")]).toEqual([200, expect.stringContaining("image/svg+xml")]);
+  });
+
+  test("the document of the page differs from /openapi.json only in its server, which is relative", async () => {
+    const [served, ofPage] = await Promise.all(["/openapi.json", "/docs/json"].map((target) => bridge.call("GET", target, { token: null })));
+    expect(ofPage?.body).toEqual({ ...(served?.body as object), servers: [{ url: ".." }] });
   });
 
   test("the page loads nothing from other origins", async () => {
@@ -127,7 +132,8 @@ test("the API description is compressed for clients that accept gzip, and not se
   const bridge = await startBridge();
   try {
     for (const [target, other] of [
-      ["/openapi.json", "/docs/json"],
+      ["/openapi.json", "/openapi.json"],
+      ["/docs/json", "/docs/json"],
       ["/openapi.yaml", "/docs/yaml"],
     ] as const) {
       const plain = await bridge.call("GET", target, { token: null, headers: { "accept-encoding": "identity" } });
