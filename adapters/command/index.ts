@@ -20,6 +20,9 @@ import { createTextLimit, textLimitFailure } from "../shared/process/text-limit.
 import { type CommandResult, readLine } from "./events.ts";
 import { type CommandCall, createCommandCall, formatProgramInput } from "./request.ts";
 
+const INVALID_TEXT_WARNING =
+  'The program printed bytes that are not UTF-8. U+FFFD replaces them in the text. Print UTF-8, or write the bytes to a file and dispatch with outputStrategy {"type": "file"}.';
+
 /** Options of the adapter. */
 export interface CommandAdapterOptions {
   /** Time in ms for the program to exit after it reported its result. Then Bridge stops it and keeps the result. */
@@ -93,6 +96,7 @@ async function runProgram(
     isTooLong = true;
     controller.abort();
   };
+  const emitWarning = (warning: string): void => emit({ type: "execution.progress", taskId, data: { warning } });
   const emitText = (content: string): void => {
     countBytes(measureEncodedSize(content));
     if (isTooLong) return;
@@ -128,8 +132,7 @@ async function runProgram(
       if (parsed.kind === "event") emit({ ...parsed.event, taskId } as AdapterEvent);
       else if (parsed.kind === "malformed") {
         malformed += 1;
-        const warning = `The program printed a malformed event, which was ignored: ${parsed.fault}`;
-        emit({ type: "execution.progress", taskId, data: { warning } });
+        emitWarning(`The program printed a malformed event, which was ignored: ${parsed.fault}`);
       }
       // Only the first result counts, and none after a cancel.
       else if (parsed.kind === "result" && reported === null && !controller.signal.aborted) report(parsed.result);
@@ -157,6 +160,7 @@ async function runProgram(
     input: formatProgramInput(request),
     onLine,
     onLongLine,
+    onInvalidText: () => emitWarning(INVALID_TEXT_WARNING),
     onChunkEnd: flushText,
     signal: controller.signal,
   }).finally(() => clearTimeout(exitTimer));

@@ -25,6 +25,8 @@ interface CollectOptions {
   onLine: LineListener;
   /** Called for a line over the limit. Default: the process is stopped. */
   onLongLine?: LongLineListener | undefined;
+  /** Called once, before the first line of stdout with bytes that are not UTF-8. */
+  onInvalidText?: (() => void) | undefined;
   /** Called for each line of stderr of at most 64 KiB. */
   onErrorLine?: LineListener | undefined;
   /** Called after the lines of each chunk. */
@@ -39,9 +41,9 @@ interface CollectOptions {
 export function collectOutput(
   { stdout, stderr }: Output,
   file: OutputFile | null,
-  { encoding, onLine, onLongLine, onErrorLine, onChunkEnd, limits, stop }: CollectOptions,
+  { encoding, onLine, onLongLine, onInvalidText, onErrorLine, onChunkEnd, limits, stop }: CollectOptions,
 ) {
-  const splitter = createLineSplitter(limits.lineBytes, onLine, { encoding, onLongLine });
+  const splitter = createLineSplitter(limits.lineBytes, onLine, { encoding, onLongLine, onInvalidText });
   let limit: "lineBytes" | "stdoutBytes" | null = null;
   let listenerError: { error: unknown } | null = null;
   let stdoutBytes = 0;

@@ -1,3 +1,5 @@
+import { isUtf8 } from "node:buffer";
+
 const NEWLINE = 0x0a;
 
 /** Receives one line. `ended` is false for a last line without a newline. */
@@ -18,6 +20,8 @@ export interface LineOptions {
   encoding?: LineEncoding | undefined;
   /** Default: no line over the limit is skipped. */
   onLongLine?: LongLineListener | undefined;
+  /** Called once, before the first line with bytes that are not UTF-8. */
+  onInvalidText?: (() => void) | undefined;
 }
 
 /**
@@ -28,12 +32,22 @@ export interface LineOptions {
 export function createLineSplitter(
   maxLineBytes: number,
   onLine: LineListener,
-  { encoding = "utf8", onLongLine = () => false }: LineOptions = {},
+  { encoding = "utf8", onLongLine = () => false, onInvalidText }: LineOptions = {},
 ) {
   let parts: Uint8Array[] = [];
   let size = 0;
   let tooLong = false;
   let isSkipping = false;
+  let isReported = onInvalidText === undefined || encoding !== "utf8";
+
+  const decode = (bytes: Buffer): string => {
+    const text = bytes.toString(encoding);
+    if (!isReported && text.includes("\ufffd") && !isUtf8(bytes)) {
+      isReported = true;
+      onInvalidText?.();
+    }
+    return text;
+  };
 
   const append = (part: Uint8Array): boolean => {
     if (isSkipping) return true;
@@ -53,7 +67,7 @@ export function createLineSplitter(
       isSkipping = false;
       return;
     }
-    const line = Buffer.concat(parts, size).toString(encoding);
+    const line = decode(Buffer.concat(parts, size));
     parts = [];
     size = 0;
     onLine(line, ended);
@@ -61,7 +75,7 @@ export function createLineSplitter(
 
   /** Emits the lines of a piece that ends with a newline and has no line over the limit. */
   const flushAll = (lines: Uint8Array): void => {
-    const text = Buffer.from(lines.buffer, lines.byteOffset, lines.length).toString(encoding);
+    const text = decode(Buffer.from(lines.buffer, lines.byteOffset, lines.length));
     for (let start = 0; start < text.length; ) {
       const end = text.indexOf("\n", start);
       onLine(text.slice(start, end), true);

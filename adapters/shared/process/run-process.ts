@@ -56,6 +56,8 @@ export interface ProcessOptions {
   onLine: LineListener;
   /** Called for a line over the limit. Default: the process is stopped. */
   onLongLine?: LongLineListener | undefined;
+  /** Called once, before the first line of stdout with bytes that are not UTF-8. */
+  onInvalidText?: (() => void) | undefined;
   /** Called for each line of stderr that is not longer than `stderrBytes`. */
   onErrorLine?: LineListener | undefined;
   /** Called after the lines of each chunk, so that the caller can process them together. */

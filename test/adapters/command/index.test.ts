@@ -175,6 +175,21 @@ test("a malformed event is emitted as a warning and is not part of the answer", 
   expect(warnings).toEqual([[{ taskId: "t1", malformed: 1 }, expect.any(String)]]);
 });
 
+test("bytes that are not UTF-8 are replaced in the text, with one warning", async () => {
+  await initialize(shell(String.raw`printf 'caf\351\nth\351\n\357\277\275\n'`));
+  expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "caf\ufffd\nth\ufffd\n\ufffd\n" });
+  expect(events.map(({ type, data }) => ({ type, data }))).toEqual([
+    { type: "execution.progress", data: { warning: expect.stringMatching(/not UTF-8.*outputStrategy/) } },
+    { type: "assistant.text", data: { content: "caf\ufffd\nth\ufffd\n\ufffd\n" } },
+  ]);
+});
+
+test("a program that prints the character U+FFFD itself causes no warning", async () => {
+  await initialize(shell(String.raw`printf '\357\277\275\n'`));
+  expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "\ufffd\n" });
+  expect(events.map(({ type }) => type)).toEqual(["assistant.text"]);
+});
+
 describe("a canceled task", () => {
   test("keeps its text and ignores a late result", async () => {
     await initialize(
