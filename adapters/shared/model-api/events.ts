@@ -72,7 +72,7 @@ export function createPartReader({ explain, maxSteps, readMetadata = () => [] }:
         ];
       }
       case "finish": {
-        const outcome = outcomeOf(part, { isLastStep: steps >= maxSteps, isOpen: open.size > 0 });
+        const outcome = outcomeOf(part, { isLastStep: steps >= maxSteps, isOpen: open.size > 0, endsInThoughts: thoughts.isOpen() });
         const openCalls: Step[] = open.size === 0 ? [] : [{ kind: "facts", facts: { outputs: { toolCalls: [...open.values()] } } }];
         return outcome.status === "ok" ? [...openCalls, { kind: "ended", outcome }] : [{ kind: "ended", outcome }];
       }
@@ -106,11 +106,12 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 /** Returns the outcome for a finish reason. An unknown reason counts as a success, a missing one as a failure. */
 function outcomeOf(
   { finishReason, rawFinishReason }: Extract<TextStreamPart<ToolSet>, { type: "finish" }>,
-  { isLastStep, isOpen }: { isLastStep: boolean; isOpen: boolean },
+  { isLastStep, isOpen, endsInThoughts }: { isLastStep: boolean; isOpen: boolean; endsInThoughts: boolean },
 ): Outcome {
   switch (finishReason) {
     case "stop":
-      return { status: "ok" };
+      if (!endsInThoughts) return { status: "ok" };
+      return failure("model_error", "The model's answer has only thoughts: its text begins with <think> and has no </think>.");
     case "tool-calls":
       if (isOpen) return { status: "ok" };
       if (isLastStep) return failure("max_turns", "The task reached the maximum number of model calls per task (BRIDGE_MODEL_MAX_STEPS).");

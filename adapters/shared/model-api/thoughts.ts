@@ -78,6 +78,8 @@ export function createThoughtFilter() {
       parts.push(delta);
       return state === "beginning" ? readBeginning() : readMore(delta, delta);
     },
+    /** Whether thoughts have begun and not ended. */
+    isOpen: (): boolean => state === "thoughts",
     /** Returns the text that waited for more. */
     finish: (): Step[] => (state === "beginning" ? emit(takeText()) : []),
   };

@@ -101,6 +101,11 @@ describe("the steps of a part of the stream", () => {
     ],
     ["an abort", [{ type: "abort" }], [ended("error", "cancelled")]],
     ["the end", [finish("stop")], [ended("ok")]],
+    [
+      "the end of an answer that has only thoughts",
+      [{ type: "start-step" } as Part, { type: "text-delta", id: "1", text: "<think>Hm, let" }, { type: "text-end", id: "1" }, finish("stop")],
+      [ended("error", "model_error")],
+    ],
     ["an end for a reason of the vendor's", [finish("other", "eos")], [ended("ok")]],
     ["an end without a reason", [{ ...finish("other"), rawFinishReason: undefined } as Part], [ended("error", "model_error")]],
     ["a truncated answer", [finish("length")], [ended("error", "output_limit")]],
