@@ -98,7 +98,8 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
       if (task.request.files !== undefined) await writeFiles(task.request.files);
       const directories = workspaces.prepare(task, task.request.metadata?.["cwd"] as string | undefined);
       const { workspace } = directories;
-      outputFile = stateOfOutputFile(task.request.outputStrategy, workspace);
+      // The first run of a task that runs again may have written the file.
+      outputFile = task.restarts > 0 ? null : stateOfOutputFile(task.request.outputStrategy, workspace);
       request = buildExecutionRequest(task, {
         promptFiles: readPromptFiles(workspace),
         agent: readAgentFile(workspace),

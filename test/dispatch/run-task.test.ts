@@ -338,6 +338,24 @@ test("a file output that the task did not write is output_invalid, and one that 
   ]);
 });
 
+test("a file output that the first run of a task wrote is its output when the task runs again", async () => {
+  const written = Promise.withResolvers<void>();
+  const run: Run = async ({ directories }, _emit, signal) => {
+    await writeFile(path.join(directories.workspace, "r.md"), "Report of Monday");
+    written.resolve();
+    await once(signal, "abort");
+    return {};
+  };
+  const first = await startEngine([createInMemoryAdapter({ run })], { drainSeconds: 0 });
+  const request = { ...newDispatch().request, onInterrupt: "retry", outputStrategy: { type: "file", path: "r.md" } } as const;
+  const { task } = await first.dispatcher.admitTask(newDispatch({ request }), caller);
+  await written.promise;
+  await first.dispatcher.drain();
+  await first.stop();
+  const second = await startEngine([createInMemoryAdapter({ run: async () => ({ output: "It is complete." }) })], { dataDir: first.dataDir });
+  expect((await endOf(second, task)).result).toMatchObject({ status: "ok", output: "Report of Monday" });
+});
+
 test("a cost has no digits that binary fractions add", async () => {
   const engine = await startEngine([createInMemoryAdapter({ run: async () => ({ costUsd: 0.1 + 0.2 }) })]);
   const { task } = await engine.dispatcher.admitTask(newDispatch(), caller);
