@@ -6,6 +6,8 @@ import { createIncompleteAnswerCounter, DISCARD_INCOMPLETE_ANSWER } from "./inco
 import { readToolCall, toolPartSchema } from "./tool-calls.ts";
 import { stepFinishSchema, type Tally } from "./usage.ts";
 
+const BEFORE_CALL = "The text precedes a tool call.";
+
 const lineSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("step_start"), sessionID: z.string() }),
   z.object({ type: z.literal("text"), sessionID: z.string(), part: z.object({ text: z.string() }) }),
@@ -47,7 +49,9 @@ export function createRunReader(tally: Tally): RunReader {
     isCalling = false;
     reason = line.part.reason;
     tally.add(line.part);
-    return [...session, ...countIncomplete(reason)];
+    // OpenCode can print the text before a call after the call.
+    const beforeCall: Step[] = reason === "tool-calls" ? [{ kind: "discarded", reason: BEFORE_CALL }] : [];
+    return [...session, ...beforeCall, ...countIncomplete(reason)];
   };
   const getOutcome = (): Outcome => {
     if (!isCalling) return explainFinish(reason);

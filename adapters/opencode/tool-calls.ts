@@ -21,19 +21,23 @@ export const toolPartSchema = z.object({
 });
 export type ToolPart = z.infer<typeof toolPartSchema>;
 
+/** The tool that OpenCode runs instead of one that does not exist or whose input it rejects. It succeeds with the reason as its output. */
+const REJECTED = "invalid";
+
 /** Converts the state of a call to steps. They can repeat earlier steps of the call; the timeline ignores repeated steps. */
 export function readToolCall({ callID, tool, state }: ToolPart): Step[] {
   if (state.status === "pending") return [];
-  const invoked: Step = { kind: "tool.invoked", toolCallId: callID, toolName: tool, input: state.input };
+  const toolName = tool === REJECTED ? String(state.input["tool"] ?? tool) : tool;
+  const invoked: Step = { kind: "tool.invoked", toolCallId: callID, toolName, input: state.input };
   if (state.status === "running") return [invoked];
   const failed = state.status === "error";
   // OpenCode reports a failed command as a completed call with an exit code.
-  const isError = failed || (state.metadata?.exit ?? 0) !== 0;
+  const isError = failed || tool === REJECTED || (state.metadata?.exit ?? 0) !== 0;
   const output = failed ? state.error : state.output;
   const completed = { kind: "tool.completed", toolCallId: callID, output, isError } as const;
   // If the model's stream broke during the call, the call did not run. OpenCode closes it after the answer.
   const hasRun = !(failed && state.error === ABORTED && Object.keys(state.input).length === 0);
-  return hasRun ? [invoked, completed] : [{ ...completed, toolName: tool }];
+  return hasRun ? [invoked, completed] : [{ ...completed, toolName }];
 }
 
 /** The error of a call that OpenCode closes because it was not complete. */

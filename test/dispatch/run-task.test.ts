@@ -352,7 +352,9 @@ test("a file output that the first run of a task wrote is its output when the ta
   await written.promise;
   await first.dispatcher.drain();
   await first.stop();
-  const second = await startEngine([createInMemoryAdapter({ run: async () => ({ output: "It is complete." }) })], { dataDir: first.dataDir });
+  const second = await startEngine([createInMemoryAdapter({ run: async () => ({ output: "It is complete." }) })], {
+    dataDir: first.dataDir,
+  });
   expect((await endOf(second, task)).result).toMatchObject({ status: "ok", output: "Report of Monday" });
 });
 

@@ -9,12 +9,17 @@ export interface CompletePart {
 }
 
 const INCOMPLETE = "The model's answer was incomplete.";
+const CONTINUED = "The agent continued with another message.";
 
 /**
  * Creates the text of the messages of a session. If the agent reports complete parts, text of a message that was streamed and never
- * completed is discarded when the next message starts: the agent has requested it again.
+ * completed is discarded when the next message starts: the agent has requested it again. With `lastOnly`, the last message is the answer,
+ * and earlier ones are discarded.
  */
-export function createMessageText(timeline: Pick<TaskTimeline, "appendText" | "keepText" | "discardText">) {
+export function createMessageText(
+  timeline: Pick<TaskTimeline, "appendText" | "keepText" | "discardText">,
+  { lastOnly }: { lastOnly: boolean },
+) {
   const ownIds = new Set<string>();
   let reportsParts = false;
   /** The last complete part, until text follows it. */
@@ -24,6 +29,10 @@ export function createMessageText(timeline: Pick<TaskTimeline, "appendText" | "k
   /** Ends the current message. */
   function endMessage(): void {
     const { streamed, complete } = current;
+    if (lastOnly) {
+      if (streamed !== "") timeline.discardText(CONTINUED);
+      return;
+    }
     if (reportsParts && streamed.trim() !== complete.trim() && streamed.startsWith(complete)) {
       timeline.discardText(INCOMPLETE);
       if (complete !== "") timeline.appendText(complete);

@@ -9,7 +9,7 @@ export type SessionRecorder = ReturnType<typeof createSessionRecorder>;
 /** Creates a recorder that writes the updates of an agent's session to the timeline of its task. */
 export function createSessionRecorder(
   timeline: TaskTimeline,
-  profile: Pick<AcpProfile, "readNotice" | "readExtension" | "toolName" | "toolInput">,
+  profile: Pick<AcpProfile, "readNotice" | "readExtension" | "toolName" | "toolInput" | "answersInLastMessage">,
 ) {
   /** Open calls, and whether the timeline has started them. */
   const calls = new Map<string, { call: AcpToolCall; isStarted: boolean }>();
@@ -18,7 +18,7 @@ export function createSessionRecorder(
   let rejection: string | undefined;
   let failed = false;
   let reason = "The agent reports no reason.";
-  const messages = createMessageText(timeline);
+  const messages = createMessageText(timeline, { lastOnly: profile.answersInLastMessage === true });
 
   const merge = (update: AcpToolCall): AcpToolCall => {
     const known = calls.get(update.toolCallId);

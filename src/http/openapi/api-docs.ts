@@ -32,7 +32,9 @@ export async function registerApiDocs(app: FastifyInstance, version: string): Pr
   const sendJson = sendEncoded("application/json; charset=utf-8", async () => JSON.stringify(app.swagger()));
   const sendYaml = sendEncoded("application/yaml; charset=utf-8", () => writeOpenapiYaml(app.swagger()));
   // The page sends its requests to the first server, which it resolves against the URL of its document.
-  const sendPageJson = sendEncoded("application/json; charset=utf-8", async () => JSON.stringify({ ...app.swagger(), servers: [{ url: ".." }] }));
+  const sendPageJson = sendEncoded("application/json; charset=utf-8", async () =>
+    JSON.stringify({ ...app.swagger(), servers: [{ url: ".." }] }),
+  );
   app.addHook("onRoute", (route) => {
     if (route.url.startsWith("/docs")) route.config = { ...route.config, public: true };
     // The page would encode the document for each request.

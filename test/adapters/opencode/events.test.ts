@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { createRunReader } from "../../../adapters/opencode/events.ts";
+import { readToolCall } from "../../../adapters/opencode/tool-calls.ts";
 import { createTally } from "../../../adapters/opencode/usage.ts";
 import { groupSteps } from "./group-steps.ts";
 
@@ -152,3 +153,36 @@ test("the task fails after four incomplete answers in a row, because OpenCode wo
 });
 
 const finished = { id: "prt_1", type: "step-finish", tokens: { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } }, cost: 0 };
+
+test("a call that OpenCode rejects is a failed call of the tool that the model named", () => {
+  const part = {
+    type: "tool" as const,
+    tool: "invalid",
+    callID: "c1",
+    state: {
+      status: "completed" as const,
+      input: { tool: "no_such_tool", error: "unavailable tool" },
+      output: "The arguments are invalid.",
+    },
+  };
+  expect(readToolCall(part)).toMatchObject([
+    { kind: "tool.invoked", toolName: "no_such_tool" },
+    { kind: "tool.completed", output: "The arguments are invalid.", isError: true },
+  ]);
+});
+
+test("text of a model call that ends in tool calls is not part of the answer, also if it is printed after the call", () => {
+  const line = (type: string, part: object) => JSON.stringify({ type, sessionID: "ses_1", part });
+  const tokens = { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } };
+  const state = { status: "completed", input: { tool: "x" }, output: "no" };
+  const { answer } = read([
+    line("step_start", {}),
+    line("tool_use", { type: "tool", tool: "invalid", callID: "c1", state }),
+    line("text", { text: "I call." }),
+    line("step_finish", { reason: "tool-calls", cost: 0, tokens }),
+    line("step_start", {}),
+    line("text", { text: "The end." }),
+    line("step_finish", { reason: "stop", cost: 0, tokens }),
+  ]);
+  expect(answer).toBe("The end.");
+});

@@ -35,7 +35,9 @@ describe("the page at /docs", () => {
   });
 
   test("the document of the page differs from /openapi.json only in its server, which is relative", async () => {
-    const [served, ofPage] = await Promise.all(["/openapi.json", "/docs/json"].map((target) => bridge.call("GET", target, { token: null })));
+    const [served, ofPage] = await Promise.all(
+      ["/openapi.json", "/docs/json"].map((target) => bridge.call("GET", target, { token: null })),
+    );
     expect(ofPage?.body).toEqual({ ...(served?.body as object), servers: [{ url: ".." }] });
   });
 

@@ -31,6 +31,13 @@ export const exceptions: readonly Exception[] = [
   {
     runtime: "gemini",
     connection: "acp",
+    scenario: "call of an unknown tool",
+    reason:
+      "Over ACP, Gemini CLI reports neither the call nor that a new message begins, so the text before the call is part of the answer.",
+  },
+  {
+    runtime: "gemini",
+    connection: "acp",
     scenario: "declared tools",
     reason: "Over ACP, Gemini CLI supports neither MCP servers nor resuming a session. `cli` supports both.",
   },

@@ -418,6 +418,15 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
+    name: "call of an unknown tool",
+    async play(bench) {
+      const tools: [Tool] = [{ kind: "raw", name: "no_such_tool", input: {} }];
+      const observed = await run(bench, [{ say: "I call.", tools }, { text: "The end." }], { profile: "modify" });
+      expectOutput(bench, observed, "The end.");
+      for (const tool of toolsOf(observed.events)) expect(tool.isError).toBe(true);
+    },
+  },
+  {
     name: "refusal",
     // Claude Code repeats the request once after a refusal, and three times after a truncated answer.
     play: async (bench) => await expectNoAnswer(bench, [{ refuse: "I will not do that." }, { refuse: "I will not do that." }]),

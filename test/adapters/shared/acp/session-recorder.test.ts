@@ -6,7 +6,7 @@ import { readToolCall } from "../../../../adapters/shared/acp/read-update.ts";
 import { createSessionRecorder, type SessionRecorder } from "../../../../adapters/shared/acp/session-recorder.ts";
 import { createTaskTimeline } from "../../../../adapters/shared/agent-program/task-timeline.ts";
 
-type ProfileReaders = Pick<AcpProfile, "readNotice" | "readExtension" | "toolName">;
+type ProfileReaders = Pick<AcpProfile, "readNotice" | "readExtension" | "toolName" | "answersInLastMessage">;
 
 /** Records updates and returns one line per event, the answer, and the facts. */
 function record(act: (recorder: SessionRecorder) => void, profile: ProfileReaders = {}) {
@@ -218,6 +218,30 @@ test("the answer stays when a broken call before it ends after it (claude)", () 
   );
   expect(lines).toEqual(['"I call. "', "Bash#1 {}", '"The end."', 'Bash#1 failed "It never ran."']);
   expect(answer).toBe("The end.");
+});
+
+test("only the last message is the answer of an agent that does not report rejected calls (codex)", () => {
+  const updates = [
+    chunk("I loo", { messageId: "m1" }),
+    chunk("k.", { messageId: "m1" }),
+    call({ name: "Bash", status: "completed", rawInput: {} }),
+    chunk("I call.", { messageId: "m2" }),
+    chunk("The ", { messageId: "m3" }),
+    chunk("end.", { messageId: "m3" }),
+  ];
+  const { lines, answer } = record(takeAll(...updates), { answersInLastMessage: true });
+  expect(lines).toEqual([
+    '"I loo"',
+    '"k."',
+    "Bash#1 {}",
+    "Bash#1 gave null",
+    '"I call."',
+    "discarded: The agent continued with another message.",
+    '"The "',
+    '"end."',
+  ]);
+  expect(answer).toBe("The end.");
+  expect(record(takeAll(...updates)).answer).toBe("I call.The end.");
 });
 
 test("invalid updates are ignored before the profile reads them", () => {

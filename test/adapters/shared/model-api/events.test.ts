@@ -103,7 +103,12 @@ describe("the steps of a part of the stream", () => {
     ["the end", [finish("stop")], [ended("ok")]],
     [
       "the end of an answer that has only thoughts",
-      [{ type: "start-step" } as Part, { type: "text-delta", id: "1", text: "<think>Hm, let" }, { type: "text-end", id: "1" }, finish("stop")],
+      [
+        { type: "start-step" } as Part,
+        { type: "text-delta", id: "1", text: "<think>Hm, let" },
+        { type: "text-end", id: "1" },
+        finish("stop"),
+      ],
       [ended("error", "model_error")],
     ],
     ["an end for a reason of the vendor's", [finish("other", "eos")], [ended("ok")]],
