@@ -123,6 +123,15 @@ test("parentTaskId and a cursor of another tenant's list return nothing of that 
     expect((await asBeta("GET", `/api/v2/tasks?${filter}`)).body.data).toEqual([]);
 });
 
+test("the domains of another tenant's workspace contain only the built-in ones", async () => {
+  const body = JSON.stringify({ custom_domains: [{ name: "secret-of-alpha", expert: "Alpha's Expert" }] });
+  const file = "/api/v2/workspaces/shared/files/.bridge-settings.json";
+  expect((await bridge.call("PUT", file, { body, headers: { "content-type": "text/plain" } })).status).toBe(201);
+  expect((await bridge.call("GET", "/api/v2/domains?workspace=shared")).body.data).toHaveLength(27);
+  expect((await asBeta("GET", "/api/v2/domains?workspace=shared")).body).toEqual((await asBeta("GET", "/api/v2/domains")).body);
+  expect((await bridge.call("DELETE", file)).status).toBe(204);
+});
+
 test("two tenants' workspaces of the same name have separate files and lists", async () => {
   const file = "/api/v2/workspaces/shared/files/a.md";
   const put = (token: "alpha" | "beta", headers = {}) =>

@@ -34,6 +34,7 @@ const calls: Record<string, (bridge: BridgeClient, given: Given) => Promise<unkn
   cancel: (bridge, { taskId }) => bridge.cancel(taskId),
   getIdentity: (bridge) => bridge.getIdentity(),
   listAdapters: (bridge) => collect(bridge.listAdapters()),
+  listDomains: async (bridge, { workspace }) => (await bridge.listDomains(workspace)).domains,
   checkAdapter: (bridge, { provider }) => bridge.checkAdapter(provider),
   "approvals.list": (bridge, { filter }) => collect(bridge.approvals.list(filter)),
   "approvals.decide": (bridge, { approvalId, decision, reason }) => bridge.approvals.decide(approvalId, decision, reason),

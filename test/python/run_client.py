@@ -70,6 +70,7 @@ SYNC_CALLS: dict[str, Callable[[BridgeClient, dict[str, Any]], Any]] = {
     "cancel": lambda bridge, given: bridge.cancel(given["taskId"]),
     "getIdentity": lambda bridge, given: bridge.get_identity(),
     "listAdapters": lambda bridge, given: list(bridge.list_adapters()),
+    "listDomains": lambda bridge, given: list(bridge.list_domains(given.get("workspace"))),
     "checkAdapter": lambda bridge, given: bridge.check_adapter(given["provider"]),
     "approvals.list": lambda bridge, given: list(bridge.approvals.list(given.get("filter"))),
     "approvals.decide": lambda bridge, given: bridge.approvals.decide(
@@ -115,6 +116,7 @@ ASYNC_CALLS: dict[str, Callable[[AsyncBridgeClient, dict[str, Any]], Any]] = {
     "cancel": lambda bridge, given: bridge.cancel(given["taskId"]),
     "getIdentity": lambda bridge, given: bridge.get_identity(),
     "listAdapters": lambda bridge, given: collect(bridge.list_adapters()),
+    "listDomains": lambda bridge, given: collect(bridge.list_domains(given.get("workspace"))),
     "checkAdapter": lambda bridge, given: bridge.check_adapter(given["provider"]),
     "approvals.list": lambda bridge, given: collect(bridge.approvals.list(given.get("filter"))),
     "approvals.decide": lambda bridge, given: bridge.approvals.decide(

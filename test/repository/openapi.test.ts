@@ -93,6 +93,7 @@ const published = [
   "redeliverCallback",
   "redeliverCallbacks",
   "listAdapters",
+  "listDomains",
   "getRuntime",
   "listAgents",
   "createAgent",

@@ -215,6 +215,12 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./verbs/adapters.ts"),
   },
   {
+    name: "domains",
+    arguments: "[agent]",
+    summary: "List the domains for which councils have an expert, with those of an agent's workspace.",
+    load: () => import("./verbs/domains.ts"),
+  },
+  {
     name: "doctor",
     summary: "Check the connection, the token and the adapters, and name what mends each fault.",
     options: [

@@ -11,6 +11,7 @@ import type {
   CallbackState,
   DispatchCheck,
   DispatchRequest,
+  Domain,
   FileCondition,
   Identity,
   ListedTask,
@@ -98,6 +99,11 @@ export interface BridgeClient {
   listAdapters(options?: CallOptions): AsyncGenerator<Adapter, void>;
   /** Checks the health of an adapter now. Needs the scope `manage`. */
   checkAdapter(provider: string, options?: CallOptions): Promise<Adapter>;
+  /**
+   * Lists the domains for which councils have an expert: the built-in ones, or with the id of a workspace those that hold there.
+   * `settingsFault` describes the faults of its `.bridge-settings.json`.
+   */
+  listDomains(workspace?: string, options?: CallOptions): Promise<{ domains: Domain[]; settingsFault: string | null }>;
   /** Lists the agents of the tenant that have tasks, sorted by name. */
   listAgents(options?: CallOptions): AsyncGenerator<TaskAgent, void>;
   /** Returns cost, tokens and numbers of the tasks that ended in a window. */
@@ -228,9 +234,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     cancel: (taskId, { signal } = {}) => send(`${pathOf(taskId)}/cancel`, { method: "POST", signal }),
     events: (source = {}, options = {}) => followEvents(source, options, settings),
     ...createAccessCalls({ send, sendForStatus }),
-    listAdapters: (options = {}) => list("/api/v2/adapters", {}, options),
-    checkAdapter: (provider, { signal } = {}) =>
-      send(`/api/v2/adapters/${encodeURIComponent(provider)}/check`, { method: "POST", waitMs: CHECK_MS, signal }),
+    ...createAdapterCalls({ send, list, fetchPages }),
     listAgents: (options = {}) => list("/api/v2/agents", {}, options),
 
     getStats: ({ window = "24h", by = "agent", limit = 20 } = {}, { signal } = {}) =>
@@ -309,6 +313,29 @@ function createAccessCalls({ send, sendForStatus }: Pick<ReturnType<typeof creat
       await sendForStatus({ path: "/api/v2/sessions/current", method: "DELETE", signal }, false);
     },
     getIdentity: ({ signal } = {}) => send("/api/v2/me", { signal }),
+  };
+}
+
+type AdapterCalls = Pick<BridgeClient, "listAdapters" | "checkAdapter" | "listDomains">;
+
+function createAdapterCalls({
+  send,
+  list,
+  fetchPages,
+}: Pick<ReturnType<typeof createRequestSender>, "send" | "list" | "fetchPages">): AdapterCalls {
+  return {
+    listAdapters: (options = {}) => list("/api/v2/adapters", {}, options),
+    checkAdapter: (provider, { signal } = {}) =>
+      send(`/api/v2/adapters/${encodeURIComponent(provider)}/check`, { method: "POST", waitMs: CHECK_MS, signal }),
+    async listDomains(workspace, options = {}) {
+      const domains: Domain[] = [];
+      let settingsFault: string | null = null;
+      for await (const { data, meta } of fetchPages<Domain>("/api/v2/domains", { workspace }, options)) {
+        domains.push(...data);
+        settingsFault = meta.settingsFault ?? null;
+      }
+      return { domains, settingsFault };
+    },
   };
 }
 

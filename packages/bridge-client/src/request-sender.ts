@@ -10,7 +10,7 @@ export type SenderOptions = ConnectionOptions & BackoffOptions;
 /** A page of a list. */
 interface Page<T> {
   data: T[];
-  meta: { nextCursor: string | null; truncated?: boolean };
+  meta: { nextCursor: string | null; truncated?: boolean; settingsFault?: string | null };
 }
 
 type Cancellation = Pick<BridgeRequest, "signal">;

@@ -491,3 +491,17 @@ export interface Adapter {
   /** Names of the running nodes that have the adapter. */
   nodes: string[];
 }
+
+/** A domain for which councils have an expert. */
+export interface Domain {
+  name: string;
+  /** Title of the expert. */
+  expert: string;
+  focus: string[];
+  standards: string[];
+  /** Null if the expert has no instructions beyond the focus and the standards. */
+  instructions: string | null;
+  /** Words and phrases in a task for which `deep-council` chooses the domain. */
+  signals: string[];
+  source: "built-in" | "workspace";
+}

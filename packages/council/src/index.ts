@@ -4,6 +4,7 @@
  */
 
 export type { RoleRequest, RoleResult } from "./bridge-options.ts";
+export { type CustomDomain, overrideDomains } from "./domains/custom-domains.ts";
 export type { Domain } from "./domains/domain.ts";
 export { domains } from "./domains/index.ts";
 export { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";

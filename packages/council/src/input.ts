@@ -1,12 +1,15 @@
 import { z } from "zod";
-import { CROSS_DOMAIN, intensities, taskTypes } from "./types.ts";
+import { type CustomDomain, overrideDomains, readCustomDomains } from "./domains/custom-domains.ts";
+import type { Domain } from "./domains/domain.ts";
+import { domainName } from "./domains/domain-name.ts";
+import { domains as builtInDomains } from "./domains/index.ts";
+import { intensities, taskTypes } from "./types.ts";
 
 /** Maximum number of experts. */
 export const MAX_DOMAINS = 26;
 
 const TEXT_FAULT = "must be a text of 1 to 200000 characters";
 const SUMMARY_FAULT = "must be a text of at most 200000 characters";
-const DOMAIN_FAULT = "must be 1 to 64 letters, digits, spaces or - _ / + .";
 const DOMAINS_FAULT = `must be an array of at most ${MAX_DOMAINS} domains`;
 const PROVIDER_FAULT = "must be the name of an adapter: 1 to 64 letters, digits or - _ . : @";
 const PROVIDERS_FAULT = "must be an array of 1 to 10 names of adapters";
@@ -14,14 +17,6 @@ const SESSION_FAULT = "must be 1 to 128 letters, digits, - or _";
 const describeChoice = (words: readonly string[]): string => `must be one of ${words.join(", ")}`;
 
 const text = z.string(TEXT_FAULT).trim().min(1, TEXT_FAULT).max(200_000, TEXT_FAULT);
-
-/** Restricted, because domain names appear in prompts and logs. */
-const domain = z
-  .string(DOMAIN_FAULT)
-  .trim()
-  .toLowerCase()
-  .regex(/^[a-z0-9][a-z0-9 _/+.-]{0,63}$/, DOMAIN_FAULT)
-  .refine((name) => name !== CROSS_DOMAIN, "is reserved for roles without a domain; use another name");
 
 /** Restricted, because a provider also becomes part of a file name. */
 const provider = z
@@ -40,7 +35,15 @@ const schema = z.strictObject(
     review_scope: text.optional(),
     task_description: text,
     task_type: z.enum(taskTypes, describeChoice(taskTypes)),
-    domains: z.array(domain, DOMAINS_FAULT).max(MAX_DOMAINS, DOMAINS_FAULT).default([]),
+    domains: z.array(domainName, DOMAINS_FAULT).max(MAX_DOMAINS, DOMAINS_FAULT).default([]),
+    custom_domains: z
+      .unknown()
+      .optional()
+      .transform((json, context) => {
+        const { customDomains, issues } = readCustomDomains(json === undefined ? [] : json);
+        context.issues.push(...issues.map((issue) => ({ ...issue, input: json }) as z.core.$ZodRawIssue));
+        return customDomains;
+      }),
     context_summary: z.string(SUMMARY_FAULT).trim().max(200_000, SUMMARY_FAULT).default(""),
     intensity: z.enum(intensities, describeChoice(intensities)).default("standard"),
     provider: provider.optional(),
@@ -58,6 +61,10 @@ export interface CouncilInput {
   taskType: z.infer<typeof schema>["task_type"];
   /** Lower case, without duplicates, in the given order. */
   domains: string[];
+  /** The domains that the input defines. */
+  customDomains: readonly CustomDomain[];
+  /** All domains that have an expert: the built-in ones with those of the input, until the caller adds those of a workspace. */
+  registry: readonly Domain[];
   contextSummary: string;
   intensity: z.infer<typeof schema>["intensity"];
   /** Providers of the council; null: the council chooses. */
@@ -113,6 +120,8 @@ export function readInput(
       taskDescription: rest.task_description,
       taskType: rest.task_type,
       domains: [...new Set(rest.domains)],
+      customDomains: rest.custom_domains,
+      registry: overrideDomains(builtInDomains, rest.custom_domains),
       contextSummary: rest.context_summary,
       intensity: rest.intensity,
       providers: providers === null ? null : [...new Set(providers)],

@@ -44,9 +44,9 @@ const CHOSEN_DOMAINS = 4;
 const FALLBACK_DOMAINS = ["architecture", "code-quality"];
 
 /** Returns the domains of a council: those of the input, otherwise those that its text mentions. */
-export function chooseDomains({ domains, scope, taskDescription, contextSummary }: CouncilInput): string[] {
+export function chooseDomains({ domains, registry, scope, taskDescription, contextSummary }: CouncilInput): string[] {
   if (domains.length > 0) return domains;
-  const chosen = domainsOf(`${scope}\n${taskDescription}\n${contextSummary}`, CHOSEN_DOMAINS);
+  const chosen = domainsOf(`${scope}\n${taskDescription}\n${contextSummary}`, CHOSEN_DOMAINS, registry);
   return chosen.length > 0 ? chosen : FALLBACK_DOMAINS;
 }
 

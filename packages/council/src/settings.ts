@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type CustomDomain, readCustomDomains } from "./domains/custom-domains.ts";
 
 /** The settings of one runtime in `.bridge-settings.json`. */
 export interface BridgeSettings {
@@ -13,6 +14,8 @@ export interface CouncilSettings {
   reasoningLevel: "medium" | "high" | "xhigh" | null;
   /** Whether `ttl_hours` have passed since `updated`. */
   isStale: boolean;
+  /** The domains that the workspace defines. */
+  customDomains: readonly CustomDomain[];
   /** Description of the faults of the file and their effect; null without faults. */
   fault: string | null;
 }
@@ -38,7 +41,10 @@ const fields = {
  * runtime, which may have been the intention.
  */
 export function readSettings(content: string | null, now = Date.now()): CouncilSettings {
-  const none: CouncilSettings = { of: () => ({ enabled: true, models: [] }), reasoningLevel: null, isStale: false, fault: null };
+  const none: CouncilSettings = {
+    of: () => ({ enabled: true, models: [] }),
+    ...{ reasoningLevel: null, isStale: false, customDomains: [], fault: null },
+  };
   if (content === null) return none;
   const json = parseJson(content);
   if (json === undefined) return { ...none, fault: `${SETTINGS_FILE} is not used. It is not valid JSON.` };
@@ -73,11 +79,18 @@ export function readSettings(content: string | null, now = Date.now()): CouncilS
   const updatedAt = Date.parse(read(json, "updated") ?? "");
   const ttlHours = read(json, "ttl_hours");
   const reasoningLevel = read(json, "reasoning_level");
+  const { customDomains, issues } = readCustomDomains(json["custom_domains"] ?? []);
+  for (const { path, message, ...issue } of issues) {
+    const field = ["custom_domains", ...path, ...("keys" in issue ? issue.keys.slice(0, 1) : [])].join(".");
+    const reason = "keys" in issue ? "is not a field of a domain" : message;
+    faults.push(`${field} ${reason}. ${path.length === 0 ? "No domain of the file is used." : "This domain is not used."}`);
+  }
   const left = faults.length - REPORTED_FAULTS;
   return {
     of: (bridge) => bridges.get(bridge) ?? { enabled: true, models: [] },
     reasoningLevel,
     isStale: ttlHours !== null && !(now - updatedAt < ttlHours * 3_600_000),
+    customDomains,
     fault:
       faults.length === 0
         ? null

@@ -5,6 +5,12 @@ import type { ForwardingView, Locate } from "./forward-request.ts";
 
 const readParam = ({ params }: FastifyRequest, name: string): string | undefined => (params as Record<string, string | undefined>)[name];
 
+/** Reads a parameter of the query, which is not validated yet. */
+function readQuery({ query }: FastifyRequest, name: string): string | undefined {
+  const value = (query as Record<string, unknown>)[name];
+  return typeof value === "string" ? value : undefined;
+}
+
 /** Whether this node sees the files of another one. The shared files of a node remain after it was forgotten. */
 function seesFilesOf(view: ForwardingView, id: string): boolean {
   const node = view.nodes().find((known) => known.id === id);
@@ -19,11 +25,11 @@ export const locateTaskFiles =
     return task === null || task.node === null || seesFilesOf(view, task.node) ? null : task.node;
   };
 
-/** Locates the workspace of an agent: on the node where the agent lives. */
+/** Locates the workspace of an agent, in the path or in the query: on the node where the agent lives. */
 export const locateWorkspace =
   (view: ForwardingView, cluster: Pick<ClusterStore, "findPlace" | "placeAgent">): Locate =>
   async (request) => {
-    const agentId = readParam(request, "agentId");
+    const agentId = readParam(request, "agentId") ?? readQuery(request, "workspace");
     if (agentId === undefined) return null;
     const { tenant } = request.principal;
     const isWrite = request.method === "PUT";

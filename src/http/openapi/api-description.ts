@@ -42,6 +42,7 @@ export const describeApi = (version: string) =>
       { name: "callbacks", description: "Results that Bridge posts to callback URLs." },
       { name: "webhooks", description: "Events that Bridge posts to webhooks, which the operator configures." },
       { name: "adapters", description: "The adapters of this Bridge with their health, capabilities and load." },
+      { name: "councils", description: "The domains of knowledge for which councils have an expert." },
       { name: "nodes", description: "The Bridge processes that share a database." },
       { name: "workspaces", description: "The workspaces of agents and their files." },
       { name: "access", description: "The identity and permissions of your token." },

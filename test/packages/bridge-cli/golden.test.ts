@@ -36,6 +36,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   apply: ["apply", "look-1"],
   adapters: ["adapters"],
   "adapters-check": ["adapters", "memory", "--check"],
+  domains: ["domains"],
   doctor: ["doctor"],
   "doctor-callback": ["doctor", "--provider", "memory", "--callback", "http://10.0.0.1/results"],
   usage: ["usage", "--by", "model"],

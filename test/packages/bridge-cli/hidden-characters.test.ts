@@ -61,6 +61,10 @@ const answers: Record<string, object> = {
   "GET /api/v2/tasks/t/files/f": { [HOSTILE]: HOSTILE },
   "GET /api/v2/adapters": list({ provider: "a", health, running: 0, queued: 0, maxConcurrent: 1 }),
   "POST /api/v2/adapters/a/check": { provider: "a", health, running: 0, queued: 0, maxConcurrent: 1 },
+  "GET /api/v2/domains": {
+    data: [{ name: HOSTILE, source: "workspace", expert: HOSTILE, signals: [HOSTILE] }],
+    meta: { nextCursor: null, settingsFault: HOSTILE },
+  },
   "GET /api/v2/approvals": list(approval),
   "POST /api/v2/approvals/a": approval,
   "GET /api/v2/callbacks": list(callback),
@@ -103,7 +107,7 @@ function expectNothingHidden(shown: string): void {
 
 test.each([
   ...["tasks", "task t", "task t --watch", "wait t", "diff t", "files t", "files t f", "files t missing", "cancel missing", "ui"],
-  ...["adapters", "adapters a", "adapters a --check", "approvals", "approve a", "reject missing", "callbacks", "callbacks t"],
+  ...["adapters", "adapters a", "adapters a --check", "domains a", "approvals", "approve a", "reject missing", "callbacks", "callbacks t"],
   ...["callbacks missing", "redeliver t", "dispatch -a a --id t text", "dispatch -a a text --dry-run", "usage", "version", "doctor"],
   ...["task t --json", "approvals --json", "usage --json", "diff t --json"],
 ])("bridge %s shows no hidden character of an agent on a terminal", async (command) => {

@@ -200,6 +200,19 @@ test("listAdapters returns the adapters", async () => {
   expect(adapters[2]?.health).toMatchObject({ status: "offline" });
 });
 
+test("listDomains returns all pages of domains, those of a workspace, and the faults of its settings", async () => {
+  const builtIn = await client.listDomains();
+  expect(builtIn).toMatchObject({
+    domains: expect.arrayContaining([expect.objectContaining({ source: "built-in" })]),
+    settingsFault: null,
+  });
+  const custom_domains = Array.from({ length: 50 }, (_, index) => ({ name: `d${index}`, ...(index > 0 && { signals: [] }) }));
+  await client.workspaces.putFile("council", ".bridge-settings.json", JSON.stringify({ custom_domains }));
+  const { domains, settingsFault } = await client.listDomains("council");
+  expect(domains.map(({ name }) => name)).toEqual([...custom_domains.slice(1), ...builtIn.domains].map(({ name }) => name));
+  expect(settingsFault).toContain("custom_domains.0 defines only a name");
+});
+
 test("createTicket creates a ticket with all or some scopes of the token", async () => {
   for (const request of [undefined, { scopes: ["read"] as const }])
     expect(await client.createTicket(request)).toEqual({ ticket: expect.stringMatching(/^tkt_/), expiresAt: expect.any(String) });

@@ -12,6 +12,7 @@ import type {
   ConnectionKind,
   ConversationMessage,
   DispatchRequest,
+  Domain,
   ExecutionResult,
   FieldError,
   Identity,
@@ -119,6 +120,9 @@ const keys = {
     },
     ...{ bridgeInput: true, responderInput: true },
   } satisfies Keys<DispatchRequest>,
+  Domain: {
+    ...{ name: true, expert: true, focus: true, standards: true, instructions: true, signals: true, source: true },
+  } satisfies Keys<Domain>,
   Identity: { name: true, tenant: true, scopes: true, expiresAt: true } satisfies Keys<Identity>,
   StoredDispatch: {
     ...{ taskId: true, provider: true, agentId: true, message: true, stdin: true, systemPrompt: true, model: true, tools: true },

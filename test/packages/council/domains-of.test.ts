@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { domainsOf } from "../../../packages/council/src/domains/find-expert.ts";
+import { domains } from "../../../packages/council/src/domains/index.ts";
 
 /** Sentences as people write them, with the domains that the council must choose, and those that it must not choose. */
 const sentences: [string, string[], string[]][] = [
@@ -70,7 +71,7 @@ const sentences: [string, string[], string[]][] = [
 ];
 
 test.each(sentences)("%s", (sentence, expected, unexpected) => {
-  const chosen = domainsOf(sentence, 26);
+  const chosen = domainsOf(sentence, 26, domains);
   expect(chosen).toEqual(expect.arrayContaining(expected));
   expect(chosen.filter((name) => unexpected.includes(name))).toEqual([]);
 });

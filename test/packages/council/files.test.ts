@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { BRIDGE_OUTPUTS, formatFileTime, openArtifacts, readInput, readSettings, renderReport } from "bridge-council";
+import { BRIDGE_OUTPUTS, domains, formatFileTime, openArtifacts, readInput, readSettings, renderReport } from "bridge-council";
 import { describe, expect, test } from "vitest";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -24,6 +24,8 @@ describe("the input", () => {
         taskDescription: "Review it.",
         taskType: "audit",
         domains: ["security", "api"],
+        customDomains: [],
+        registry: domains,
         contextSummary: "A service.",
         intensity: "thorough",
         providers: null,

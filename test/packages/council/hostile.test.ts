@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createDebate } from "../../../packages/council/src/debate/debate.ts";
 import type { Speaker } from "../../../packages/council/src/debate/findings.ts";
 import { findExpert } from "../../../packages/council/src/domains/find-expert.ts";
+import { domains } from "../../../packages/council/src/domains/index.ts";
 import { prefixOf } from "../../../packages/council/src/ids.ts";
 import { modelFamilyOf } from "../../../packages/council/src/panel/panel-report.ts";
 import { CONTEXT_LIMIT_CHARACTERS } from "../../../packages/council/src/prompts/packet.ts";
@@ -54,7 +55,7 @@ describe("an input", () => {
     expect(faultsOf({ domains: ["cross-domain"] })).toEqual(["domains.0"]);
     expect(faultsOf({ domains: ["__proto__"] })).toEqual(["domains.0"]);
     expect(faultsOf({ domains: ["constructor"] })).toEqual([]);
-    expect(findExpert("constructor")).toMatchObject({ tier: "virtual", title: "Constructor Specialist" });
+    expect(findExpert("constructor", domains)).toMatchObject({ tier: "virtual", title: "Constructor Specialist" });
     expect([modelFamilyOf("constructor"), prefixOf("constructor")]).toEqual(["multi-provider", "C"]);
     expect(faultsOf(JSON.parse('{"__proto__": {"scope": "x"}}'))).toEqual(["__proto__"]);
   });

@@ -30,6 +30,7 @@ from .wire import (
     DispatchCheck,
     DispatchedTask,
     DispatchRequest,
+    Domain,
     Identity,
     ListedTask,
     Task,
@@ -169,6 +170,10 @@ class AsyncBridgeClient:
     def list_adapters(self) -> AsyncIterator[Adapter]:
         """See `BridgeClient.list_adapters`."""
         return self._list("/api/v2/adapters")
+
+    def list_domains(self, workspace: Optional[str] = None) -> AsyncIterator[Domain]:
+        """See `BridgeClient.list_domains`."""
+        return self._list("/api/v2/domains", {"workspace": workspace})
 
     async def check_adapter(self, provider: str) -> Adapter:
         """See `BridgeClient.check_adapter`."""

@@ -29,6 +29,7 @@ from .wire import (
     DispatchCheck,
     DispatchedTask,
     DispatchRequest,
+    Domain,
     Identity,
     ListedTask,
     Task,
@@ -188,6 +189,10 @@ class BridgeClient:
     def list_adapters(self) -> Iterator[Adapter]:
         """Lists the adapters with their health, capabilities and load."""
         return self._list("/api/v2/adapters")
+
+    def list_domains(self, workspace: Optional[str] = None) -> Iterator[Domain]:
+        """Lists the domains for which councils have an expert, with those of a workspace."""
+        return self._list("/api/v2/domains", {"workspace": workspace})
 
     def check_adapter(self, provider: str) -> Adapter:
         """Checks the health of an adapter now. Needs the scope `manage`."""

@@ -411,3 +411,18 @@ class Adapter(TypedDict):
     maxConcurrent: int
     #: Names of the running nodes that have the adapter.
     nodes: list[str]
+
+
+class Domain(TypedDict):
+    """A domain for which councils have an expert."""
+
+    name: str
+    #: Title of the expert.
+    expert: str
+    focus: list[str]
+    standards: list[str]
+    #: None if the expert has no instructions beyond the focus and the standards.
+    instructions: Optional[str]
+    #: Words and phrases in a task for which `deep-council` chooses the domain.
+    signals: list[str]
+    source: Literal["built-in", "workspace"]

@@ -40,7 +40,7 @@ export function createPanel(options: BridgeOptions): Panel {
   return {
     options,
     debate: createDebate(input.domains, options.idPrefix ?? prefixOf(bridge)),
-    experts: new Map(input.domains.map((domain) => [domain, createSeat(findExpert(domain))])),
+    experts: new Map(input.domains.map((domain) => [domain, createSeat(findExpert(domain, input.registry))])),
     challenger: createSeat(challengerRole),
     integration: createSeat(integrationRole),
     roles: createRoles({ ...options, runtimeOf: () => runtime }, callSeconds),

@@ -50,7 +50,7 @@ function beginRound({ debate, experts, options }: Panel, round: number): readonl
   const added = wantedDomains.slice(0, Math.max(0, room));
   debate.beginRound(round, added);
   for (const { domain, reason } of added) {
-    experts.set(domain, createSeat(findExpert(domain)));
+    experts.set(domain, createSeat(findExpert(domain, options.input.registry)));
     options.log({ event: "domain_added", domain, reason, round });
   }
   return added;

@@ -1,6 +1,7 @@
 import type { CouncilInput } from "bridge-council";
 import { expect, test } from "vitest";
 import { findExpert } from "../../../../packages/council/src/domains/find-expert.ts";
+import { domains } from "../../../../packages/council/src/domains/index.ts";
 import {
   type CrossRound,
   composeAdvocatePrompt,
@@ -26,6 +27,8 @@ const input: CouncilInput = {
   taskDescription: "Review the login.",
   taskType: "review",
   domains: ["security", "api"],
+  customDomains: [],
+  registry: domains,
   contextSummary: "A web service with sessions.",
   intensity: "standard",
   providers: null,
@@ -73,7 +76,7 @@ const packet = fitPacket(
   },
   [tokens, lists, clocks],
 );
-const expert = findExpert("security");
+const expert = findExpert("security", domains);
 const [own, objections] = [[tokens], challenges.slice(0, 1)];
 const requests = [{ from: "API Designer", finding_id: "C002", reason: "Anybody can list them." }];
 const history = [
@@ -104,7 +107,7 @@ test.each([
   ],
   [
     "newcomer",
-    composeNewcomerPrompt(findExpert("database"), input, {
+    composeNewcomerPrompt(findExpert("database", domains), input, {
       added: { domain: "database", trigger_finding_id: "C002", reason: "It reads the whole table." },
       trigger: lists,
       requests,

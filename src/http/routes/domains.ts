@@ -1,0 +1,92 @@
+import type { onRequestAsyncHookHandler } from "fastify";
+import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
+import { z } from "zod";
+import { agentIdPattern } from "../../requests/dispatch-schema.ts";
+import type { Workspaces } from "../../workspaces/workspace-directories.ts";
+import { pageQuery, toPage } from "../wire/pagination.ts";
+import { forwardingCodes, problemResponses } from "../wire/problem.ts";
+
+const domainSchema = z
+  .strictObject({
+    name: z.string(),
+    expert: z.string().describe("Title of the expert."),
+    focus: z.array(z.string()).describe("What the expert looks at."),
+    standards: z.array(z.string()).describe("Standards by which the expert judges."),
+    instructions: z
+      .string()
+      .nullable()
+      .describe(
+        "Instructions in the prompts of the expert, with placeholders such as `{scope}`. Null if it has none beyond the focus and the standards.",
+      ),
+    signals: z.array(z.string()).describe("Words and phrases in a task for which `deep-council` chooses the domain."),
+    source: z
+      .enum(["built-in", "workspace"])
+      .describe("`workspace`: the workspace defines the domain, or overrides fields of a built-in one."),
+  })
+  .meta({
+    id: "Domain",
+    description: "A domain for which councils have an expert. The fields up to `signals` are those of `custom_domains`.",
+  });
+
+const domainPageSchema = z
+  .strictObject({
+    data: z.array(domainSchema),
+    meta: z.strictObject({
+      nextCursor: z.string().nullable().describe("The `cursor` of the next page; null on the last one."),
+      settingsFault: z
+        .string()
+        .nullable()
+        .describe("The faults of `.bridge-settings.json` in the workspace, and what is not used because of them; null without faults."),
+    }),
+  })
+  .meta({ id: "DomainPage" });
+
+/** Options of the route. */
+interface DomainRouteOptions {
+  /** Lists the domains of councils, with those that a workspace defines in its directory. */
+  listDomains(directory: string | null): Promise<{ domains: z.infer<typeof domainSchema>[]; fault: string | null }>;
+  workspaces: Pick<Workspaces, "workspaceOf">;
+  /** Passes requests about a workspace to the node of its agent; null if there are no other nodes. */
+  forward: onRequestAsyncHookHandler | null;
+}
+
+/** `GET /api/v2/domains`. */
+export const domainRoutes: FastifyPluginAsyncZodOpenApi<DomainRouteOptions> = async (app, { listDomains, workspaces, forward }) => {
+  if (forward !== null) app.addHook("onRequest", forward);
+  app.get(
+    "/api/v2/domains",
+    {
+      config: { scope: "read" },
+      schema: {
+        operationId: "listDomains",
+        tags: ["councils"],
+        summary: "List domains",
+        description:
+          "The domains for which councils have an expert: the built-in ones, or with `workspace` those of a council of this agent. New domains of the workspace come first. A dispatch can define more with `custom_domains`.",
+        querystring: z.strictObject({
+          ...pageQuery,
+          workspace: z
+            .string()
+            .regex(agentIdPattern, "must be 1 to 128 of A-Z a-z 0-9 _ -")
+            .optional()
+            .describe("Id of a workspace, which is the id of its agent. Default: only built-in domains."),
+        }),
+        response: {
+          200: { description: "A page of domains.", content: { "application/json": { schema: domainPageSchema } } },
+          ...problemResponses("invalid_request", "unauthenticated", "scope_missing", ...forwardingCodes),
+        },
+      },
+    },
+    async ({ principal, query: { limit, cursor: offset = 0, workspace } }) => {
+      const { domains, fault } = await listDomains(workspace === undefined ? null : workspaces.workspaceOf(principal.tenant, workspace));
+      const entries = domains.map((domain, index) => ({ domain, position: index + 1 }));
+      const page = toPage(
+        entries.slice(offset, offset + limit),
+        entries.length > offset + limit,
+        ({ domain }) => domain,
+        ({ position }) => position,
+      );
+      return { ...page, meta: { ...page.meta, settingsFault: fault } };
+    },
+  );
+};
