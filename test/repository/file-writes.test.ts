@@ -42,7 +42,7 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
     because: "a text that runs in Gemini CLI, where it replaces fs.promises.access",
   },
   "adapters/gemini/start.ts": { calls: ["symlink"], because: "by the path of a held directory; making a link follows none" },
-  "adapters/council/run-council-task.ts": {
+  "adapters/council/read-settings-file.ts": {
     calls: ["open"],
     because: "to read a file directly in the workspace, with O_NOFOLLOW and O_NONBLOCK",
   },
