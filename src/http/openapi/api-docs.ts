@@ -4,10 +4,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { fastifyZodOpenApiPlugin, fastifyZodOpenApiTransformers } from "fastify-zod-openapi";
 import type { z } from "zod";
 import { type EncodedDocument, encodeDocument, sendDocument } from "../wire/encoded-document.ts";
+import type { RequestTurns } from "../wire/request-turns.ts";
 import { describeApi } from "./api-description.ts";
 import { callbackBodySchema } from "./callback-webhook.ts";
 import { completeApiDescription } from "./complete-api-description.ts";
 import { writeOpenapiYaml } from "./write-openapi-yaml.ts";
+
+interface ApiDocsOptions {
+  version: string;
+  requestTurns: Pick<RequestTurns, "take">;
+}
 
 /** Omits `upgrade-insecure-requests`, because the page is often served over plain HTTP on loopback. */
 const PAGE_POLICY =
@@ -17,8 +23,27 @@ const PAGE_POLICY =
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="M2 22h28M5 22a11 11 0 0 1 22 0M10 22v-8m6 8V11m6 11v-8" fill="none" stroke="#2563eb" stroke-width="2.5"/></svg>';
 
+/** The name under which all requests for a document take turns, because they need no token. */
+const READERS = "api-docs";
+
 /** Describes all routes that are registered afterwards: as OpenAPI 3.1 at `/openapi.json` and `/openapi.yaml`, and as a page at `/docs`. */
-export async function registerApiDocs(app: FastifyInstance, version: string): Promise<void> {
+export async function registerApiDocs(app: FastifyInstance, { version, requestTurns }: ApiDocsOptions): Promise<void> {
+  /** Creates the handler that sends a document. It is encoded at the first request, and does not change after the start. */
+  const sendEncoded = (type: string, write: () => Promise<string>) => {
+    let encoded: Promise<EncodedDocument> | undefined;
+    let isReady = false;
+    return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      const waits = !isReady;
+      encoded ??= write().then((text) => encodeDocument(type, text));
+      const document = await encoded;
+      isReady = true;
+      // All requests that waited for the document would otherwise be answered in one turn of the event loop. The answer must follow without
+      // a further await, so that its time counts before the next request asks for its turn.
+      const turn = waits ? requestTurns.take(READERS) : null;
+      if (turn !== null) await turn;
+      return sendDocument(request, reply.header("cache-control", "no-cache"), document);
+    };
+  };
   await app.register(fastifyZodOpenApiPlugin, {
     // Other schemas are collected from the routes.
     components: { schemas: { CallbackBody: callbackBodySchema } },
@@ -59,15 +84,6 @@ export async function registerApiDocs(app: FastifyInstance, version: string): Pr
   );
   app.get("/openapi.json", { config: { public: true }, schema: { hide: true } }, sendJson);
   app.get("/openapi.yaml", { config: { public: true }, schema: { hide: true } }, sendYaml);
-}
-
-/** Creates the handler that sends a document. It is encoded at the first request, and does not change after the start. */
-function sendEncoded(type: string, write: () => Promise<string>) {
-  let encoded: Promise<EncodedDocument> | undefined;
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    encoded ??= write().then((text) => encodeDocument(type, text));
-    return sendDocument(request, reply.header("cache-control", "no-cache"), await encoded);
-  };
 }
 
 /** Removes keywords that are redundant or break generated clients. */

@@ -110,7 +110,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   takeTurns(app, options.requestTurns);
   limitMemory(app, { ...config, clientMemory: options.clientMemory, stalledReaderMs: timeouts.stalledReaderMs });
   if (options.requestRates) await limitRate(app, options.requestRates);
-  await registerApiDocs(app, options.version);
+  await registerApiDocs(app, options);
   return app;
 }
 
