@@ -24,7 +24,7 @@ const pages: Record<string, Record<string, (openapi: string) => string>> = {
   "docs/callbacks.md": { receiver: () => renderCodeBlock("examples/receiver/receiver.js") },
   "docs/council.md": { domains: renderDomainsTable },
   "docs/events.md": { "follow-events": () => renderCodeBlock("examples/browser/follow-events.js") },
-  "docs/websocket.md": { "open-bridge": () => renderCodeBlock("examples/browser/open-bridge.js") },
+  "docs/websocket.md": { companion: () => renderCodeBlock("examples/companion/companion.js") },
 };
 
 /** The built console. */

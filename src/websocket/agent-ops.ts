@@ -86,8 +86,9 @@ export function createAgentOps({ receiveDispatch, dispatcher, tasks, phases, fol
         if (run === null) return runNotFound(runId);
         const channel = requireChannel(meta, "runId");
         follower.checkCanFollow(meta.tenant);
+        const hasEnded = await follower.hasEnded(run, position);
         follower.follow(run, { channel, after: position });
-        return ok({ runId, following: true });
+        return ok({ runId, following: true, ...(hasEnded && { ended: true }) });
       },
     }),
   ];

@@ -58,7 +58,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
       if (signal.aborted) return [];
       const { epoch } = store;
       // After a change of the epoch, the numbers of events may repeat, so that all events of the run are sent again with new ids.
-      const start = position?.epoch === epoch ? position.number : 0;
+      const start = startOf(position, epoch);
       const events = await store.readTaskEvents(seq, start, PAGE_SIZE, { callbacks: false });
       if (store.epoch !== epoch || signal.aborted) return [];
       const last = events.at(-1);
@@ -68,7 +68,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
         return events.map((event) => encodePush(taskId, encodeEventJson(event, formatEventId({ epoch, number: event.number }))));
       }
       const current = await store.findTaskProgress(tenant, taskId);
-      isOver = current?.seq !== seq || (isFinal(current.state) && !(await store.hasEventsAfter(seq, start)));
+      isOver = current?.seq !== seq || (await hasEnded(current, position));
       return current?.seq === seq ? [] : [encodePush(taskId, "null", ',"error":"run-not-found"')];
     }
 
@@ -90,6 +90,11 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
     }
   }
 
+  /** Whether a run has ended and no event of it follows the position, so that a client receives nothing. */
+  async function hasEnded({ state, seq }: TaskProgress, after: EventId | null): Promise<boolean> {
+    return isFinal(state) && !(await store.hasEventsAfter(seq, startOf(after, store.epoch)));
+  }
+
   /** Throws BridgeError `overloaded` if the tenant already follows the maximum number of runs. */
   function checkCanFollow(tenant: string): void {
     if ((countByTenant.get(tenant) ?? 0) >= MAX_FOLLOWED_PER_TENANT)
@@ -101,6 +106,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
 
   return {
     checkCanFollow,
+    hasEnded,
     /**
      * Pushes the events of a run, starting after the event with the id `after` or, if it is null, with the first event.
      * Stops after the last event of the run, or when the channel closes. If the channel already follows the run, the new
@@ -140,6 +146,9 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
     },
   };
 }
+
+/** The number of the last event that the client received; 0 for a position of another epoch, whose numbers mean other events. */
+const startOf = (position: EventId | null, epoch: string): number => (position?.epoch === epoch ? position.number : 0);
 
 /** Resolves to false if the database does not answer. */
 const isRead = (pushed: Promise<void>): Promise<boolean> =>

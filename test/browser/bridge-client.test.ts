@@ -1,4 +1,4 @@
-import type { BridgeClient, BridgeEvent, verifyCallback } from "bridge-client";
+import type { BridgeClient, BridgeEvent, BridgeSocket, verifyCallback } from "bridge-client";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Address, surviveTwoRestarts } from "../packages/bridge-client/two-restarts.ts";
@@ -7,6 +7,7 @@ import { type Browser, startBrowser } from "./start-browser.ts";
 
 /** The functions that the page defines. */
 declare const connect: (address: Address) => BridgeClient;
+declare const connectSocket: (address: Address) => Promise<BridgeSocket>;
 declare const follow: (address: Address, taskId: string) => void;
 declare const seen: { task: BridgeEvent[]; all: BridgeEvent[] };
 declare const ended: Promise<unknown>;
@@ -55,6 +56,30 @@ test("a page of a listed origin can dispatch, and can read error responses", asy
       replayed: true,
       refused: { code: "not_found", requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) },
     });
+  } finally {
+    await bridge.close();
+  }
+});
+
+test("a page runs, follows and approves over the WebSocket", async () => {
+  const bridge = await startBridge({ BRIDGE_CORS_ORIGINS: browser.origin });
+  try {
+    const outcome = await browser.page.evaluate(
+      async (address) => {
+        const client = await connectSocket(address);
+        const { runId } = await client.run({ provider: "memory", agent: "writer", input: "ask", approvals: "ask" });
+        const types: string[] = [];
+        for await (const event of client.follow(runId)) {
+          types.push(event.type);
+          if (event.type === "tool.approval_requested") await client.approve(event.data);
+        }
+        const { phase, result } = await client.result(runId);
+        client.close();
+        return { first: types[0], last: types.at(-1), phase, output: result.output };
+      },
+      { url: bridge.url, token: "secret-alpha" },
+    );
+    expect(outcome).toEqual({ first: "execution.started", last: "execution.completed", phase: "completed", output: "approve" });
   } finally {
     await bridge.close();
   }

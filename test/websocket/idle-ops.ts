@@ -8,7 +8,7 @@ export function createIdleOps(dependencies: Partial<OpOptions> = {}): Op[] {
     receiveDispatch: never,
     dispatcher: { cancel: never, waitForEnd: never },
     tasks: { find: never, findProgress: never, resultBytes: never },
-    follower: { checkCanFollow() {}, follow() {}, parsePosition: async () => null },
+    follower: { checkCanFollow() {}, hasEnded: never, follow() {}, parsePosition: async () => null },
     phases: { find: never },
     approvals: { findPending: never, decide: never },
     workspaces: { listWorkspaces: never },

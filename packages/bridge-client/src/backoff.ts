@@ -34,7 +34,8 @@ export function createBackoff({ retryDelayMs, patienceMs }: BackoffOptions) {
   };
 }
 
-function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+/** Resolves after a time. Rejects with the signal's reason when the signal aborts. */
+export function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
       clearTimeout(timer);

@@ -16,7 +16,8 @@ interface Problem {
 /**
  * A failed call. `code` is an error code of Bridge (`not_found`, `task_conflict` …) or of the client: `unreachable` (no
  * response), `unexpected_answer` (a response that is not from Bridge, for example from a proxy) or `stream_gap` (events
- * were deleted before they were read).
+ * were deleted before they were read). Over the WebSocket, it is also a code of the protocol (`run-not-found` …), or `closed`,
+ * `already_followed` or `protocol_violation`.
  */
 export class BridgeClientError extends Error {
   override readonly name = "BridgeClientError";
@@ -30,6 +31,8 @@ export class BridgeClientError extends Error {
   readonly retryAfterMs: number | null;
   /** Only with the code `queue_full`: the queue that is full, of Bridge as a whole, of the tenant or of the agent. */
   readonly queue: "bridge" | "tenant" | "agent" | null;
+  /** Close code of the WebSocket; null if no WebSocket was closed. */
+  readonly closeCode: number | null;
 
   constructor(
     code: string,
@@ -40,6 +43,7 @@ export class BridgeClientError extends Error {
       errors?: readonly FieldError[] | undefined;
       retryAfterMs?: number | null;
       queue?: "bridge" | "tenant" | "agent" | undefined;
+      closeCode?: number;
       cause?: unknown;
     } = {},
   ) {
@@ -50,6 +54,7 @@ export class BridgeClientError extends Error {
     this.errors = options.errors ?? [];
     this.retryAfterMs = options.retryAfterMs ?? null;
     this.queue = options.queue ?? null;
+    this.closeCode = options.closeCode ?? null;
   }
 }
 

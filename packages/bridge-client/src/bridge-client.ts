@@ -1,6 +1,8 @@
+import { type ClientSettings, readSettings, type TokenSource } from "./client-settings.ts";
 import type { BridgeEvent, EventFilter, EventOptions } from "./events.ts";
 import { followEvents } from "./follow-events.ts";
-import { createRequestSender, type SenderOptions } from "./request-sender.ts";
+import { makeTaskId } from "./make-task-id.ts";
+import { createRequestSender } from "./request-sender.ts";
 import type {
   AcceptedTask,
   Adapter,
@@ -35,22 +37,7 @@ import type {
 } from "./wire.ts";
 
 /** Address, credentials and time limits of the client. */
-export type BridgeClientOptions = {
-  /** URL of Bridge, including the path prefix of a reverse proxy. */
-  url: string | URL;
-  /** Default: the `fetch` of the platform. */
-  fetch?: typeof fetch | undefined;
-  /** How long the client retries before it throws; long enough for a restart of Bridge. Default: 120,000. */
-  patienceMs?: number | undefined;
-  /** First pause before a retry; doubled for each further retry, up to 20 times the first. Default: 500. */
-  retryDelayMs?: number | undefined;
-  /** Closes a connection that receives nothing for this long. Bridge sends a heartbeat every 15 s. Default: 31,000. */
-  silenceMs?: number | undefined;
-} & (
-  | { token: string; getToken?: undefined }
-  /** Called before every request, for tokens that change. */
-  | { getToken: () => string | Promise<string>; token?: undefined }
-);
+export type BridgeClientOptions = ClientSettings & TokenSource;
 
 /** Options of every call. */
 export interface CallOptions {
@@ -184,17 +171,8 @@ const DIFF_MS = 30_000;
 
 /** Creates a client. Sends nothing before the first call. Throws a TypeError for an invalid URL. */
 export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
-  const { url, token, getToken, patienceMs = 120_000, retryDelayMs = 500, silenceMs = 31_000 } = options;
-  const settings: SenderOptions = {
-    baseUrl: readBaseUrl(url),
-    getToken: getToken ?? (() => token),
-    // Browsers throw if `fetch` is called as a method of another object.
-    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-    silenceMs,
-    retryDelayMs,
-    patienceMs,
-  };
-
+  const { token, getToken } = options;
+  const settings = readSettings(options, getToken ?? (() => token));
   const { send, sendForStatus, sendForBytes, fetchPages, list } = createRequestSender(settings);
 
   const client: BridgeClient = {
@@ -360,18 +338,7 @@ function createCallbackCalls({ send, list }: Pick<ReturnType<typeof createReques
   };
 }
 
-function readBaseUrl(address: string | URL): string {
-  const { href, protocol, username, password, search, hash } = new URL(address);
-  if (!/^https?:$/.test(protocol) || username + password + search + hash !== "")
-    throw new TypeError("`url` must be an http or https URL without credentials, query or fragment.");
-  return href.replace(/\/*$/, "/");
-}
-
 const encodePath = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
 const filePathOf = (agentId: string, path: string): string => `/api/v2/workspaces/${encodeURIComponent(agentId)}/files/${encodePath(path)}`;
 const pathOf = (taskId: string): string => `/api/v2/tasks/${encodeURIComponent(taskId)}`;
 const isFinal = (state: TaskState): boolean => state !== "queued" && state !== "running";
-
-/** `crypto.randomUUID` is unavailable on pages that are not served over https. */
-const makeTaskId = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

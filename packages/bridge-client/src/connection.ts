@@ -8,6 +8,7 @@ export interface ConnectionOptions {
   fetch: typeof fetch;
   /** Closes a connection that receives nothing for this long. */
   silenceMs: number;
+  parseJson: (text: string) => unknown;
 }
 
 /** One request; `path` begins with a slash. */

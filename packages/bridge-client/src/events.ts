@@ -84,3 +84,6 @@ export interface EventOptions {
   /** Called when events are missing; the stream continues. Without it the stream rejects with `stream_gap`. */
   onGap?: ((gap: Gap) => void) | undefined;
 }
+
+/** Whether this is the last event of its task, apart from those of its callback. */
+export const isTerminal = ({ type }: BridgeEvent): boolean => type === "execution.completed" || type === "execution.failed";

@@ -1,7 +1,7 @@
 import { type BackoffOptions, createBackoff } from "./backoff.ts";
 import { BridgeClientError } from "./bridge-client-error.ts";
 import { type Connection, type ConnectionOptions, connect } from "./connection.ts";
-import type { BridgeEvent, EventFilter, EventOptions, Gap } from "./events.ts";
+import { type BridgeEvent, type EventFilter, type EventOptions, type Gap, isTerminal } from "./events.ts";
 import { readMessages } from "./read-messages.ts";
 import { isRetryable } from "./retry.ts";
 
@@ -32,7 +32,7 @@ export async function* followEvents(
           else if (message.event === "stream.gap") reportGap(JSON.parse(message.data) as Gap, onGap);
           // Other `stream.` events contain the reason why Bridge ends the stream, and need no action.
           else if (!message.event.startsWith("stream.")) {
-            const event = JSON.parse(message.data) as BridgeEvent;
+            const event = options.parseJson(message.data) as BridgeEvent;
             yield event;
             if (typeof source === "string" && isTerminal(event)) return;
           }
@@ -70,5 +70,3 @@ function reportGap(gap: Gap, onGap: EventOptions["onGap"]): void {
     );
   onGap(gap);
 }
-
-const isTerminal = ({ type }: BridgeEvent): boolean => type === "execution.completed" || type === "execution.failed";

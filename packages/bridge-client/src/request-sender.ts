@@ -24,7 +24,7 @@ export function createRequestSender(options: SenderOptions) {
   ): Promise<T> {
     const act = async (): Promise<T> => {
       const connection = await connect(options, { path, ...details });
-      return read(await readJson(connection), connection.response.headers);
+      return read(await readJson(connection, options.parseJson), connection.response.headers);
     };
     return retry(act, { ...options, isRepeatable, signal: details.signal });
   }

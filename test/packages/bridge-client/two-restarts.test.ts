@@ -1,10 +1,14 @@
-import { type BridgeEvent, createBridgeClient } from "bridge-client";
+import { type BridgeEvent, connectBridge, createBridgeClient } from "bridge-client";
 import { test } from "vitest";
-import { type Follower, surviveTwoRestarts } from "./two-restarts.ts";
+import { type Address, type Follower, surviveTwoRestarts } from "./two-restarts.ts";
 
-test("events follow a task across a restart and a kill of Bridge without losing or repeating an event", async () => {
+test.each([
+  ["events", async (address: Address, taskId: string) => createBridgeClient({ ...address, retryDelayMs: 20 }).events(taskId)],
+  ["the WebSocket", async (address: Address, taskId: string) => (await connectBridge({ ...address, retryDelayMs: 20 })).follow(taskId)],
+])("%s follow a task across a restart and a kill of Bridge without losing or repeating an event", async (_name, followTask) => {
   await surviveTwoRestarts(async (address, taskId): Promise<Follower> => {
     const client = createBridgeClient({ ...address, retryDelayMs: 20 });
+    const events = await followTask(address, taskId);
     const task: BridgeEvent[] = [];
     const all: BridgeEvent[] = [];
     const stop = new AbortController();
@@ -14,11 +18,11 @@ test("events follow a task across a restart and a kill of Bridge without losing 
         if (event.taskId === taskId && event.type === "execution.completed") return;
       }
     })();
-    async function followTask(): Promise<{ task: BridgeEvent[]; all: BridgeEvent[] }> {
-      for await (const event of client.events(taskId)) task.push(event);
+    async function readTask(): Promise<{ task: BridgeEvent[]; all: BridgeEvent[] }> {
+      for await (const event of events) task.push(event);
       await everything;
       return { task, all };
     }
-    return { seen: async () => task.map(({ id }) => id), ended: followTask() };
+    return { seen: async () => task.map(({ id }) => id), ended: readTask() };
   });
 });

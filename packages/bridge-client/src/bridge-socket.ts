@@ -1,0 +1,164 @@
+import { pause } from "./backoff.ts";
+import type { CallOptions } from "./bridge-client.ts";
+import { BridgeClientError } from "./bridge-client-error.ts";
+import { type ClientSettings, readSettings, type TokenSource } from "./client-settings.ts";
+import { connect } from "./connection.ts";
+import type { BridgeEvent } from "./events.ts";
+import { followRun } from "./follow-run.ts";
+import { makeTaskId } from "./make-task-id.ts";
+import { readJson } from "./read-json.ts";
+import type { SenderOptions } from "./request-sender.ts";
+import { retry } from "./retry.ts";
+import type { RunRequest, RunResult, RunStatus, WaitingCall } from "./runs.ts";
+import { openSocketConnection, type SocketConnection } from "./socket-connection.ts";
+import type { Ticket, Workspace } from "./wire.ts";
+
+/** Address, credentials and limits of the client. */
+export type BridgeSocketOptions = ClientSettings & {
+  /** Maximum events of one run that wait for the reader of `follow`. Default: 1,000. */
+  maxWaitingEvents?: number | undefined;
+} & (
+    | (TokenSource & { getTicket?: undefined })
+    /** For a page that may not hold a token. Returns a new ticket, which the page's backend creates; called for each connection. */
+    | { getTicket: () => string | Promise<string>; token?: undefined; getToken?: undefined }
+  );
+
+/** Client of Bridge's WebSocket. Calls reject with a `BridgeClientError`. They share one connection, which is replaced when it is lost. */
+export interface BridgeSocket {
+  /** Starts a run. Retried safely, because Bridge runs a task id only once. */
+  run(request: RunRequest, options?: CallOptions): Promise<{ runId: string }>;
+  /**
+   * Follows the events of a run across disconnects and restarts of Bridge, without losing or repeating any. Starts after the event with
+   * the id `after`, or with the first event, and ends after the terminal event. A client follows a run only once at a time.
+   */
+  follow(runId: string, options?: CallOptions & { after?: string | undefined }): AsyncGenerator<BridgeEvent, void>;
+  /** Waits for the end of a run. A failed run does not reject the call; check `phase` and `result`. */
+  result(runId: string, options?: CallOptions): Promise<RunResult>;
+  status(runId: string, options?: CallOptions): Promise<RunStatus>;
+  /** Approves a tool call. Not retried: after `unreachable` it is unknown whether Bridge has recorded the decision. */
+  approve(call: WaitingCall, reason?: string, options?: CallOptions): Promise<void>;
+  /** Rejects a tool call. The runtime receives the reason. Not retried, like `approve`. */
+  reject(call: WaitingCall, reason?: string, options?: CallOptions): Promise<void>;
+  /** Cancels a run. Resolves to false if it had already ended, which a retry after a lost connection may have caused itself. */
+  cancel(runId: string, options?: CallOptions): Promise<boolean>;
+  /** Returns at most 1,000 workspaces of the tenant, newest first. */
+  listWorkspaces(options?: CallOptions): Promise<Workspace[]>;
+  /** Closes the connection and ends all calls with the error `closed`. Runs continue. */
+  close(): void;
+}
+
+const MAX_WAITING_EVENTS = 1000;
+/** Bridge waits at most this long for the end of a run. */
+const WAIT_SECONDS = 60;
+/** Bridge answers further requests of a socket at once. */
+const MAX_WAITING_RESULTS = 8;
+/** Pause between these answers. */
+const RESULT_PAUSE_MS = 1000;
+
+/** Connects to Bridge over the WebSocket. Rejects if the token is wrong, or if Bridge cannot be reached for `patienceMs`. */
+export async function connectBridge(options: BridgeSocketOptions, { signal }: CallOptions = {}): Promise<BridgeSocket> {
+  const { token, getToken = () => token ?? "", getTicket, maxWaitingEvents = MAX_WAITING_EVENTS } = options;
+  const settings = readSettings(options, getToken);
+  const closing = new AbortController();
+  const link = createLink(settings, getTicket ?? ((linkSignal) => createTicket(settings, linkSignal)), closing.signal);
+  const withClose = (own: AbortSignal | undefined): AbortSignal =>
+    own === undefined ? closing.signal : AbortSignal.any([own, closing.signal]);
+  const openConnection = (own: AbortSignal): Promise<SocketConnection> =>
+    retry(() => link.connect(own), { ...settings, isRepeatable: true, signal: own });
+
+  async function send<T>(op: string, payload: object, call: CallOptions & { isRepeatable?: boolean; waitMs?: number }): Promise<T> {
+    const { isRepeatable = true, waitMs = 0 } = call;
+    const own = withClose(call.signal);
+    own.throwIfAborted();
+    const act = async (): Promise<T> => {
+      // Bridge has not processed the request before a connection is open, so every request can wait for one.
+      const connection = isRepeatable ? await link.connect(own) : await openConnection(own);
+      return connection.ask<T>(op, payload, { signal: own, waitMs });
+    };
+    return retry(act, { ...settings, isRepeatable, signal: own });
+  }
+
+  async function decide(decision: "approve" | "reject", { toolCallId, approvalId }: WaitingCall, reason?: string, call: CallOptions = {}) {
+    await send("tool.approve", { toolCallId, approvalId, decision, reason }, { ...call, isRepeatable: false });
+  }
+
+  let waitingResults = 0;
+  async function readResult(runId: string, call: CallOptions): Promise<RunResult | null> {
+    const waitSeconds = waitingResults < MAX_WAITING_RESULTS ? WAIT_SECONDS : 0;
+    waitingResults += 1;
+    try {
+      const request = { ...call, waitMs: waitSeconds * 1000 };
+      const answer = await send<RunResult | { result: null }>("agent.result", { runId, waitSeconds }, request);
+      if (answer.result !== null) return answer;
+    } finally {
+      waitingResults -= 1;
+    }
+    if (waitSeconds === 0) await pause(RESULT_PAUSE_MS, withClose(call.signal));
+    return null;
+  }
+
+  await openConnection(withClose(signal));
+  return {
+    run: ({ taskId = makeTaskId(), ...request }, call = {}) =>
+      send<{ runId: string }>("agent.run", { ...request, taskId }, call).then(({ runId }) => ({ runId })),
+    follow: (runId, { after, signal: own } = {}) =>
+      followRun(runId, { ...settings, after, maxWaitingEvents, signal: withClose(own), connect: link.connect }),
+    async result(runId, call = {}) {
+      for (;;) {
+        const result = await readResult(runId, call);
+        if (result !== null) return result;
+      }
+    },
+    status: (runId, call = {}) => send("agent.status", { runId }, call),
+    approve: (waiting, reason, call) => decide("approve", waiting, reason, call),
+    reject: (waiting, reason, call) => decide("reject", waiting, reason, call),
+    cancel: async (runId, call = {}) => (await send<{ cancelled: boolean }>("agent.cancel", { runId }, call)).cancelled,
+    listWorkspaces: async (call = {}) => (await send<{ workspaces: Workspace[] }>("workspace.list", {}, call)).workspaces,
+    close: () => closing.abort(new BridgeClientError("closed", "The client was closed.")),
+  };
+}
+
+/** The connection that all calls share. */
+function createLink(
+  { baseUrl, silenceMs, parseJson }: SenderOptions,
+  getTicket: (signal: AbortSignal) => string | Promise<string>,
+  signal: AbortSignal,
+) {
+  let current: Promise<SocketConnection> | null = null;
+
+  async function open(onClose: () => void): Promise<SocketConnection> {
+    const ticket = await getTicket(signal);
+    const url = `${baseUrl.replace(/^http/, "ws")}ws/bridge?${new URLSearchParams({ ticket })}`;
+    return openSocketConnection(url, { silenceMs, parseJson, onClose, signal });
+  }
+
+  return {
+    /** Returns the open connection, or opens one. The signal ends the wait of this caller only. */
+    async connect(own: AbortSignal): Promise<SocketConnection> {
+      own.throwIfAborted();
+      if (current === null) {
+        const opening: Promise<SocketConnection> = open(forget);
+        current = opening;
+        opening.catch(forget);
+        function forget(): void {
+          if (current === opening) current = null;
+        }
+      }
+      return abortable(current, own);
+    },
+  };
+}
+
+/** Creates a ticket. A browser cannot send a token when it opens a WebSocket, and does not report why Bridge rejects one. */
+async function createTicket(settings: SenderOptions, signal: AbortSignal): Promise<string> {
+  const connection = await connect(settings, { path: "/api/v2/events/ticket", method: "POST", body: {}, signal });
+  return ((await readJson(connection, settings.parseJson)) as Ticket).ticket;
+}
+
+function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
