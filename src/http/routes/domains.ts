@@ -1,8 +1,10 @@
-import type { onRequestAsyncHookHandler } from "fastify";
+import { createTurns } from "@hak2i/async-kit";
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from "fastify";
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import { agentIdPattern } from "../../requests/dispatch-schema.ts";
 import type { Workspaces } from "../../workspaces/workspace-directories.ts";
+import { PAGE_BYTES } from "../wire/client-memory.ts";
 import { pageQuery, toPage } from "../wire/pagination.ts";
 import { forwardingCodes, problemResponses } from "../wire/problem.ts";
 
@@ -53,6 +55,15 @@ interface DomainRouteOptions {
 /** `GET /api/v2/domains`. */
 export const domainRoutes: FastifyPluginAsyncZodOpenApi<DomainRouteOptions> = async (app, { listDomains, workspaces, forward }) => {
   if (forward !== null) app.addHook("onRequest", forward);
+  // One settings file of a tenant is open at a time, because many requests would otherwise hold as many files and their contents.
+  const turns = createTurns();
+
+  async function listOf(workspace: string, request: FastifyRequest, reply: FastifyReply) {
+    const { tenant } = request.principal;
+    await request.reserve(reply, PAGE_BYTES);
+    return turns.take(tenant, () => listDomains(workspaces.workspaceOf(tenant, workspace)));
+  }
+
   app.get(
     "/api/v2/domains",
     {
@@ -77,8 +88,9 @@ export const domainRoutes: FastifyPluginAsyncZodOpenApi<DomainRouteOptions> = as
         },
       },
     },
-    async ({ principal, query: { limit, cursor: offset = 0, workspace } }) => {
-      const { domains, fault } = await listDomains(workspace === undefined ? null : workspaces.workspaceOf(principal.tenant, workspace));
+    async (request, reply) => {
+      const { limit, cursor: offset = 0, workspace } = request.query;
+      const { domains, fault } = workspace === undefined ? await listDomains(null) : await listOf(workspace, request, reply);
       const entries = domains.map((domain, index) => ({ domain, position: index + 1 }));
       const page = toPage(
         entries.slice(offset, offset + limit),

@@ -1,6 +1,8 @@
 import { domains } from "bridge-council";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { domainRoutes } from "../../../src/http/routes/domains.ts";
 import { type Bridge, expectProblem, startBridge } from "../../support/start-bridge.ts";
+import { createBareServer } from "../bare-server.ts";
 
 let bridge: Bridge;
 beforeAll(async () => {
@@ -89,4 +91,33 @@ test.each(["?workspace=../other", "?workspace=", "?workspace=a&workspace=b", "?a
 
 test("the list requires the scope read", async () => {
   expectProblem(await bridge.call("GET", "/api/v2/domains", { token: "dispatcher" }), "scope_missing");
+});
+
+test("the settings of a tenant are read one after the other, and do not delay those of another tenant", async () => {
+  const app = await createBareServer({
+    tokens: { find: (tenant) => ({ name: tenant, tenant, scopes: new Set(["read"] as const), expiresAt: null }) },
+  });
+  const reading: string[] = [];
+  const gates = new Map<string, () => void>();
+  onTestFinished(async () => {
+    for (const open of gates.values()) open();
+    await app.close();
+  });
+  await app.register(domainRoutes, {
+    async listDomains(directory) {
+      reading.push(directory ?? "");
+      await new Promise<void>((open) => gates.set(directory ?? "", open));
+      return { domains: [], fault: null };
+    },
+    workspaces: { workspaceOf: (tenant, agentId) => `${tenant}/${agentId}` },
+    forward: null,
+  });
+  const get = async (tenant: string, workspace: string) =>
+    await app.inject({ url: `/api/v2/domains?workspace=${workspace}`, headers: { authorization: `Bearer ${tenant}` } });
+  const requests = [get("alpha", "a"), get("alpha", "b"), get("beta", "c")];
+  await expect.poll(() => reading.toSorted()).toEqual(["alpha/a", "beta/c"]);
+  gates.get("alpha/a")?.();
+  await expect.poll(() => reading.toSorted()).toEqual(["alpha/a", "alpha/b", "beta/c"]);
+  for (const open of gates.values()) open();
+  expect((await Promise.all(requests)).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
 });
