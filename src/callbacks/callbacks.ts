@@ -16,20 +16,28 @@ export interface Redelivery {
   next: number | null;
 }
 
+/** Whether the callback waits for the end of its task. */
+export const isAwaitingEnd = ({ state, nextAttemptAt }: Callback): boolean => state === "pending" && nextAttemptAt === null;
+
 export type Callbacks = ReturnType<typeof createCallbacks>;
 
 /** Creates the list of a tenant's callbacks, from which operators redeliver dead ones. */
 export function createCallbacks(store: Store, worker: Pick<CallbackWorker, "notify">) {
+  /** Reads the callback of a task without a stored one: the one that the end of the task will store. Throws BridgeError: not_found. */
+  async function findAwaiting(taskSeq: number): Promise<Callback> {
+    const callback = (await store.readTaskStatuses([taskSeq])).get(taskSeq)?.callback;
+    if (callback === null || callback === undefined) throw new BridgeError("not_found", "The task has no callback.");
+    return callback;
+  }
+
   return {
     list: (tenant: string, state: CallbackState | undefined, page: Page): Promise<Callback[]> => store.listCallbacks(tenant, state, page),
 
-    /** The callback of a task with its last attempts. Throws BridgeError: not_found. */
+    /** The callback of a task with its last attempts. It has none until the task has ended. Throws BridgeError: not_found. */
     async get(tenant: string, taskId: string): Promise<CallbackDetails> {
       const task = await store.findTaskProgress(tenant, taskId);
       if (task === null) throw new BridgeError("not_found", "There is no such task.");
-      const callback = await store.findCallbackDetails(task.seq);
-      if (callback === null) throw new BridgeError("not_found", "The task has no callback.");
-      return callback;
+      return (await store.findCallbackDetails(task.seq)) ?? { ...(await findAwaiting(task.seq)), history: [] };
     },
 
     /**
@@ -64,10 +72,14 @@ export function createCallbacks(store: Store, worker: Pick<CallbackWorker, "noti
         worker.notify({ tenant, origin: callbackOrigin(redelivered.url) });
         return redelivered;
       }
-      const callback = await store.findCallback(task.seq);
-      if (callback === null) throw new BridgeError("not_found", "The task has no callback.");
+      const callback = (await store.findCallback(task.seq)) ?? (await findAwaiting(task.seq));
       if (callback.state === "delivered")
         throw new BridgeError("already_delivered", "The callback has been delivered. Only dead callbacks can be redelivered.");
+      if (isAwaitingEnd(callback))
+        throw new BridgeError(
+          "invalid_state",
+          "The task has not ended. Bridge delivers its callback when it ends. Only dead callbacks can be redelivered.",
+        );
       throw new BridgeError("invalid_state", "The callback is pending. Only dead callbacks can be redelivered.");
     },
   };

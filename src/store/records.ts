@@ -73,6 +73,7 @@ export interface Callback {
   state: CallbackState;
   /** POSTs made, over all rounds. */
   attempts: number;
+  /** Null unless it is pending, and until the task ends. */
   nextAttemptAt: number | null;
   lastStatus: number | null;
   lastError: string | null;

@@ -1,13 +1,13 @@
 import { toCallback } from "./callback-rows.ts";
-import type { TaskStatus } from "./records.ts";
-import type { StoredRow } from "./task-rows.ts";
+import type { Callback, TaskStatus } from "./records.ts";
+import { type StoredRow, toTaskIdentity } from "./task-rows.ts";
 
 /** The condition of events that count as progress of a task. */
 export const isExecution = "type NOT LIKE 'callback.%'";
 
 /** The status of a task from a row with the columns of its callback, which are null if it has none. `needs`: the tags that it needs. */
 export const toTaskStatus = (row: StoredRow, needs: readonly string[]): TaskStatus => ({
-  callback: row["url"] === null ? null : toCallback(row),
+  callback: row["url"] === null ? toAwaitingCallback(row) : toCallback(row),
   lastProgressAt: row["last_progress_at"] as number | null,
   silentMs: row["silent_ms"] as number | null,
   isApprovalPending: Boolean(row["is_approval_pending"]),
@@ -16,3 +16,12 @@ export const toTaskStatus = (row: StoredRow, needs: readonly string[]): TaskStat
       ? { node: (row["node"] ?? null) as string | null, needs, isSessionInUse: Boolean(row["is_session_in_use"]) }
       : null,
 });
+
+/** The callback of a task that has not ended; null if it will have none. Its row is stored with the end of the task. */
+function toAwaitingCallback(row: StoredRow): Callback | null {
+  if (row["callback_url"] === null || (row["task_state"] !== "queued" && row["task_state"] !== "running")) return null;
+  return {
+    ...{ task: toTaskIdentity(row), url: String(row["callback_url"]), state: "pending", attempts: 0 },
+    ...{ nextAttemptAt: null, lastStatus: null, lastError: null, updatedAt: Number(row["created_at"]) },
+  };
+}

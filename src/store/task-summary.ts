@@ -35,9 +35,9 @@ function countUnits(text: string, characters: number): number {
 }
 
 /** The columns of the summary of a new task. */
-export function toNewSummary({ request: { message, model } }: Pick<NewTask, "request">): { title: string | null; model: string | null } {
-  const title = titleOf(message);
-  return { title: title === null ? null : toColumnText(title), model: model === undefined ? null : toColumnText(model) };
+export function toNewSummary({ request: { message, model, callbackUrl } }: Pick<NewTask, "request">) {
+  const toText = (text: string | null | undefined): string | null => (typeof text === "string" ? toColumnText(text) : null);
+  return { title: toText(titleOf(message)), model: toText(model), callback_url: toText(callbackUrl) };
 }
 
 /** The columns of the summary that the end of a task sets. A null `model` keeps the requested model. */

@@ -109,7 +109,7 @@ export function storeConformance(subject: StoreSubject): void {
 
       test("the status of a task contains what it waits for and its progress", async () => {
         const { store } = await open();
-        const request = { ...newTask().request, resumeToken: "session" };
+        const request = { ...newTask().request, resumeToken: "session", callbackUrl: "http://a.test/later" };
         const running = await started(store, { taskId: "running", request });
         const { task: queued } = await store.insertTaskIfAbsent(newTask({ taskId: "queued", request }));
         const { task: free } = await store.insertTaskIfAbsent(newTask({ taskId: "free" }));
@@ -122,19 +122,30 @@ export function storeConformance(subject: StoreSubject): void {
         // With PostgreSQL, the node on which the agent lives.
         const needsOf = (isSessionInUse: boolean) => expect.objectContaining({ needs: [], isSessionInUse });
         const idle = { callback: null, lastProgressAt: null, silentMs: null, isApprovalPending: false };
+        // The end of the task stores its callback, whose URL is known before.
+        const awaitingEnd = (taskId: string) => ({
+          ...{ url: "http://a.test/later", state: "pending", attempts: 0, nextAttemptAt: null, lastStatus: null, lastError: null },
+          ...{ task: expect.objectContaining({ tenant: "default", taskId }), updatedAt: expect.any(Number) },
+        });
         expect(statuses).toEqual(
           new Map([
             [
               running.seq,
-              { ...idle, lastProgressAt: expect.any(Number), silentMs: expect.any(Number), isApprovalPending: true, queued: null },
+              {
+                ...{ ...idle, lastProgressAt: expect.any(Number), silentMs: expect.any(Number), isApprovalPending: true, queued: null },
+                callback: awaitingEnd("running"),
+              },
             ],
-            [queued.seq, { ...idle, queued: needsOf(true) }],
+            [queued.seq, { ...idle, queued: needsOf(true), callback: awaitingEnd("queued") }],
             [free.seq, { ...idle, queued: needsOf(false) }],
             [
               ended.seq,
               {
                 ...{ ...idle, lastProgressAt: expect.any(Number), silentMs: expect.any(Number), queued: null },
-                callback: expect.objectContaining({ state: "pending", url: "http://a.test/", attempts: 0 }),
+                callback: expect.objectContaining({
+                  ...{ state: "pending", url: "http://a.test/", attempts: 0 },
+                  nextAttemptAt: expect.any(Number),
+                }),
               },
             ],
           ]),

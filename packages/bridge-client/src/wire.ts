@@ -228,7 +228,7 @@ export interface TaskFilter {
   agentId?: string | undefined;
   parentTaskId?: string | undefined;
   errorCode?: TaskErrorCode | undefined;
-  /** The state of their callback. */
+  /** The state of their callback. Only ended tasks match. */
   callback?: "pending" | "delivered" | "dead" | undefined;
   /** ISO 8601 with a time zone. */
   createdAfter?: string | undefined;
@@ -277,6 +277,7 @@ export interface Callback {
   state: CallbackState;
   /** Number of attempts, including those before a redelivery. */
   attempts: number;
+  /** Null until the task ends, and while no attempt is planned. */
   nextAttemptAt: string | null;
   lastStatus: number | null;
   lastError: string | null;
@@ -300,6 +301,8 @@ export interface CallbackAttempt {
 
 /** A callback with its last attempts. */
 export interface CallbackDetails extends Callback {
+  /** `task`: the task has not ended, and the first attempt starts when it ends. */
+  waitingOn: "task" | null;
   /** At most 20, the oldest first. */
   history: CallbackAttempt[];
 }

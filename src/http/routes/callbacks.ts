@@ -23,7 +23,7 @@ export const callbackRoutes: FastifyPluginAsyncZodOpenApi<{ callbacks: Callbacks
         operationId: "listCallbacks",
         tags: ["callbacks"],
         summary: "List callbacks",
-        description: "Callbacks of your tenant, newest task first. `dead` callbacks have no retries left.",
+        description: "Callbacks of the ended tasks of your tenant, newest task first. `dead` callbacks have no retries left.",
         querystring: z.strictObject({ ...pageQuery, state: callbackStateSchema.optional().describe("Only callbacks in this state.") }),
         response: {
           200: { description: "A page of callbacks.", content: { "application/json": { schema: pageSchema(callbackSchema) } } },
@@ -46,7 +46,8 @@ export const callbackRoutes: FastifyPluginAsyncZodOpenApi<{ callbacks: Callbacks
         operationId: "getCallback",
         tags: ["callbacks"],
         summary: "Get a callback with its attempts",
-        description: "The callback of a task and its last attempts, with the beginning of each response.",
+        description:
+          "The callback of a task and its last attempts, with the beginning of each response. Until the task ends, it is `pending` and `waitingOn` is `task`.",
         params: taskParams,
         querystring: noQuery,
         response: {

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { type CallbackAttempt, type CallbackDetails, callbackStates } from "../../callbacks/callbacks.ts";
+import { type CallbackAttempt, type CallbackDetails, callbackStates, isAwaitingEnd } from "../../callbacks/callbacks.ts";
 import type { Callback } from "../../queries/task-reader.ts";
+import { extensibleEnum } from "../wire/extensible-enum.ts";
 import { timestamp, toIso, toIsoOrNull } from "../wire/timestamps.ts";
 
 export const callbackStateSchema = z.enum(callbackStates).meta({ id: "CallbackState" });
@@ -12,7 +13,7 @@ export const callbackSchema = z
     url: z.string(),
     state: callbackStateSchema,
     attempts: z.number().int().describe("Number of attempts, including those before a redelivery."),
-    nextAttemptAt: timestamp.nullable(),
+    nextAttemptAt: timestamp.nullable().describe("Null until the task ends, and while no attempt is planned."),
     lastStatus: z.number().int().nullable(),
     lastError: z.string().nullable(),
     updatedAt: timestamp,
@@ -37,10 +38,16 @@ const callbackAttemptSchema = z
   })
   .meta({ id: "CallbackAttempt", description: "One POST of a callback." });
 
+const waitingOnSchema = extensibleEnum(z.enum(["task"]), {
+  id: "CallbackWaitingReason",
+  description: "`task`: the task has not ended, and the first attempt starts when it ends.",
+});
+
 /** A callback with its history in the API. */
 export const callbackDetailsSchema = z
   .strictObject({
     ...callbackSchema.shape,
+    waitingOn: waitingOnSchema.nullable(),
     history: z.array(callbackAttemptSchema).describe("The last attempts, at most 20, the oldest first."),
   })
   .meta({ id: "CallbackDetails", description: "The delivery of a task's result to its `callbackUrl`, with its last attempts." });
@@ -48,6 +55,7 @@ export const callbackDetailsSchema = z
 /** Converts a callback with its history to its form in the API. */
 export const describeCallbackDetails = ({ history, ...callback }: CallbackDetails): z.infer<typeof callbackDetailsSchema> => ({
   ...describeCallback(callback),
+  waitingOn: isAwaitingEnd(callback) ? "task" : null,
   history: history.map(describeAttempt),
 });
 

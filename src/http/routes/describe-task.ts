@@ -34,11 +34,14 @@ const deliverySchema = z
     state: callbackStateSchema,
     url: z.string(),
     attempts: z.number().int(),
-    nextAttemptAt: timestamp.nullable(),
+    nextAttemptAt: timestamp.nullable().describe("Null until the task ends, and while no attempt is planned."),
     lastStatus: z.number().int().nullable(),
     lastError: z.string().nullable(),
   })
-  .meta({ id: "CallbackDelivery", description: "The delivery of a task's callback." });
+  .meta({
+    id: "CallbackDelivery",
+    description: "The delivery of a task's callback. It is `pending` from the dispatch on, and starts when the task ends.",
+  });
 
 const listedTask = {
   taskId: z.string(),

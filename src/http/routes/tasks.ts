@@ -31,7 +31,7 @@ const labelFilter = z
 /** Conditions that have no index in the order of the list. */
 const searchQuery = {
   errorCode: taskErrorCodeSchema.optional().describe("Only tasks that ended with this error code."),
-  callback: callbackStateSchema.optional().describe("Only tasks with a callback in this state."),
+  callback: callbackStateSchema.optional().describe("Only ended tasks with a callback in this state."),
   createdAfter: timeParameter.optional().describe("Only tasks that were created at this time or later.").meta(timeInput),
   createdBefore: timeParameter.optional().describe("Only tasks that were created before this time.").meta(timeInput),
   idPrefix: z

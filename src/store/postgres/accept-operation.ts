@@ -126,6 +126,7 @@ const columns = [
   "resume_token",
   "title",
   "model",
+  "callback_url",
 ] as const;
 const numbers: ReadonlySet<string> = new Set(["parent_seq"]);
 const names = columns.join(", ");

@@ -130,9 +130,11 @@ function selectHops({ sql, parameters }: Conditions): Statement {
   );
 }
 
+/** The offset keeps PostgreSQL from reading all tasks of the tenant through their index. */
 const selectFound = toStatement(
-  cutPage(`SELECT ${listedColumns}, seq AS position FROM task WHERE tenant = $1 AND seq = ANY ($2::bigint[]) ORDER BY seq DESC`, {
-    column: "metadata",
-    order: "DESC",
-  }),
+  cutPage(
+    `SELECT ${listedColumns}, seq AS position FROM (
+       SELECT * FROM task WHERE seq = ANY ($2::bigint[]) ORDER BY seq DESC OFFSET 0) AS found WHERE tenant = $1 ORDER BY seq DESC`,
+    { column: "metadata", order: "DESC" },
+  ),
 );

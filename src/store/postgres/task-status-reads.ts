@@ -17,7 +17,7 @@ export function createTaskStatusReads(reader: Reader) {
 }
 
 const selectStatuses = toStatement(
-  `SELECT ${callbackColumns}, t.state AS task_state, t.node, t.needs, newest.at AS last_progress_at,
+  `SELECT ${callbackColumns}, t.state AS task_state, t.created_at, t.callback_url, t.node, t.needs, newest.at AS last_progress_at,
      floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - greatest(newest.at, t.started_at) AS silent_ms,
      EXISTS (SELECT 1 FROM approval a WHERE a.task = t.seq AND a.state = 'pending') AS is_approval_pending,
      q.seq IS NOT NULL AND ${isSessionInUse} AS is_session_in_use

@@ -113,8 +113,14 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
             starts ? "running" : "queued",
             starts ? now : null,
           );
-          const { title, model } = toNewSummary(task);
-          driver.run("INSERT INTO task_summary (task, title, model) VALUES (?, ?, ?)", inserted?.["seq"] ?? null, title, model);
+          const { title, model, callback_url } = toNewSummary(task);
+          driver.run(
+            "INSERT INTO task_summary (task, title, model, callback_url) VALUES (?, ?, ?, ?)",
+            inserted?.["seq"] ?? null,
+            title,
+            model,
+            callback_url,
+          );
           for (const { name, value } of toLabelRows(task, Number(inserted?.["seq"])))
             driver.run(
               "INSERT INTO task_label (task, tenant, name, value) VALUES (?, ?, ?, ?)",

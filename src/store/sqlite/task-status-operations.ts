@@ -15,11 +15,11 @@ export function createTaskStatusOperations(driver: SqliteDriver, clock: () => nu
   } satisfies Partial<Store>;
 }
 
-const selectStatus = `SELECT ${callbackColumns}, q.state AS task_state, newest.at AS last_progress_at,
+const selectStatus = `SELECT ${callbackColumns}, q.state AS task_state, q.created_at, s.callback_url, newest.at AS last_progress_at,
     ? - max(coalesce(newest.at, q.started_at), q.started_at) AS silent_ms,
     EXISTS (SELECT 1 FROM approval a WHERE a.task = q.seq AND a.state = 'pending') AS is_approval_pending,
     q.state = 'queued' AND ${isSessionInUse} AS is_session_in_use
-  FROM task q JOIN task t ON t.seq = q.seq LEFT JOIN callback c ON c.task = q.seq
+  FROM task q JOIN task t ON t.seq = q.seq LEFT JOIN callback c ON c.task = q.seq LEFT JOIN task_summary s ON s.task = q.seq
   LEFT JOIN event newest ON newest.number = (
     SELECT number FROM event WHERE task = q.seq AND ${isExecution} ORDER BY number DESC LIMIT 1)
   WHERE q.seq = ?`;

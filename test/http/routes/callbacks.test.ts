@@ -73,6 +73,39 @@ test("a dead callback can be listed and redelivered; a delivered or pending one 
   expectProblem(await redeliver("flaky"), "already_delivered");
 });
 
+test("the callback of a task that has not ended is pending until then, and only its tenant sees it", async () => {
+  const url = `${receiver.origin}/later`;
+  const awaiting = { state: "pending", url, attempts: 0, nextAttemptAt: null, lastStatus: null, lastError: null };
+  for (const taskId of ["runs-1", "runs-2"]) await bridge.dispatch({ taskId, agentId: "awaiting", message: "wait", callbackUrl: url });
+  await bridge.dispatch({ taskId: "silent", agentId: "awaiting", message: "wait" });
+
+  const tasks = (await bridge.call("GET", "/api/v2/tasks?agentId=awaiting")).body.data as { taskId: string; callback: object | null }[];
+  expect(tasks.map(({ taskId, callback }) => [taskId, callback])).toEqual([
+    ["silent", null],
+    ["runs-2", awaiting],
+    ["runs-1", awaiting],
+  ]);
+  expect((await bridge.call("GET", "/api/v2/tasks/runs-1")).body.callback).toEqual(awaiting);
+  const { body } = await bridge.call("GET", "/api/v2/callbacks/runs-1");
+  expect(callbackDetailsSchema.parse(body)).toMatchObject({ ...awaiting, taskId: "runs-1", waitingOn: "task", history: [] });
+  const refused = await redeliver("runs-1");
+  expectProblem(refused, "invalid_state");
+  expect(refused.body.detail).toContain("The task has not ended. Bridge delivers its callback when it ends.");
+  expectProblem(await bridge.call("GET", "/api/v2/callbacks/silent"), "not_found");
+  expectProblem(await redeliver("silent"), "not_found");
+  expectProblem(await bridge.call("GET", "/api/v2/callbacks/runs-1", { token: "beta" }), "not_found");
+
+  // The lists of callbacks and their filter contain deliveries, which begin with the end of a task.
+  const idsOf = (data: { taskId: string }[]) => data.map(({ taskId }) => taskId).filter((id) => id.startsWith("runs-"));
+  expect(idsOf((await list("?state=pending")).body.data)).toEqual([]);
+  expect(idsOf((await bridge.call("GET", "/api/v2/tasks?callback=pending")).body.data)).toEqual([]);
+
+  for (const taskId of ["runs-1", "runs-2", "silent"]) await bridge.call("POST", `/api/v2/tasks/${taskId}/cancel`);
+  await stateOf("runs-1", "delivered");
+  const delivered = await bridge.call("GET", "/api/v2/callbacks/runs-1");
+  expect(delivered.body).toMatchObject({ state: "delivered", attempts: 1, waitingOn: null, history: [{ status: 204 }] });
+});
+
 test("a callback has a history of its attempts, with the beginning of each response as text", async () => {
   const clinic = await startReceiver((response, _, number) => {
     if (number === 1) response.writeHead(503).end(Buffer.from([0x3c, 0x62, 0x3e, 0x00, 0x1b, 0xff]));

@@ -346,7 +346,7 @@ class TaskPage extends PageElement {
         "Callback",
         callback === null
           ? null
-          : html`${callbackBadge(callback)} ${showHidden(callback.url)} <span class="detail">${describeAttempts(callback, now)}</span>`,
+          : html`${callbackBadge(callback)} ${showHidden(callback.url)} <span class="detail">${hasEnded(task) ? describeAttempts(callback, now) : "starts when the task ends"}</span>`,
       ],
       ["Labels", labels.length === 0 ? null : labels.map(([name, value]) => `${name}=${value}`).join(", ")],
       ["Metadata", task.metadata === null ? null : html`<code>${showHidden(firstLine(formatValue(task.metadata), 400))}</code>`],

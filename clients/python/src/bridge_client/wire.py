@@ -321,6 +321,8 @@ class CallbackAttempt(TypedDict):
 class CallbackDetails(Callback):
     """A callback with its last attempts."""
 
+    #: `task`: the task has not ended, and the first attempt starts when it ends.
+    waitingOn: Optional[str]
     #: At most 20, the oldest first.
     history: list[CallbackAttempt]
 
