@@ -1,25 +1,21 @@
 import { v } from "convex/values";
+import { internal } from "./_generated/api";
 import { internalMutation } from "./_generated/server";
+import { resultFields, usageFields } from "./fields";
 
 /** Processes a callback once. A mutation is a transaction, so concurrent deliveries cannot both be the first. */
 export const take = internalMutation({
-  args: {
-    taskId: v.string(),
-    agentId: v.string(),
-    provider: v.string(),
-    status: v.union(v.literal("ok"), v.literal("error")),
-    output: v.optional(v.string()),
-    error: v.optional(v.string()),
-    errorCode: v.optional(v.string()),
-    finishedAt: v.string(),
-  },
-  handler: async (context, result) => {
+  args: { result: v.object(resultFields), usage: v.object(usageFields) },
+  handler: async (context, { result, usage }) => {
+    const { taskId, agentId, provider } = result;
     const taken = await context.db
       .query("callbackDedup")
-      .withIndex("by_task", (index) => index.eq("taskId", result.taskId))
+      .withIndex("by_task", (index) => index.eq("taskId", taskId))
       .unique();
     if (taken !== null) return;
-    await context.db.insert("callbackDedup", { taskId: result.taskId, receivedAt: Date.now() });
+    await context.db.insert("callbackDedup", { taskId, receivedAt: Date.now() });
     await context.db.insert("taskResults", result);
+    await context.db.insert("tokenEvents", { taskId, agentId, provider, ...usage });
+    await context.scheduler.runAfter(0, internal.completions.onCompletion, { taskId }); // Runs only if this mutation commits.
   },
 });

@@ -14,15 +14,30 @@ http.route({
     const callback = await verifyCallback(request.headers, body, secrets);
     if (callback === null) return new Response(null, { status: 401 });
 
-    const { taskId, agentId, provider, status, output, error, errorCode, finishedAt } = callback;
+    const { taskId, agentId, provider, status, output, outputs, error, errorCode, metadata, durationMs, finishedAt } = callback;
     await context.runMutation(internal.callbacks.take, {
-      ...{ taskId, agentId, provider, status, finishedAt },
-      ...(output !== undefined && { output }),
-      ...(error !== undefined && { error }),
-      ...(errorCode !== undefined && { errorCode }),
+      result: omitUndefined({
+        ...{ taskId, agentId, provider, status, output, error, errorCode, durationMs, finishedAt },
+        outputs: JSON.stringify(outputs),
+        metadata: JSON.stringify(metadata),
+      }),
+      usage: omitUndefined({
+        model: callback.model,
+        costUsd: callback.costUsd,
+        inputTokens: callback.usage?.inputTokens,
+        outputTokens: callback.usage?.outputTokens,
+        thinkingTokens: callback.usage?.thinkingTokens,
+        cacheReadTokens: callback.usage?.cacheReadTokens,
+        cacheWriteTokens: callback.usage?.cacheWriteTokens,
+      }),
     });
     return new Response(null, { status: 204 }); // Bridge retries after any other status or an exception.
   }),
 });
+
+function omitUndefined<Fields extends object>(fields: Fields) {
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
+}
 
 export default http;
