@@ -16,14 +16,15 @@ export function parseExactJson(text: string, mapText?: (value: string) => string
 export const mayBeInexact = (text: string): boolean => possiblyInexact.test(text);
 
 /**
- * Whether a double holds the value of a JSON number: an integer with all its digits as JavaScript writes it, and any other number within
- * the range of a double. Digits of a fraction beyond the precision of a double do not count, because programs write fractions from doubles.
+ * Whether a double holds the value of a JSON number: above 2^53, with all its digits, in any notation, as programs write doubles; below,
+ * always. Digits of a fraction beyond the precision of a double do not count, because programs write fractions from doubles.
  */
 export function isExactNumber(literal: string): boolean {
   const value = Number(literal);
   if (!Number.isFinite(value)) return false;
   if (value === 0) return !/^[^eE]*[1-9]/.test(literal);
-  return Number.isSafeInteger(value) || /[.eE]/.test(literal) || isWrittenAs(value, literal);
+  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return true;
+  return /[.eE]/.test(literal) ? isPrintedFrom(value, literal) : isWrittenAs(value, literal);
 }
 
 /** Whether JavaScript writes the value with the digits of this integer, possibly with an exponent in place of zeros. */
@@ -35,10 +36,30 @@ function isWrittenAs(value: number, integer: string): boolean {
   return integer.startsWith(digits) && /^0*$/.test(integer.slice(digits.length));
 }
 
+/** Whether a program that writes doubles, with as many digits as necessary or with 17, writes the value with the digits of this number. */
+function isPrintedFrom(value: number, literal: string): boolean {
+  const digits = readDigits(literal);
+  // A double keeps 15 digits.
+  return digits.length <= 15 || digits === readDigits(String(value)) || digits === readDigits(value.toExponential(16));
+}
+
+/** Returns the digits without the sign, the point, the exponent, and zeros at both ends. A loop, because the number can be very long. */
+function readDigits(literal: string): string {
+  const exponent = literal.search(/[eE]/);
+  let start = 0;
+  let end = exponent === -1 ? literal.length : exponent;
+  while (start < end && !isSignificant(literal.charCodeAt(start))) start += 1;
+  while (end > start && !isSignificant(literal.charCodeAt(end - 1))) end -= 1;
+  return literal.slice(start, end).replace(".", "");
+}
+
+/** Whether a character is a digit from 1 to 9. */
+const isSignificant = (code: number): boolean => code > 0x30 && code <= 0x39;
+
 /**
- * Matches every text with an inexact number, and few others: integers of 16 or more digits, exponents of three digits, and very long
- * numbers. The bounds keep the regular expression from backtracking over a text of megabytes.
+ * Matches every text with an inexact number, and few others: 16 or more digits before the point or with a positive exponent, exponents of
+ * three digits, and very long numbers. The bounds keep the regular expression from backtracking over a text of megabytes.
  */
-const possiblyInexact = /(?:^|[\s:,[])-?(?:\d{16}\d{0,283}(?![\d.eE])|[\d.]{300}|[\d.]{1,299}[eE][+-]?\d{3})/;
+const possiblyInexact = /(?:^|[\s:,[])-?(?:\d{16}|[\d.]{200}|[\d.]{16,199}[eE]\+?\d|[\d.]{1,199}[eE][+-]?\d{3})/;
 
 const { rawJSON } = JSON as JSON & { rawJSON(text: string): unknown };

@@ -23,10 +23,10 @@ export interface JsonScan {
   hasLongNumber: boolean;
 }
 
-/** Integers with fewer characters are exact. */
+/** Numbers with fewer characters before the point, or before a positive exponent, are below 2^53 or have at most 15 digits. */
 const LONG_INTEGER_CHARACTERS = 16;
-/** Fractions with fewer characters and without an exponent are within the range of a double. */
-const LONG_FRACTION_CHARACTERS = 300;
+/** Numbers with fewer characters before an exponent of at most two digits are within the range of a double. */
+const LONG_NUMBER_CHARACTERS = 200;
 
 /**
  * Scans a JSON text without parsing it. Stops above `maxValues`. The result for a text that is not JSON does not matter, because the parser
@@ -54,20 +54,23 @@ export function scanJson(bytes: Uint8Array, maxValues: number): JsonScan {
     else if (byte === OPENING_BRACKET || byte === OPENING_BRACE) {
       index = findEndOfSpace(bytes, index + 1) - 1;
       if (!isClosing(bytes[index + 1])) values += 1;
-    } else if ((byte === LOWER_E || byte === UPPER_E) && index > start && isLongExponent(bytes, index + 1)) hasLongNumber = true;
+    } else if ((byte === LOWER_E || byte === UPPER_E) && index > start && isLongExponent(bytes, index + 1, index - start))
+      hasLongNumber = true;
   }
   return { values, names, hasLongNumber };
 }
 
 const isClosing = (byte: number | undefined): boolean => byte === 0x5d || byte === 0x7d;
+
 function isLongNumber(bytes: Uint8Array, start: number, end: number): boolean {
-  if (end - start >= LONG_FRACTION_CHARACTERS) return true;
-  for (let index = start; index < end; index += 1) if (bytes[index] === POINT) return false;
+  if (end - start >= LONG_NUMBER_CHARACTERS) return true;
+  for (let index = start; index < start + LONG_INTEGER_CHARACTERS; index += 1) if (bytes[index] === POINT) return false;
   return true;
 }
 
-/** An exponent of two digits cannot leave the range of a double, except after hundreds of digits. */
-function isLongExponent(bytes: Uint8Array, start: number): boolean {
+/** Whether the exponent can make an integer of long digits, or leave the range of a double, for which it needs three digits. */
+function isLongExponent(bytes: Uint8Array, start: number, digits: number): boolean {
+  if (digits >= LONG_INTEGER_CHARACTERS && bytes[start] !== MINUS) return true;
   const first = bytes[start] === PLUS || bytes[start] === MINUS ? start + 1 : start;
   return isDigit(bytes[first]) && isDigit(bytes[first + 1]) && isDigit(bytes[first + 2]);
 }

@@ -32,6 +32,23 @@ test.each([
   ["0.10000000000000001", true],
   ["1700000000.123456789", true],
   ["1.7976931348623157e308", true],
+  ["12345678901234567.0", false],
+  ["12345678901234567e0", false],
+  ["-1234567890123456.7E+1", false],
+  ["1.2345678901234567e16", false],
+  ["0.00012345678901234567e20", false],
+  ["12345678901234567.5", false],
+  ["9007199254740993.0", false],
+  [`1.${"0".repeat(50)}1e60`, false],
+  [`0.${"0".repeat(280)}1e-99`, false],
+  [`${"1".repeat(215)}e99`, false],
+  ["9007199254740992.0", true],
+  ["1234567890123456.7", true],
+  ["12345678901234567000e-4", true],
+  ["6.5324704036867280e17", true],
+  ["1e23", true],
+  // The same double, as `printf("%.17g")` writes it.
+  ["9.9999999999999992e+22", true],
 ])("whether a double holds %s: %s", (literal, expected) => {
   expect(isExactNumber(literal)).toBe(expected);
   const kept = JSON.stringify(parseExactJson(`{"a": [${literal} ,{"b":${literal}}]}`));

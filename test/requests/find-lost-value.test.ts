@@ -19,6 +19,9 @@ test.each([
   ['{"m":{"ids":["1",2,[3], -9007199254740993 ]}}', ["m", "ids", 3], "-9007199254740992"],
   ['{"é€":[{"a":"]"},{"n":1e999}]}', ["é€", 1, "n"], "infinity"],
   ['[{},[],"",1E-999]', [3], "0"],
+  ["[1,12345678901234567.0]", [1], "12345678901234568"],
+  ['{"a":12345678901234567e0}', ["a"], "12345678901234568"],
+  [`{"a":0.${"0".repeat(280)}1e-99}`, ["a"], "0"],
 ])("%s contains an inexact number at %j", (text, path, changed) => {
   expect(find(text)).toEqual({ path, message: expect.stringContaining(`would become ${changed}; send it as a string`) });
 });
