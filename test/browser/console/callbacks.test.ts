@@ -55,6 +55,17 @@ test("the page of a task shows each attempt of its callback, and the response as
   expectQuiet(opened);
 });
 
+test("the page of a running task shows where its result will go", async () => {
+  await bridge.dispatch({ taskId: "awaiting", message: "wait", callbackUrl: receiver.origin });
+  const opened = await open("tasks/awaiting");
+  const fact = opened.page.locator("dl.facts > div", { hasText: receiver.origin });
+  await fact.getByText("starts when the task ends").waitFor();
+  expect(await fact.textContent()).toContain("pending");
+  await bridge.call("POST", "/api/v2/tasks/awaiting/cancel");
+  await fact.getByText("1 attempt").waitFor();
+  expectQuiet(opened);
+});
+
 test("all dead callbacks of a receiver are redelivered after a confirmation of their number", async () => {
   isBroken = true;
   for (const taskId of ["many-1", "many-2", "many-3"]) await dispatchDead(taskId);
