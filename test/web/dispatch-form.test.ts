@@ -44,3 +44,8 @@ test("errors of Bridge belong to the field of the form", () => {
     ["message", "outputStrategy.path", "outputStrategy.schema.type", "outputStrategy", "metadata.a", "mcpServers.0"].map(fieldOf),
   ).toEqual([...["message", "outputPath", "outputSchema", "output", "metadata", null]]);
 });
+
+test("a number that JavaScript would change is sent as it is, so that Bridge rejects it", () => {
+  const { body } = buildDispatch({ metadata: '{"order": 12345678901234567890, "size": 12345678901234567.0}' });
+  expect(JSON.stringify(body)).toBe('{"metadata":{"order":12345678901234567890,"size":12345678901234567.0}}');
+});

@@ -1,4 +1,4 @@
-import type { FieldError } from "bridge-client";
+import { type FieldError, parseExactJson } from "bridge-client";
 import { bridgeUrl } from "./base-url.ts";
 import { noteServerTime } from "./live/server-clock.ts";
 
@@ -70,7 +70,7 @@ export function createApi(token: string | null, onUnauthenticated: () => void): 
 
   async function call<T>(path: string, options: CallOptions = {}): Promise<T> {
     const response = await send(path, options);
-    return (response.status === 204 ? null : await response.json()) as T;
+    return (response.status === 204 ? null : parseExactJson(await response.text())) as T;
   }
 
   return {

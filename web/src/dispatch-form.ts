@@ -1,4 +1,4 @@
-import type { FieldError } from "bridge-client";
+import { type FieldError, parseExactJson } from "bridge-client";
 
 /** The fields of the form, as the person typed them. */
 export type FormValues = Record<string, string>;
@@ -19,7 +19,7 @@ export function buildDispatch(values: FormValues): BuiltDispatch {
   const parse = (name: string): unknown => {
     if (get(name).trim() === "") return undefined;
     try {
-      return JSON.parse(get(name)) as unknown;
+      return parseExactJson(get(name));
     } catch (error) {
       errors.push({ path: name, message: `must be JSON: ${(error as Error).message}` });
       return undefined;

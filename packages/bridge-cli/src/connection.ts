@@ -1,4 +1,4 @@
-import { type BridgeClient, createBridgeClient } from "bridge-client";
+import { type BridgeClient, createBridgeClient, parseExactJson } from "bridge-client";
 import type { FoundConnection } from "./find-connection.ts";
 import type { Output } from "./output.ts";
 
@@ -30,9 +30,11 @@ export function createConnection(found: FoundConnection, output: Output): Connec
       throw error;
     }
   };
+  // Data of others is printed with the numbers that it has.
+  const common = { url, token, parseJson: parseExactJson };
   return {
     ...found,
-    client: createBridgeClient({ url, token, patienceMs: PATIENCE_MS, retryDelayMs: RETRY_DELAY_MS }),
-    follower: createBridgeClient({ url, token, patienceMs: Number.POSITIVE_INFINITY, fetch: watchedFetch }),
+    client: createBridgeClient({ ...common, patienceMs: PATIENCE_MS, retryDelayMs: RETRY_DELAY_MS }),
+    follower: createBridgeClient({ ...common, patienceMs: Number.POSITIVE_INFINITY, fetch: watchedFetch }),
   };
 }

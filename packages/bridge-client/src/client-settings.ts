@@ -13,8 +13,7 @@ export interface ClientSettings {
   /** Closes a connection that receives nothing for this long. Bridge sends a heartbeat every 15 s. Default: 31,000. */
   silenceMs?: number | undefined;
   /**
-   * Parses the JSON of responses and events. Default: `JSON.parse`, which rounds integers above 2^53. Pass a parser that keeps them, such
-   * as one with a reviver that returns `JSON.rawJSON(source)`.
+   * Parses the JSON of responses and events. Default: `JSON.parse`, which rounds integers above 2^53. Pass `parseExactJson` to keep them.
    */
   parseJson?: ((text: string) => unknown) | undefined;
 }

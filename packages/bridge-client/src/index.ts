@@ -5,6 +5,7 @@ export { createBridgeClient } from "./bridge-client.ts";
 export { BridgeClientError, type FieldError } from "./bridge-client-error.ts";
 export { type BridgeSocket, type BridgeSocketOptions, connectBridge } from "./bridge-socket.ts";
 export type { BridgeEvent, EventFilter, EventOptions, EventType, Gap } from "./events.ts";
+export { parseExactJson } from "./parse-exact-json.ts";
 export type { RunPhase, RunRequest, RunResult, RunStatus, WaitingCall } from "./runs.ts";
 export type { CallbackBody, WebhookBody } from "./verify-callback.ts";
 export { verifyCallback, verifyWebhook } from "./verify-callback.ts";

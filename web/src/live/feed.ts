@@ -1,4 +1,4 @@
-import { BridgeClientError, type BridgeEvent, createBridgeClient, type EventType } from "bridge-client";
+import { BridgeClientError, type BridgeEvent, createBridgeClient, type EventType, parseExactJson } from "bridge-client";
 import { bridgeUrl } from "../base-url.ts";
 
 /** Types of the events that lists need. Deltas, tool calls and progress are followed on the page of a task only. */
@@ -46,7 +46,8 @@ interface TabMessage {
  * tab reads its own stream. When Bridge rejects the token, the stream continues if `confirmToken` resolves with true.
  */
 export function createFeed(token: string, confirmToken: () => Promise<boolean>) {
-  const client = createBridgeClient({ url: bridgeUrl, token, retryDelayMs: RETRY_MS, patienceMs: Number.MAX_SAFE_INTEGER });
+  const settings = { retryDelayMs: RETRY_MS, patienceMs: Number.MAX_SAFE_INTEGER, parseJson: parseExactJson };
+  const client = createBridgeClient({ url: bridgeUrl, token, ...settings });
   const listeners = new Set<FeedListener>();
   let reading: AbortController | null = null;
   let channel: BroadcastChannel | null = null;

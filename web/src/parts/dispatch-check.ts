@@ -1,4 +1,4 @@
-import type { DispatchCheck } from "bridge-client";
+import { type DispatchCheck, parseExactJson } from "bridge-client";
 import { html, type PropertyValues, type TemplateResult } from "lit";
 import { ApiError } from "../api.ts";
 import { BridgeElement } from "../element.ts";
@@ -37,7 +37,7 @@ class DispatchCheckView extends BridgeElement {
     this.#request = new AbortController();
     const { signal } = this.#request;
     try {
-      const body: unknown = JSON.parse(this.body);
+      const body = parseExactJson(this.body);
       this.#check = await this.context.api.call<DispatchCheck>("/api/v2/dispatch/check", { method: "POST", body, signal });
       this.#error = null;
     } catch (error) {

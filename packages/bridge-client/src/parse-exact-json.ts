@@ -1,0 +1,13 @@
+/** Absent in browsers before Chrome 114, Firefox 135 and Safari 18.4. */
+const { rawJSON } = JSON as JSON & { rawJSON?: (text: string) => unknown };
+
+/**
+ * Parses JSON like `JSON.parse`, except that a number which JavaScript would write in another way, such as 653247040368672769 or 1.0,
+ * becomes the object of `JSON.rawJSON`, which `JSON.stringify` writes as the number was. Browsers without it round the number. Throws
+ * SyntaxError.
+ */
+export const parseExactJson = (text: string): unknown =>
+  rawJSON === undefined ? JSON.parse(text) : JSON.parse(text, keepNumber as (key: string, value: unknown) => unknown);
+
+const keepNumber = (_key: string, value: unknown, { source }: { source?: string }): unknown =>
+  typeof value === "number" && source !== undefined && String(value) !== source ? rawJSON?.(source) : value;
