@@ -26,7 +26,7 @@ export interface FakeSchema {
 /** The names of functions: `internal.callbacks.take` is `callbacks:take`. */
 export const internal = new Proxy({}, { get: (_, file) => new Proxy({}, { get: (__, name) => `${String(file)}:${String(name)}` }) });
 export const internalAction = (definition: FakeFunction): FakeFunction => definition;
-export const internalMutation = internalAction;
+export const internalMutation = (definition: FakeFunction): FakeFunction => definition;
 export const httpAction = <Handler>(handler: Handler): Handler => handler;
 
 /** Runs functions of Convex on documents in memory. Checks arguments and documents as Convex does. */
