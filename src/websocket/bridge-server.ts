@@ -74,7 +74,8 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
       stream: request.raw.socket,
       openReservation: () => clientMemory.open(tenant),
       takeTurn: () => requestTurns.take(tenant),
-      handleFrame: (frame, channel, reserve) => handleFrame(frame, { principal, channel, reserve }),
+      handleFrame: (frame, channel, reserve) =>
+        handleFrame(frame, { principal, channel, reserve, values: clientMemory.values.open(tenant) }),
       heartbeatMs,
       onIncomplete: () => freeMemory(tenant),
       onDisconnect() {

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Principal } from "../access/principal.ts";
 import { BridgeError } from "../errors.ts";
+import { type Reservation, UNCOUNTED_BYTES } from "../http/wire/client-memory.ts";
 import type { Metrics } from "../metrics.ts";
 import type { BridgeChannel, BridgeRequest, BridgeRequestHandler, BridgeResponse } from "./bridge-protocol.ts";
 import { type EnvelopeFault, type Frame, parseEnvelope, truncate } from "./parse-envelope.ts";
@@ -22,6 +23,8 @@ export interface FrameContext {
   channel: BridgeChannel;
   /** Reserves memory for the response. */
   reserve(bytes: number): Promise<void>;
+  /** Counts the memory of the values in the frame. */
+  values: Reservation;
 }
 
 /** Creates the function that processes a frame and returns the text of its response. It never rejects. */
@@ -36,9 +39,10 @@ export function createFrameHandler({ handler, knownOps, metrics, logger, clock }
     }
   }
 
-  return async (frame: Frame, { principal, channel, reserve }: FrameContext): Promise<string> => {
-    const { requestId, attributes, ...envelope } = parseEnvelope(frame);
+  async function answer(frame: Frame, { principal, channel, reserve, values }: FrameContext): Promise<string> {
     const { name, tenant } = principal;
+    const reserveValues = async (bytes: number) => (bytes < UNCOUNTED_BYTES ? undefined : values.reserve(bytes));
+    const { requestId, attributes, ...envelope } = await parseEnvelope(frame, reserveValues);
     const { status, text } =
       envelope.op === undefined
         ? encode(requestId, toFaultResponse(envelope.fault))
@@ -51,7 +55,9 @@ export function createFrameHandler({ handler, knownOps, metrics, logger, clock }
     metrics.websocketRequests.inc({ op: knownOps.has(op) ? op : "unknown", status });
     logger.debug({ requestId: truncate(requestId), op: truncate(op), status, tenant, principal: name, attributes }, "bridge request");
     return text;
-  };
+  }
+
+  return (frame: Frame, context: FrameContext): Promise<string> => answer(frame, context).finally(context.values.release);
 }
 
 const toFaultResponse = (fault: EnvelopeFault | BridgeError): BridgeResponse =>

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { BridgeError } from "../errors.ts";
-import { parseJson } from "../requests/parse-json.ts";
+import { checkJson } from "../requests/check-json.ts";
 
 /** Why a frame is not a valid request. */
 export type EnvelopeFault = "malformed-envelope" | "empty-envelope" | "missing-op" | "invalid-request";
@@ -21,10 +21,10 @@ export interface Frame {
 const MAX_ATTRIBUTES = 32;
 const MAX_ATTRIBUTE_LENGTH = 256;
 
-/** Parses a frame; never throws. */
-export function parseEnvelope({ bytes, isBinary }: Frame): Envelope {
+/** Parses a frame; never rejects. `reserve` reserves memory for its values. */
+export async function parseEnvelope({ bytes, isBinary }: Frame, reserve: (bytes: number) => Promise<void>): Promise<Envelope> {
   if (isBinary) return toFault("malformed-envelope");
-  const envelope = parseValue(bytes);
+  const envelope = await parseValue(bytes, reserve);
   if (envelope instanceof BridgeError) return { ...toFault(envelope), ...findRequestId(bytes, envelope) };
   if (!isObject(envelope)) return toFault(bytes.toString().trim() === "" ? "empty-envelope" : "malformed-envelope");
   const { requestId = "", op, payload, meta } = envelope;
@@ -40,13 +40,15 @@ export const truncate = (text: string): string => text.slice(0, MAX_ATTRIBUTE_LE
 
 const toFault = (fault: EnvelopeFault | BridgeError): Envelope => ({ requestId: randomUUID(), attributes: {}, fault });
 
-/** Returns the parsed value, the error of a frame with too many values or with a value that is lost, or undefined for malformed JSON. */
-function parseValue(bytes: Buffer): unknown {
+/** Returns the parsed value, the error of a frame that is not processed, or undefined for malformed JSON. */
+async function parseValue(bytes: Buffer, reserve: (bytes: number) => Promise<void>): Promise<unknown> {
   try {
-    return parseJson(bytes);
+    const checked = checkJson(bytes);
+    await reserve(checked.memoryBytes);
+    return checked.parse();
   } catch (error) {
     if (!(error instanceof BridgeError)) return undefined;
-    if (error.code === "too_large") return error;
+    if (error.code === "too_large" || error.code === "overloaded") return error;
     if (error.errors.length === 0) return undefined;
     // Paths of errors begin in the payload.
     const errors = error.errors.map(({ path, message }) => ({ path: path.replace(/^payload\./, ""), message }));
@@ -54,14 +56,22 @@ function parseValue(bytes: Buffer): unknown {
   }
 }
 
-/** The `requestId` of a frame that is JSON but loses a value. */
-function findRequestId(bytes: Buffer, { errors }: BridgeError): { requestId?: string } {
+/** The `requestId` of a frame that is not processed. */
+function findRequestId(bytes: Buffer, { code }: BridgeError): { requestId?: string } {
   // Frames with too many values are not parsed.
-  if (errors.length === 0) return {};
-  const envelope: unknown = JSON.parse(bytes.toString());
+  if (code === "too_large") return {};
+  const envelope = parseAny(bytes);
   return isObject(envelope) && typeof envelope["requestId"] === "string" && envelope["requestId"] !== ""
     ? { requestId: envelope["requestId"] }
     : {};
+}
+
+function parseAny(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,6 +1,6 @@
 import { BridgeError } from "../../src/errors.ts";
+import { checkJson } from "../../src/requests/check-json.ts";
 import { createDispatchParser } from "../../src/requests/parse-dispatch.ts";
-import { parseJson } from "../../src/requests/parse-json.ts";
 
 /** A dispatch that is expensive to process. */
 export interface HostileBody {
@@ -73,7 +73,7 @@ const parseDispatch = createDispatchParser([]);
 /** Processes a body like the dispatch route, and returns the status of the response. */
 export function readBody(bytes: Buffer): number {
   try {
-    parseDispatch(parseJson(bytes), { defaultProfile: "inspect" });
+    parseDispatch(checkJson(bytes).parse(), { defaultProfile: "inspect" });
     return 202;
   } catch (error) {
     if (error instanceof BridgeError) return error.httpStatus;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { type ClientRequest, get, Agent as HttpAgent } from "node:http";
+import { connect, type Socket } from "node:net";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
@@ -16,7 +17,8 @@ const RESULT_TEXT_LENGTH = 3_900_000;
 /** Memory that the connections themselves, and what the garbage collector has not freed yet, may add to the documented limit. */
 const OTHER_BYTES = 192 * MIB;
 
-test("clients of one tenant that read nothing cannot exhaust the memory of Bridge, whatever they ask for", async () => {
+/** Starts a Bridge with a small heap and two tenants. */
+async function startSmallBridge() {
   const dataDir = await temporaryDirectory();
   const entryOf = (tenant: string) => ({
     name: tenant,
@@ -37,6 +39,24 @@ test("clients of one tenant that read nothing cannot exhaust the memory of Bridg
     call: (method: string, target: string, body?: unknown) =>
       bridge.call(method, target, body, { authorization: `Bearer token-of-${tenant}` }),
   });
+  return { bridge, as };
+}
+
+type SmallBridge = Awaited<ReturnType<typeof startSmallBridge>>;
+
+/** Checks that Bridge lives and runs tasks of the other tenant. */
+async function expectService({ bridge, as }: SmallBridge, tasks: number): Promise<void> {
+  for (let count = 0; count < tasks; count += 1) {
+    const { status } = await dispatchTask(as("other"), { agentId: "b", taskId: `other-${count}`, message: "nothing" });
+    expect(status).toBe(202);
+    await taskInState(as("other"), `other-${count}`, "completed");
+  }
+  expect(await Promise.race([bridge.exited, "running"])).toBe("running");
+}
+
+test("clients of one tenant that read nothing cannot exhaust the memory of Bridge, whatever they ask for", async () => {
+  const small = await startSmallBridge();
+  const { bridge, as } = small;
   const runIds = Array.from({ length: RUNS }, (_, index) => `events-${index}`);
   for (const taskId of runIds) await dispatchTask(as("hostile"), { agentId: "a", taskId, message: "events" });
   await dispatchTask(as("hostile"), { agentId: "a", taskId: "result", message: "result" });
@@ -48,13 +68,50 @@ test("clients of one tenant that read nothing cannot exhaust the memory of Bridg
   const clients = openUnreadClients(bridge, runIds);
   onTestFinished(() => clients.close());
   await clients.opened;
-  for (let count = 0; count < 20; count += 1) {
-    const { status } = await dispatchTask(as("other"), { agentId: "b", taskId: `other-${count}`, message: "nothing" });
-    expect(status).toBe(202);
-    await taskInState(as("other"), `other-${count}`, "completed");
-  }
-  expect(await Promise.race([bridge.exited, "running"])).toBe("running");
+  await expectService(small, 20);
   expect((memoryBytes(bridge, "VmHWM") - before) / MIB).toBeLessThan((MAX_BYTES_PER_TENANT + OTHER_BYTES) / MIB);
+});
+
+test("the values of many bodies that wait for a check cannot exhaust the memory of Bridge", async () => {
+  const small = await startSmallBridge();
+  // The check of such a schema takes about 50 ms, and each body takes 20 times its size as values.
+  const properties = Object.fromEntries(Array.from({ length: 1200 }, (_, index) => [`p${index}`, { type: "string", pattern: "^(a+)+$" }]));
+  const inputSchema = { type: "object", examples: Array.from({ length: 45_000 }, () => ({})) };
+  const body = { agentId: "a", message: "x", outputSchema: { type: "object", properties }, tools: [{ name: "t", inputSchema }] };
+  const frame = JSON.stringify({ op: "agent.run", payload: body });
+  const json = JSON.stringify(body);
+  const { port } = new URL(small.bridge.url);
+  const head = [
+    "POST /api/v2/dispatch/check HTTP/1.1",
+    "host: localhost",
+    "authorization: Bearer token-of-hostile",
+    "content-type: application/json",
+    `content-length: ${json.length}`,
+  ];
+  const connections: Socket[] = [];
+  const sockets: WebSocket[] = [];
+  onTestFinished(() => {
+    for (const connection of connections) connection.destroy();
+    for (const socket of sockets) socket.terminate();
+  });
+  for (let count = 0; count < 800; count += 1) {
+    const connection = connect(Number(port), "127.0.0.1");
+    connection.on("error", () => {}).pause();
+    connection.write(`${head.join("\r\n")}\r\n\r\n${json}`);
+    connections.push(connection);
+  }
+  for (let count = 0; count < 20; count += 1) {
+    const socket = new WebSocket(`${small.bridge.url.replace("http", "ws")}/ws/bridge`, {
+      headers: { authorization: "Bearer token-of-hostile" },
+    });
+    socket.on("error", () => {});
+    socket.once("open", () => {
+      socket.pause();
+      for (let sent = 0; sent < 16; sent += 1) socket.send(frame);
+    });
+    sockets.push(socket);
+  }
+  await expectService(small, 20);
 });
 
 const agentSource = `

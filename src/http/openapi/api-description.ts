@@ -1,6 +1,6 @@
 import type { FastifyDynamicSwaggerOptions } from "@fastify/swagger";
 import { MAX_JSON_DEPTH } from "../../requests/canonical-json.ts";
-import { MAX_JSON_VALUES } from "../../requests/parse-json.ts";
+import { MAX_JSON_VALUES } from "../../requests/check-json.ts";
 import { PROBLEM_TYPE } from "../wire/problem.ts";
 import { responseHeaders } from "../wire/response-headers.ts";
 import { webhooks } from "./callback-webhook.ts";

@@ -1,10 +1,11 @@
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from "fastify";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import { validatorCompiler } from "fastify-zod-openapi";
 import type { Logger } from "pino";
 import type { Principal } from "../../access/principal.ts";
 import type { Config } from "../../config/config.ts";
 import { BridgeError } from "../../errors.ts";
-import { parseJson } from "../../requests/parse-json.ts";
+import { checkJson } from "../../requests/check-json.ts";
 import { registerApiDocs } from "../openapi/api-docs.ts";
 import { handleClientError } from "../wire/client-errors.ts";
 import type { ClientMemory } from "../wire/client-memory.ts";
@@ -160,23 +161,22 @@ const MIN_FREED_BYTES = 64 * 1024;
 
 function acceptOnlyJson(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
-    try {
-      const { "content-encoding": encoding = "identity" } = request.headers;
-      if (encoding.toLowerCase() !== "identity")
-        throw new BridgeError("unsupported_media_type", "Content-Encoding is not supported. Send the body without it.");
-      const charset = findCharset(request.headers["content-type"] ?? "");
-      if (charset !== null && !/^utf-?8$/i.test(charset))
-        throw new BridgeError("unsupported_media_type", `The charset ${JSON.stringify(charset)} is not supported. Send the body as UTF-8.`);
-      const { length } = bytes;
-      const body = length === 0 ? undefined : parseJson(bytes as Buffer);
-      freeBytes(bytes as Buffer<ArrayBuffer>);
-      // Lets the event loop process other requests between parsing and validating a large body.
-      if (length > LARGE_BODY_BYTES) setImmediate(done, null, body);
-      else done(null, body);
-    } catch (error) {
-      done(error as Error);
-    }
+  app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (request: FastifyRequest, bytes: Buffer<ArrayBuffer>) => {
+    const { "content-encoding": encoding = "identity" } = request.headers;
+    if (encoding.toLowerCase() !== "identity")
+      throw new BridgeError("unsupported_media_type", "Content-Encoding is not supported. Send the body without it.");
+    const charset = findCharset(request.headers["content-type"] ?? "");
+    if (charset !== null && !/^utf-?8$/i.test(charset))
+      throw new BridgeError("unsupported_media_type", `The charset ${JSON.stringify(charset)} is not supported. Send the body as UTF-8.`);
+    const { length } = bytes;
+    if (length === 0) return undefined;
+    const checked = checkJson(bytes);
+    await request.reserveValues(checked.memoryBytes);
+    const body = checked.parse();
+    freeBytes(bytes);
+    // Lets the event loop process other requests between parsing and validating a large body.
+    if (length > LARGE_BODY_BYTES) await nextTurn();
+    return body;
   });
 }
 

@@ -24,6 +24,7 @@ export function limitMemory(
   { clientMemory, bodyLimitBytes, stalledReaderMs = STALLED_READER_MS }: MemoryLimitOptions,
 ): void {
   app.decorateRequest("reservation", null);
+  app.decorateRequest("valuesReservation", null);
 
   app.addHook("onRequest", (request, reply, done) => {
     const tenant = tenantOf(request);
@@ -36,6 +37,7 @@ export function limitMemory(
   });
 
   app.addHook("onSend", (request, reply, payload, done) => {
+    request.valuesReservation?.release();
     const isStream = payload instanceof Readable;
     // All clients share the bytes of a document.
     const bytes = isDocument(payload) ? 0 : estimatePayloadBytes(payload);
@@ -63,6 +65,12 @@ export function limitMemory(
       reply.raw.destroy();
     });
     done(null, payload);
+  });
+
+  app.decorateRequest("reserveValues", async function (this: FastifyRequest, bytes: number): Promise<void> {
+    if (bytes < UNCOUNTED_BYTES) return;
+    this.valuesReservation = clientMemory.values.open(tenantOf(this));
+    await this.valuesReservation.reserve(bytes);
   });
 
   app.decorateRequest("reserve", async function (this: FastifyRequest, reply: FastifyReply, bytes: number): Promise<void> {
@@ -98,6 +106,10 @@ declare module "fastify" {
   interface FastifyRequest {
     /** The memory that this request and its response occupy; null while it is too little to count. */
     reservation: Reservation | null;
+    /** The memory that the values of the body occupy until the request is answered; null while it is too little to count. */
+    valuesReservation: Reservation | null;
+    /** Reserves memory for the values of the body before it is parsed. Throws BridgeError `overloaded`. */
+    reserveValues(bytes: number): Promise<void>;
     /** Reserves memory for a response of this many bytes before it is built. Throws BridgeError `overloaded`. */
     reserve(reply: FastifyReply, bytes: number): Promise<void>;
   }

@@ -30,7 +30,16 @@ export interface Reservation {
   release(): void;
 }
 
-export type ClientMemory = ReturnType<typeof createClientMemory>;
+/** The bytes that all clients occupy, by tenant. */
+type MemoryBudget = ReturnType<typeof createBudget>;
+
+export type ClientMemory = MemoryBudget & {
+  /**
+   * The values of parsed bodies, until their requests are answered. They have the same limits on their own: a request that waits for their
+   * memory keeps its bytes, so with one limit for both, requests could wait for each other.
+   */
+  values: MemoryBudget;
+};
 
 /** Limits and times, for tests. */
 interface ClientMemoryOptions {
@@ -46,15 +55,25 @@ interface Waiter {
 }
 
 /**
- * Creates the limit on the bytes that Bridge keeps in memory for clients, by tenant: incomplete requests and unread
- * responses. A tenant that occupies nothing is always admitted, even if all tenants are over their limit, and with a
- * response of any size.
+ * Creates the limit on the bytes that Bridge keeps in memory for clients, by tenant: incomplete requests, values of parsed bodies, and
+ * unread responses. A tenant that occupies nothing is always admitted, even if all tenants are over their limit, and with a response of any
+ * size.
  */
-export function createClientMemory({
-  perTenantBytes = MAX_BYTES_PER_TENANT,
-  totalBytes = MAX_BYTES_IN_TOTAL,
-  maxWaitMs = MAX_WAIT_MS,
-}: ClientMemoryOptions = {}) {
+export const createClientMemory = (options: ClientMemoryOptions = {}): ClientMemory => ({
+  ...createBudget(options, "Unread responses and incomplete requests", "Read the open responses"),
+  values: createBudget(options, "The bodies of unanswered requests", "Wait for the open responses"),
+});
+
+function createBudget(
+  { perTenantBytes = MAX_BYTES_PER_TENANT, totalBytes = MAX_BYTES_IN_TOTAL, maxWaitMs = MAX_WAIT_MS }: ClientMemoryOptions,
+  occupants: string,
+  advice: string,
+) {
+  const createOverloadedError = (): BridgeError =>
+    new BridgeError(
+      "overloaded",
+      `${occupants} of this tenant, or of all tenants, occupy too much memory; a tenant may occupy ${perTenantBytes} bytes. ${advice}, then try again.`,
+    );
   const bytesByTenant = new Map<string, number>();
   /** The requests that wait for memory, by tenant, in order of arrival. */
   const waitingRequests = new Map<string, Set<Waiter>>();
@@ -98,7 +117,7 @@ export function createClientMemory({
         return reserved;
       },
       async reserve(bytes, limitMs = maxWaitMs) {
-        if (isReleased) throw createOverloadedError(perTenantBytes);
+        if (isReleased) throw createOverloadedError();
         const mustWait = waitingRequests.has(tenant) || (limitMs === Number.POSITIVE_INFINITY && waitingStreams.has(tenant));
         if (mustWait || !hasRoom(tenant, bytes, reserved)) await wait(bytes, limitMs);
         else reservation.set(reserved + bytes);
@@ -121,7 +140,7 @@ export function createClientMemory({
       return new Promise((resolve, reject) => {
         const fail = (): void => {
           leave();
-          reject(createOverloadedError(perTenantBytes));
+          reject(createOverloadedError());
           // Later waiters may need fewer bytes.
           admitWaiters();
         };
@@ -159,9 +178,3 @@ export function createClientMemory({
     isFull: (tenant: string): boolean => !hasRoom(tenant, 0),
   };
 }
-
-const createOverloadedError = (perTenantBytes: number): BridgeError =>
-  new BridgeError(
-    "overloaded",
-    `Unread responses and incomplete requests of this tenant, or of all tenants, occupy too much memory; a tenant may occupy ${perTenantBytes} bytes. Read the open responses, then try again.`,
-  );

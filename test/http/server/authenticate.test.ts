@@ -41,6 +41,7 @@ const routes: readonly [method: string, target: string, scope: Scope | "any" | n
   ["GET", "/api/v2/webhooks/n1/deliveries", "read"],
   ["POST", "/api/v2/webhooks/n1/deliveries/msg_1/redeliver", "dispatch"],
   ["GET", "/api/v2/adapters", "read"],
+  ["GET", "/api/v2/domains", "read"],
   ["POST", "/api/v2/adapters/memory/check", "manage"],
   ["GET", "/api/v2/agents", "read"],
   ["POST", "/api/v2/dispatch/check", "dispatch"],

@@ -1,4 +1,4 @@
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import { BridgeError } from "../errors.ts";
 import { toDotted } from "./field-errors.ts";
 import { findLostValue } from "./find-lost-value.ts";
@@ -12,10 +12,24 @@ import { scanJson } from "./scan-json.ts";
 export const MAX_JSON_VALUES = 50_000;
 
 /**
- * Parses JSON from a client. Throws a BridgeError for bytes that are not UTF-8, too many values, and malformed JSON, and one with the path
- * for a member that is repeated and a number that a double cannot hold.
+ * Memory of one value beyond its text, for the values of the body and of the request that Bridge builds from it. Measured: an object with
+ * one key that no other object has takes 188 bytes for two values.
  */
-export function parseJson(bytes: Buffer): unknown {
+const BYTES_PER_VALUE = 96;
+
+/** JSON that was checked and not parsed yet. */
+interface CheckedJson {
+  /** The memory that its values will take, in bytes. It can be 30 times the size of the text. */
+  memoryBytes: number;
+  /**
+   * Returns the value. Throws a BridgeError for malformed JSON, and one with the path for a member that is repeated and a number that a
+   * double cannot hold.
+   */
+  parse(): unknown;
+}
+
+/** Checks JSON from a client before it is parsed. Throws a BridgeError for bytes that are not UTF-8, and for too many values. */
+export function checkJson(bytes: Buffer): CheckedJson {
   // The decoder would replace invalid bytes with other characters.
   if (!isUtf8(bytes)) throw new BridgeError("invalid_request", "The body is not valid UTF-8.");
   const { values, names, hasLongNumber } = scanJson(bytes, MAX_JSON_VALUES);
@@ -24,12 +38,18 @@ export function parseJson(bytes: Buffer): unknown {
       "too_large",
       `The JSON contains more than ${MAX_JSON_VALUES} values (members and elements, nested ones included). Send large data as one string or in a file of the workspace.`,
     );
-  const value = parse(bytes);
-  // Bodies that lose nothing are not read again.
-  const lost = hasLongNumber || countNames(value) < names ? findLostValue(bytes) : null;
-  if (lost === null) return value;
-  const errors = [{ path: toDotted(lost.path), message: lost.message }];
-  throw new BridgeError("invalid_request", "The JSON contains a value that Bridge could not keep.", { errors });
+  return {
+    // V8 keeps a text that is not Latin-1 in two bytes for each character.
+    memoryBytes: (isAscii(bytes) ? 1 : 2) * bytes.length + BYTES_PER_VALUE * values,
+    parse() {
+      const value = parse(bytes);
+      // Bodies that lose nothing are not read again.
+      const lost = hasLongNumber || countNames(value) < names ? findLostValue(bytes) : null;
+      if (lost === null) return value;
+      const errors = [{ path: toDotted(lost.path), message: lost.message }];
+      throw new BridgeError("invalid_request", "The JSON contains a value that Bridge could not keep.", { errors });
+    },
+  };
 }
 
 function parse(bytes: Buffer): unknown {
