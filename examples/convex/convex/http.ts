@@ -1,4 +1,4 @@
-import { verifyCallback } from "bridge-client";
+import { parseExactJson, verifyCallback } from "bridge-client";
 import { httpRouter } from "convex/server";
 import { internal } from "./_generated/api";
 import { httpAction } from "./_generated/server";
@@ -11,7 +11,7 @@ http.route({
   handler: httpAction(async (context, request) => {
     const body = await request.text(); // The signature covers exactly these bytes.
     const secrets = (process.env.BRIDGE_CALLBACK_SECRETS ?? "").split(",");
-    const callback = await verifyCallback(request.headers, body, secrets);
+    const callback = await verifyCallback(request.headers, body, secrets, { parseJson: parseExactJson });
     if (callback === null) return new Response(null, { status: 401 });
 
     const { taskId, agentId, provider, status, output, outputs, error, errorCode, metadata, durationMs, finishedAt } = callback;

@@ -36,6 +36,12 @@ export interface WebhookBody {
 /** Headers of a request: a `Headers` object of any library, or the headers of Node's `http`. */
 type RequestHeaders = Pick<Headers, "get"> | Readonly<Record<string, string | string[] | undefined>>;
 
+/** Options of a verification. */
+interface VerifyOptions {
+  /** Parses the body. Default: `JSON.parse`, which rounds integers above 2^53. Pass `parseExactJson` to keep them. */
+  parseJson?: ((text: string) => unknown) | undefined;
+}
+
 /**
  * Verifies a callback by Standard Webhooks. Returns its body if one of the `whsec_…` secrets signed it within the last
  * five minutes, otherwise null. `body` must be the exact bytes of the request. Callbacks are delivered at least once:
@@ -45,16 +51,23 @@ export const verifyCallback = (
   headers: RequestHeaders,
   body: string | Uint8Array,
   secrets: readonly string[],
-): Promise<CallbackBody | null> => verify(headers, body, secrets);
+  options: VerifyOptions = {},
+): Promise<CallbackBody | null> => verify(headers, body, secrets, options);
 
 /** Verifies a webhook as `verifyCallback` does. The secrets are those of the webhook in the file of the operator. */
 export const verifyWebhook = (
   headers: RequestHeaders,
   body: string | Uint8Array,
   secrets: readonly string[],
-): Promise<WebhookBody | null> => verify(headers, body, secrets);
+  options: VerifyOptions = {},
+): Promise<WebhookBody | null> => verify(headers, body, secrets, options);
 
-async function verify<Body>(headers: RequestHeaders, body: string | Uint8Array, secrets: readonly string[]): Promise<Body | null> {
+async function verify<Body>(
+  headers: RequestHeaders,
+  body: string | Uint8Array,
+  secrets: readonly string[],
+  { parseJson = JSON.parse }: VerifyOptions,
+): Promise<Body | null> {
   const id = readHeader(headers, "webhook-id");
   const timestamp = readHeader(headers, "webhook-timestamp");
   if (id === null || timestamp === null || !isRecent(timestamp)) return null;
@@ -68,7 +81,7 @@ async function verify<Body>(headers: RequestHeaders, body: string | Uint8Array, 
     for (const signature of signatures) {
       // `verify` compares in constant time.
       if (await crypto.subtle.verify("HMAC", key, fromBase64(signature.slice("v1,".length)), signedBytes))
-        return JSON.parse(new TextDecoder().decode(bytes)) as Body;
+        return parseJson(new TextDecoder().decode(bytes)) as Body;
     }
   }
   return null;

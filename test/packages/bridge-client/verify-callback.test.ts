@@ -1,4 +1,4 @@
-import { verifyCallback } from "bridge-client";
+import { parseExactJson, verifyCallback, verifyWebhook } from "bridge-client";
 import { Webhook } from "standardwebhooks";
 import { Headers as OtherHeaders } from "undici";
 import { expect, test } from "vitest";
@@ -26,6 +26,13 @@ test("verifyCallback accepts one valid signature among several", async () => {
   const headers = sign({});
   headers.set("webhook-signature", `v1,AAAA v2,BBBB ${headers.get("webhook-signature")}`);
   expect(await verifyCallback(headers, body, secrets)).not.toBeNull();
+});
+
+test("verifyCallback and verifyWebhook keep the digits of numbers with an exact parser", async () => {
+  const exact = '{"taskId":"report-7","outputs":{"order":653247040368672769}}';
+  const headers = sign({ signed: exact });
+  for (const verify of [verifyCallback, verifyWebhook])
+    expect(JSON.stringify(await verify(headers, exact, secrets, { parseJson: parseExactJson }))).toBe(exact);
 });
 
 test("verifyCallback accepts the signature of Bridge", async () => {
@@ -58,11 +65,11 @@ test.each(["secret", "whsec_", "whsec_***", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"])
   },
 );
 
-function sign({ secret = secrets[0] as string, ageSeconds = 0, signature = "", timestamp = "" }): Headers {
+function sign({ secret = secrets[0] as string, ageSeconds = 0, signature = "", timestamp = "", signed = body }): Headers {
   const time = new Date(Date.now() - ageSeconds * 1000);
   return new Headers({
     "webhook-id": "msg_1",
     "webhook-timestamp": timestamp || String(Math.floor(time.getTime() / 1000)),
-    "webhook-signature": signature || new Webhook(secret).sign("msg_1", time, body),
+    "webhook-signature": signature || new Webhook(secret).sign("msg_1", time, signed),
   });
 }
