@@ -9,7 +9,7 @@ import type { Task } from "../task.ts";
 import type { TaskCancellation } from "./cancel-task.ts";
 import { createOpenCalls } from "./open-calls.ts";
 
-/** Events of an interrupted task that are read at once. */
+/** Events of tool calls of an interrupted task that are read at once. */
 const PAGE_SIZE = 1_000;
 
 interface InterruptedTasksOptions {
@@ -26,9 +26,8 @@ export function createInterruptedTasks({ store, approvals, settle }: Interrupted
   async function endOpenCalls(task: Task): Promise<void> {
     const openCalls = createOpenCalls(task.taskId);
     for (let after = 0; ; ) {
-      const page = await store.readTaskEvents(task.seq, after, PAGE_SIZE, { callbacks: false });
-      for (const { type, data } of page)
-        if (type === "tool.invoked" || type === "tool.completed") openCalls.add({ type, data: JSON.parse(data) } as AdapterEvent);
+      const page = await store.readTaskEvents(task.seq, after, PAGE_SIZE, "toolCalls");
+      for (const { type, data } of page) openCalls.add({ type, data: JSON.parse(data) } as AdapterEvent);
       const last = page.at(-1);
       if (last === undefined) break;
       after = last.number;

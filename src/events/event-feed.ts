@@ -73,14 +73,14 @@ export function createTaskFeed(store: EventStore, { seq, tenant, taskId }: Pick<
     key: `execution ${seq}`,
     async read(after) {
       const last = store.lastEventNumber();
-      const events = await store.readTaskEvents(seq, after, TASK_PAGE, { callbacks: false });
+      const events = await store.readTaskEvents(seq, after, TASK_PAGE, "execution");
       const through = events.at(-1)?.number ?? Math.max(after, last);
       // A deleted task has no terminal event that would end its stream.
       return events.length === 0 && !(await store.isTaskKept(seq)) ? { events, through, isDeleted: true } : { events, through };
     },
     matches: ({ task, type }) => task.seq === seq && isExecutionEvent(type),
     async readRetained() {
-      const [first] = await store.readTaskEvents(seq, 0, 1, { callbacks: false });
+      const [first] = await store.readTaskEvents(seq, 0, 1, "execution");
       // If the first event is still stored, no event of the task was pruned.
       if (first?.type === "execution.started") return { oldest: first.number, completeFrom: 1 };
       return { oldest: first?.number ?? null, completeFrom: (await store.prunedThrough()) + 1 };

@@ -1,6 +1,14 @@
 import type { EventType } from "#contract";
 import type { StoredEvent } from "./records.ts";
 import { type StoredRow, toTaskIdentity } from "./task-rows.ts";
+import { isExecution } from "./task-status.ts";
+
+/** The conditions of the events of a task that a reader wants. */
+export const taskEventTypes = {
+  all: "true",
+  execution: isExecution,
+  toolCalls: "type IN ('tool.invoked', 'tool.completed')",
+};
 
 /** The columns of `toStoredEvent`, of the event `e` and its task `t`. */
 export const eventColumns = "e.number, e.type, e.at, e.data, t.seq, t.tenant, t.id, t.parent_id, t.agent_id, t.provider";

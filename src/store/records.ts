@@ -24,6 +24,9 @@ export interface StoredEvent {
   data: string;
 }
 
+/** Which events of a task a reader wants. */
+export type TaskEventKind = "all" | "execution" | "toolCalls";
+
 /** An event about to be appended; `data` is JSON text. */
 export interface NewEvent {
   type: EventType;

@@ -25,6 +25,7 @@ import type {
   QueuedCount,
   StoredEvent,
   StoredTask,
+  TaskEventKind,
   TaskStatus,
 } from "./records.ts";
 import type { ListedAgent, TaskFilter, TaskPage, TaskSearch } from "./task-list-records.ts";
@@ -120,10 +121,10 @@ export interface EventStore {
    */
   readEvents(after: number, filter: EventFilter): Promise<{ events: StoredEvent[]; through: number }>;
   /**
-   * A task's events, oldest first, without callback events unless `callbacks` is true. Returns fewer than `limit` if they are long; only an
-   * empty list is the last page.
+   * A task's events, oldest first: all, those of its execution, or only the starts and ends of its tool calls. Returns fewer than `limit` if
+   * they are long; only an empty list is the last page.
    */
-  readTaskEvents(taskSeq: number, after: number, limit: number, options: { callbacks: boolean }): Promise<StoredEvent[]>;
+  readTaskEvents(taskSeq: number, after: number, limit: number, kind: TaskEventKind): Promise<StoredEvent[]>;
   /** Number and time of the first kept event with this number or a later one; null when there is none. */
   firstEventFrom(number: number): Promise<{ number: number; at: number } | null>;
   /** Number of the oldest event that is kept, null when there is none. */

@@ -59,7 +59,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
       const { epoch } = store;
       // After a change of the epoch, the numbers of events may repeat, so that all events of the run are sent again with new ids.
       const start = startOf(position, epoch);
-      const events = await store.readTaskEvents(seq, start, PAGE_SIZE, { callbacks: false });
+      const events = await store.readTaskEvents(seq, start, PAGE_SIZE, "execution");
       if (store.epoch !== epoch || signal.aborted) return [];
       const last = events.at(-1);
       if (last !== undefined) {

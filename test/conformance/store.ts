@@ -1,7 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { EventType, ExecutionResult } from "#contract";
-import type { CallbackSettlement, ClaimFilter, DueCallback, Finish, NewApproval, NewTask, StoredEvent } from "../../src/store/records.ts";
+import type {
+  CallbackSettlement,
+  ClaimFilter,
+  DueCallback,
+  Finish,
+  NewApproval,
+  NewTask,
+  StoredEvent,
+  TaskEventKind,
+} from "../../src/store/records.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { NewTicket } from "../../src/store/ticket-records.ts";
 import type { UsageCounts } from "../../src/store/usage-counts.ts";
@@ -303,7 +312,7 @@ export function storeConformance(subject: StoreSubject): void {
         const again = await reopen();
         await again.finishTaskIfRunning(task, newFinish());
         expect(await again.findApproval("default", "apr")).toMatchObject({ state: "rejected", decidedBy: "bridge" });
-        const types = (await again.readTaskEvents(task.seq, 0, 10, { callbacks: false })).map(({ type }) => type);
+        const types = (await again.readTaskEvents(task.seq, 0, 10, "execution")).map(({ type }) => type);
         expect(types).toEqual(["execution.started", "tool.approval_requested", "tool.approval_resolved", "execution.completed"]);
       });
 
@@ -503,6 +512,20 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await read({ types: ["execution.started"], provider: "codex" })).toEqual([3]);
       });
 
+      test("of a task are read whole, without those of its callback, or only those of its tool calls", async () => {
+        const { store } = await open();
+        const task = await started(store);
+        const types = ["tool.invoked", "assistant.text", "tool.completed", "callback.delivered"] as const;
+        await store.appendEventsIfRunning(
+          task,
+          types.map((type) => ({ type, data: "{}" })),
+        );
+        const read = async (kind: TaskEventKind) => (await store.readTaskEvents(task.seq, 0, 9, kind)).map(({ type }) => type);
+        expect(await read("all")).toEqual(["execution.started", ...types]);
+        expect(await read("execution")).toEqual(["execution.started", ...types.slice(0, 3)]);
+        expect(await read("toolCalls")).toEqual(["tool.invoked", "tool.completed"]);
+      });
+
       test("are read in parts of limited length, and each read returns where the next one continues", async () => {
         const { store } = await open();
         const task = await started(store);
@@ -517,7 +540,7 @@ export function storeConformance(subject: StoreSubject): void {
           [after, seen, reads] = [through, seen + events.length, reads + 1];
         }
         expect([seen, reads > 1]).toEqual([2501, true]);
-        const page = await store.readTaskEvents(task.seq, 2490, 5, { callbacks: false });
+        const page = await store.readTaskEvents(task.seq, 2490, 5, "execution");
         expect(page.map(({ number }) => number)).toEqual([2491, 2492, 2493, 2494, 2495]);
       });
 
@@ -997,7 +1020,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await store.findTask("default", "task-1")).toBeNull();
         expect(await store.findTaskProgress("default", "task-1")).toBeNull();
         expect(await store.isTaskKept(task.seq)).toBe(false);
-        expect(await store.readTaskEvents(task.seq, 0, 10, { callbacks: true })).toEqual([]);
+        expect(await store.readTaskEvents(task.seq, 0, 10, "all")).toEqual([]);
         const numbers = async (from: Store) => (await from.readEvents(0, { tenant: "default" })).events.map(({ number }) => number);
         expect(await numbers(store)).toEqual([1, 2, 5, 6]);
         expect([await store.oldestEventNumber(), await store.prunedThrough(), store.lastEventNumber()]).toEqual([1, 0, 6]);
@@ -1088,7 +1111,7 @@ export function storeConformance(subject: StoreSubject): void {
         await store.finishTaskIfRunning(task, newFinish());
         expect(await store.deleteTaskIfEnded("default", "task-1")).toBe("deleted");
         expect((await store.readEvents(0, { tenant: "default" })).events).toEqual([]);
-        expect(await store.readTaskEvents(task.seq, 0, 10, { callbacks: true })).toEqual([]);
+        expect(await store.readTaskEvents(task.seq, 0, 10, "all")).toEqual([]);
         expect(await store.listTasks({ tenant: "default" }, { before: null, limit: 10 })).toEqual([]);
         // After a restart of Bridge, the next store continues the deletion.
         const again = await reopen();
@@ -1125,7 +1148,7 @@ export function storeConformance(subject: StoreSubject): void {
             const decided = await store.decideApprovalIfPending("default", "apr", { decision: "reject", by: "user", reason: "no\0" });
             expect(decided).toEqual(await store.findApproval("default", "apr"));
           },
-          async (store, { seq }) => JSON.parse((await store.readTaskEvents(seq, 0, 9, { callbacks: false })).at(-1)?.data ?? "").reason,
+          async (store, { seq }) => JSON.parse((await store.readTaskEvents(seq, 0, 9, "execution")).at(-1)?.data ?? "").reason,
           "no\ufffd",
         ],
         [
@@ -1315,7 +1338,7 @@ export function storeConformance(subject: StoreSubject): void {
         const again = await reopen();
         expect(again.lastEventNumber()).toBe(10);
         const next = await started(again, { taskId: "next" });
-        expect((await again.readTaskEvents(next.seq, 0, 1, { callbacks: true }))[0]?.number).toBe(11);
+        expect((await again.readTaskEvents(next.seq, 0, 1, "all"))[0]?.number).toBe(11);
       });
 
       test("keeps a task whose callback is pending", async () => {

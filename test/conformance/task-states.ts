@@ -193,7 +193,7 @@ export function taskStateConformance(subject: StoreSubject, runs: number): void 
           await fc.asyncModelRun(() => ({ model, real }), sequence);
           for (const [id, { state, restarts, seq, pending }] of model.tasks) {
             expect(await real.store.findTask("default", id)).toMatchObject({ state, restarts });
-            const types = (await real.store.readTaskEvents(seq, 0, 1000, { callbacks: true })).map(({ type }) => type);
+            const types = (await real.store.readTaskEvents(seq, 0, 1000, "all")).map(({ type }) => type);
             const ends = types.filter((type) => type === "execution.completed" || type === "execution.failed");
             expect(ends).toHaveLength(isFinal(state) ? 1 : 0);
             expect(types.filter((type) => type === "execution.started")).toHaveLength(state === "queued" && restarts === 0 ? 0 : 1);

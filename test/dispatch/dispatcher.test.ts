@@ -408,7 +408,7 @@ describe("a restart", () => {
     expect(await second.store.findTask("default", "fails")).toMatchObject({ state: "failed", result: { errorCode: "bridge_restarted" } });
     expect(second.callbacksDue).toEqual([{ tenant: "default", origin: "http://127.0.0.1:9" }]);
     const seq = (await second.store.findTask("default", "retries"))?.seq ?? 0;
-    const stored = (await second.store.readTaskEvents(seq, 0, 100, { callbacks: false })).map(({ type, data }) =>
+    const stored = (await second.store.readTaskEvents(seq, 0, 100, "execution")).map(({ type, data }) =>
       type === "execution.progress" ? data : type,
     );
     expect(stored).toEqual(["execution.started", '{"step":"held"}', '{"restarted":true}', "assistant.text", "execution.completed"]);
@@ -434,7 +434,7 @@ describe("a restart", () => {
     for (const taskId of ["fails", "retries"]) {
       const task = await second.store.findTask("default", taskId);
       await second.dispatcher.waitForEnd(task as never, 60_000);
-      const stored = await second.store.readTaskEvents(task?.seq ?? 0, 0, 100, { callbacks: false });
+      const stored = await second.store.readTaskEvents(task?.seq ?? 0, 0, 100, "execution");
       const ends = stored.filter(({ type }) => type === "tool.completed").map(({ data }) => JSON.parse(data));
       expect(ends).toMatchObject([
         { toolCallId: "1", isError: false },

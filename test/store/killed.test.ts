@@ -177,7 +177,7 @@ test("a kill at any statement of a deletion leaves the task whole or deletes it,
   const store = openStore({ file });
   expect(await store.findTask("default", "t1")).toBeNull();
   expect((await store.readEvents(0, { tenant: "default" })).events).toEqual([]);
-  expect(await store.readTaskEvents(1, 0, 10, { callbacks: true })).toEqual([]);
+  expect(await store.readTaskEvents(1, 0, 10, "all")).toEqual([]);
   while ((await store.prune(Number.MAX_SAFE_INTEGER, 100)) > 0);
   await store.close();
   const { task, event, callback, callback_dedup: dedup, approval, text_chunk: chunks, counter } = contentOf(file);

@@ -51,9 +51,9 @@ export const taskEventRoutes: FastifyPluginAsyncZodOpenApi<{ store: TaskEventSto
   async function listEvents(task: TaskProgress, query: TaskEventsQuery): Promise<string> {
     // All ids get this epoch. If the epoch changes during a read, the cursor is unknown afterwards, so that no client continues from it.
     const { epoch, number: after } = await parseStartPosition(query);
-    const events = await store.readTaskEvents(task.seq, after, query.limit, { callbacks: false });
+    const events = await store.readTaskEvents(task.seq, after, query.limit, "execution");
     const last = events.at(-1)?.number;
-    const hasMore = last !== undefined && (await store.readTaskEvents(task.seq, last, 1, { callbacks: false })).length > 0;
+    const hasMore = last !== undefined && (await store.readTaskEvents(task.seq, last, 1, "execution")).length > 0;
     const idOf = (number: number): string => formatEventId({ epoch, number });
     // The stored JSON text is inserted without parsing it.
     const data = events.map((event) => encodeEventJson(event, idOf(event.number))).join(",");

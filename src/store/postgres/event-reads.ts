@@ -1,5 +1,5 @@
 import { essentialEvents } from "../essential-events.ts";
-import { eventColumns, toStoredEvent } from "../event-rows.ts";
+import { eventColumns, taskEventTypes, toStoredEvent } from "../event-rows.ts";
 import type { Store } from "../store.ts";
 import { isExecution } from "../task-status.ts";
 import { cutPage, isFull } from "./cut-pages.ts";
@@ -21,10 +21,8 @@ export function createEventReads(reader: Reader, lastPublished: () => number) {
       const events = rows.map(toStoredEvent);
       return { events, through: isFull(rows) ? (events.at(-1)?.number ?? end) : end };
     },
-    async readTaskEvents(taskSeq, after, limit, { callbacks }) {
-      const select = callbacks ? selectTaskEvents : selectExecutionEvents;
-      return (await reader.all(select, taskSeq, after, lastPublished(), limit)).map(toStoredEvent);
-    },
+    readTaskEvents: async (taskSeq, after, limit, kind) =>
+      (await reader.all(selectTaskEvents[kind], taskSeq, after, lastPublished(), limit)).map(toStoredEvent),
     async firstEventFrom(number) {
       const row = await reader.get(selectFirst, number, lastPublished());
       return row === undefined ? null : { number: Number(row["number"]), at: Number(row["at"]) };
@@ -69,8 +67,11 @@ const taskEvents = (condition: string) =>
       { column: "data" },
     ),
   );
-const selectTaskEvents = taskEvents("true");
-const selectExecutionEvents = taskEvents(isExecution);
+const selectTaskEvents = {
+  all: taskEvents(taskEventTypes.all),
+  execution: taskEvents(taskEventTypes.execution),
+  toolCalls: taskEvents(taskEventTypes.toolCalls),
+};
 
 /** The expression for the number of the last event that was ever stored. */
 export const lastEventNumber = "greatest((SELECT max(number) FROM event), (SELECT value FROM counter WHERE name = 'event_floor'))";

@@ -1,5 +1,5 @@
 import type { TaskIdentity } from "../../task.ts";
-import { eventColumns, toStoredEvent } from "../event-rows.ts";
+import { eventColumns, taskEventTypes, toStoredEvent } from "../event-rows.ts";
 import type { EventFilter, NewEvent, StoredEvent } from "../records.ts";
 import type { Store } from "../store.ts";
 import { createOpenToolCalls } from "./open-tool-calls.ts";
@@ -103,11 +103,11 @@ export function createEventOperations(driver: SqliteDriver, clock: () => number)
       const events = driver.allUntil(takeUntilFull, statement, after, end, ...parameters).map(toStoredEvent);
       return { events, through: isFull ? (events.at(-1)?.number ?? end) : end };
     },
-    readTaskEvents: async (taskSeq, after, limit, { callbacks }) =>
+    readTaskEvents: async (taskSeq, after, limit, kind) =>
       driver
         .allUntil(
           createLengthLimit("data"),
-          `${selectEvents} WHERE e.task = ? AND t.tenant <> '' AND e.number > ? AND e.number <= ? ${callbacks ? "" : "AND e.type NOT LIKE 'callback.%'"} ORDER BY e.number LIMIT ?`,
+          `${selectEvents} WHERE e.task = ? AND t.tenant <> '' AND e.number > ? AND e.number <= ? AND ${taskEventTypes[kind]} ORDER BY e.number LIMIT ?`,
           taskSeq,
           after,
           published,

@@ -190,8 +190,9 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     await callbacks.listCallbacks(tenant, "dead", PAGE);
     await events.readEvents(middle, { tenant });
     await events.readEvents(middle, { tenant, taskId: "1", agentId: "agent-1", provider: "odd", types: ["execution.progress"] });
-    await events.readTaskEvents(middle, 0, 50, { callbacks: true });
-    await events.readTaskEvents(middle, 0, 50, { callbacks: false });
+    await events.readTaskEvents(middle, 0, 50, "all");
+    await events.readTaskEvents(middle, 0, 50, "execution");
+    await events.readTaskEvents(middle, 0, 50, "toolCalls");
     await longTexts.readGapped(1, { json: "{}", gaps: [] });
     const webhooks = createWebhookOutbox(reader, { correctSchedule: async () => 50 });
     for (const state of [undefined, "delivered"] as const) await webhooks.listWebhookDeliveries({ tenant, webhook: "w1" }, state, PAGE);

@@ -107,7 +107,7 @@ test("a page of the log contains only events that this node has published", asyn
     await Promise.all([
       reading.store.catchUp(),
       reading.store.readEvents(0, { tenant: "default" }).then(({ events }) => check(events)),
-      reading.store.readTaskEvents(task.seq, 0, 200, { callbacks: true }).then(check),
+      reading.store.readTaskEvents(task.seq, 0, 200, "all").then(check),
     ]);
   }
   await writes;

@@ -85,7 +85,7 @@ test("a large write takes several event-loop turns and commits, and becomes visi
   const small = store.insertTaskIfAbsent(newTask({ taskId: "small" }));
   // No event is published before all of them are on the disk.
   expect([store.lastEventNumber(), shown]).toEqual([1, []]);
-  expect(await store.readTaskEvents(task.seq, 0, 9, { callbacks: true })).toHaveLength(1);
+  expect(await store.readTaskEvents(task.seq, 0, 9, "all")).toHaveLength(1);
   expect(await Promise.all(writes)).toEqual(Array(32).fill(true));
   isOver = true;
   expect(turns).toBeGreaterThanOrEqual(16);
@@ -204,7 +204,7 @@ test("no query sorts or scans a whole table, with any filter", async () => {
       await store.startNextTaskIfQueued({ provider: "p", tenant: "t", kind, exceptAgents });
   }
   await store.listUnfinishedChildren(1);
-  await store.readTaskEvents(1, 0, 10, { callbacks: false });
+  await store.readTaskEvents(1, 0, 10, "execution");
   await store.readEvents(0, { tenant: "t" });
   await store.readTaskStatuses([1]);
   await store.listDueCallbacks({ tenant: "t", origin: "http://a.test" }, 8);
@@ -259,7 +259,7 @@ test("on a faulty disk, requests of callers are rejected at once, and Bridge's o
 
   expect(await appended).toBe(true);
   expect(await finished).toMatchObject({ state: "completed" });
-  const log = await store.readTaskEvents(task.seq, 0, 10, { callbacks: true });
+  const log = await store.readTaskEvents(task.seq, 0, 10, "all");
   expect(log.map(({ number, type }) => [number, type])).toEqual([
     [1, "execution.started"],
     [2, "assistant.text"],

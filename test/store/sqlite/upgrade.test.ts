@@ -47,7 +47,7 @@ test.each(migrations.map((name) => [name] as const))(
       request: { message: "m" },
       result: { status: "error" },
     });
-    expect((await store.readTaskEvents(1, 0, 10, { callbacks: true })).map(({ number }) => number)).toEqual([1, 2]);
+    expect((await store.readTaskEvents(1, 0, 10, "all")).map(({ number }) => number)).toEqual([1, 2]);
     expect(store.lastEventNumber()).toBe(5);
     const callbacks = async (state?: "pending" | "dead") =>
       (await store.listCallbacks("default", state, page)).map(({ task }) => task.taskId);
