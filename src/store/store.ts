@@ -121,8 +121,8 @@ export interface EventStore {
    */
   readEvents(after: number, filter: EventFilter): Promise<{ events: StoredEvent[]; through: number }>;
   /**
-   * A task's events, oldest first: all, those of its execution, or only those of its tool calls. Returns fewer than `limit` if they are long;
-   * only an empty list is the last page.
+   * A task's events, oldest first: all, those of its execution, or only those of its tool calls. Returns fewer than `limit` if they are
+   * long; only an empty list is the last page.
    */
   readTaskEvents(taskSeq: number, after: number, limit: number, kind: TaskEventKind): Promise<StoredEvent[]>;
   /** Number and time of the first kept event with this number or a later one; null when there is none. */
