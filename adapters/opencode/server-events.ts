@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ApprovalQuestion } from "#contract";
+import { type ApprovalQuestion, jsonObjectSchema } from "#contract";
 import type { Outcome, Step } from "../shared/agent-program/run-program.ts";
 import { errorSchema, explainError, explainFinish, explainRetries, type ReportedError } from "./failures.ts";
 import { createIncompleteAnswerCounter } from "./incomplete-answers.ts";
@@ -23,7 +23,7 @@ const messageSchema = z.object({
   providerID: z.string().optional(),
   modelID: z.string().optional(),
   finish: z.string().optional(),
-  structured: z.record(z.string(), z.unknown()).optional(),
+  structured: jsonObjectSchema.optional(),
   error: errorSchema.optional(),
   /** Set for a summary that OpenCode writes for itself; its text is not part of the answer. */
   summary: z.unknown().optional(),

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { jsonObjectSchema } from "#contract";
 import type { Step } from "../shared/agent-program/run-program.ts";
 
-const input = z.record(z.string(), z.unknown());
+const input = jsonObjectSchema;
 /** The current state of a tool call. */
 export const toolPartSchema = z.object({
   type: z.literal("tool"),

@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { jsonObjectSchema } from "./json-object.ts";
 
 const fields = {
   "assistant.text": z.object({ content: z.string() }),
   "assistant.text_discarded": z.object({ reason: z.string().optional() }),
   "tool.invoked": z.object({ toolCallId: z.string(), toolName: z.string(), input: z.unknown() }),
   "tool.completed": z.object({ toolCallId: z.string(), toolName: z.string(), output: z.unknown(), isError: z.boolean() }),
-  "execution.progress": z.record(z.string(), z.unknown()),
+  "execution.progress": jsonObjectSchema,
 };
 
 /** The types of events that an adapter may emit. Bridge itself emits the start and the end of a task. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonObjectSchema } from "./json-object.ts";
 
 /** The ways in which an adapter can reach its runtime. */
 export const connections = ["acp", "cli", "api", "http-api", "mcp", "native-dispatch", "in-process"] as const;
@@ -26,8 +27,6 @@ export const taskErrorCodes = [
 ] as const;
 export const taskErrorCodeSchema = z.enum(taskErrorCodes);
 export type TaskErrorCode = z.infer<typeof taskErrorCodeSchema>;
-
-const jsonObject = z.record(z.string(), z.unknown());
 
 /** A tool in the form that adapters receive; `inputSchema` is a JSON Schema of an object. */
 export interface NormalizedTool {
@@ -123,7 +122,7 @@ export type ConversationMessage = z.infer<typeof conversationMessageSchema>;
 export const executionResultSchema = z.object({
   status: z.enum(["ok", "error"]),
   output: z.string().optional(),
-  outputs: jsonObject.optional(),
+  outputs: jsonObjectSchema.optional(),
   durationMs: z.number().nonnegative(),
   usage: normalizedUsageSchema.optional(),
   costUsd: z.number().nonnegative().optional(),

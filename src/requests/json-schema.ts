@@ -1,6 +1,7 @@
 import vm from "node:vm";
-import { Ajv, type ErrorObject, type Options } from "ajv";
+import { Ajv, type ErrorObject, type KeywordDefinition, type Options, str } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { isMultiple } from "./is-multiple.ts";
 
 /** Time limit of a check. Patterns of a caller's schema may backtrack without end, and compiling a hostile schema can take seconds. */
 const CHECK_LIMIT_MS = 1000;
@@ -51,7 +52,15 @@ function describeFailure(error: unknown): string {
 
 // Optimizing the generated code takes longer than it saves, because the code runs once.
 // A number beyond the range of a double, such as 1e999, is infinite here and matches no type of numbers.
-const options: Options = { strict: false, strictNumbers: true, validateFormats: false, logger: false, code: { optimize: false } };
+// Without `ownProperties`, an object has the properties that it inherits, such as `constructor`.
+const options: Options = {
+  strict: false,
+  strictNumbers: true,
+  ownProperties: true,
+  validateFormats: false,
+  logger: false,
+  code: { optimize: false },
+};
 
 /** The meta-schemas are compiled once. They contain no data of callers. */
 const drafts = {
@@ -64,8 +73,18 @@ const draftOf = (schema: Record<string, unknown>) => (String(schema["$schema"]).
 /** Uses a new Ajv for each schema, because an instance keeps all its schemas and confuses those with the same `$id`. */
 function compile(schema: Record<string, unknown>) {
   const { Draft } = draftOf(schema);
-  return new Draft({ ...options, meta: false, validateSchema: false }).compile(schema);
+  const draft = new Draft({ ...options, meta: false, validateSchema: false });
+  // Ajv divides doubles.
+  return draft.removeKeyword("multipleOf").addKeyword(multipleOf).compile(schema);
 }
+
+const multipleOf: KeywordDefinition = {
+  keyword: "multipleOf",
+  type: "number",
+  schemaType: "number",
+  validate: (divisor: number, value: number) => isMultiple(value, divisor),
+  error: { message: ({ schemaCode }) => str`must be multiple of ${schemaCode}` },
+};
 
 function describe(whole: string, error: ErrorObject | undefined): string {
   const path = error?.instancePath.slice(1).replaceAll("/", ".") ?? "";

@@ -54,3 +54,25 @@ test("a pattern that backtracks without end is stopped", () => {
   const schema = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } };
   expect(checkAgainstSchema(schema, { a: `${"a".repeat(40)}b` })).toBe("takes longer than 1 s to check");
 });
+
+test.each([
+  [19.99, 0.01, true],
+  [143.48, 0.01, true],
+  [10_000_000.07, 0.01, true],
+  [-0.3, 0.1, true],
+  [0, 0.1, true],
+  [1e21, 1e20, true],
+  [7.5e-9, 2.5e-10, true],
+  [19.995, 0.01, false],
+  [5.0000001, 1, false],
+  [9_007_199_254_740_991, 2, false],
+])("the check whether %d is a multiple of %d uses decimal numbers", (n, multipleOf, expected) => {
+  const fault = checkAgainstSchema({ properties: { n: { type: "number", multipleOf } } }, { n });
+  expect(fault).toBe(expected ? null : `n must be multiple of ${multipleOf}`);
+});
+
+test("an object has no property that it inherits", () => {
+  expect(checkAgainstSchema({ required: ["toString"] }, {})).toBe("the object must have required property 'toString'");
+  expect(checkAgainstSchema({ properties: { constructor: { type: "number" } } }, {})).toBeNull();
+  expect(checkAgainstSchema({ additionalProperties: false, properties: { valueOf: { type: "number" } } }, { valueOf: 1 })).toBeNull();
+});

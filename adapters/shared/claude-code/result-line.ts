@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonObjectSchema } from "#contract";
 import type { Outcome } from "../agent-program/run-program.ts";
 import { failure } from "../process/failure.ts";
 import { isRateLimitMessage } from "../process/rate-limit-message.ts";
@@ -24,7 +25,7 @@ export const resultSchema = z.object({
   subtype: z.string(),
   is_error: z.boolean(),
   result: ignoreInvalid(z.string()),
-  structured_output: ignoreInvalid(z.record(z.string(), z.unknown())),
+  structured_output: ignoreInvalid(jsonObjectSchema),
   errors: ignoreInvalid(z.array(z.string())),
   api_error_status: ignoreInvalid(z.number()),
   terminal_reason: ignoreInvalid(z.string()),

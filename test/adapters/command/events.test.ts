@@ -142,3 +142,11 @@ describe("a result line", () => {
     );
   });
 });
+
+test("keeps a member named __proto__ of outputs, inputs and progress", () => {
+  const data = '{"__proto__":{"admin":true},"constructor":1}';
+  const written = (line: string) => JSON.stringify(readLine(line));
+  expect(written(`{"type":"result","status":"ok","outputs":${data}}`)).toContain(`"outputs":${data}`);
+  expect(written(`{"type":"execution.progress","__proto__":{"admin":true},"constructor":1}`)).toContain(`"data":${data}`);
+  expect(written(`{"type":"tool.invoked","toolCallId":"1","toolName":"t","input":${data}}`)).toContain(`"input":${data}`);
+});
