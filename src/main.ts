@@ -35,6 +35,9 @@ const remedies: Readonly<Record<string, string>> = {
   SQLITE_READONLY: "Check that its directory exists and is writable (BRIDGE_DATA_DIR, BRIDGE_DATABASE_URL).",
 };
 
+// A full disk or a closed reader behind stderr must not end Bridge. Its log goes to stdout.
+process.stderr.on("error", () => {});
+
 try {
   const command = findDatabaseCommand(process.argv.slice(2));
   // Variables of the environment take precedence over the file.

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { type ExecutionRequest, settingsSchema } from "#contract";
+import { type ExecutionRequest, settingsSchema, stringifyWellFormed } from "#contract";
 import { commandSettings } from "./settings.ts";
 
 const commandSettingsSchema = settingsSchema(commandSettings);
@@ -23,7 +23,7 @@ export function createCommandCall(settings: unknown, env: Readonly<Record<string
 }
 
 /** Serializes the request as one JSON document for the program's stdin. */
-export const formatProgramInput = (request: ExecutionRequest): string => `${JSON.stringify(request)}\n`;
+export const formatProgramInput = (request: ExecutionRequest): string => `${stringifyWellFormed(request)}\n`;
 
 /** Resolves a relative program path against Bridge's working directory, so that an agent cannot supply the program in its workspace. */
 function resolveProgram([program = "", ...programArguments]: readonly string[]): string[] {

@@ -1,6 +1,6 @@
 import WebSocket from "ws";
 import { z } from "zod";
-import { type AdapterConfig, parseExactJson } from "#contract";
+import { type AdapterConfig, parseExactJson, stringifyWellFormed } from "#contract";
 import { GatewayError, gatewayErrorSchema } from "./gateway-error.ts";
 
 const PROTOCOL = 4;
@@ -127,7 +127,7 @@ export async function openGatewaySocket(
     if (pending.size >= MAX_PENDING_CALLS) return Promise.reject(createTooManyError());
     lastId += 1;
     const id = String(lastId);
-    const frame = JSON.stringify({ type: "req", id, method, params });
+    const frame = stringifyWellFormed({ type: "req", id, method, params });
     const bytes = Buffer.byteLength(frame);
     if (bytes > maxPayload) return Promise.reject(createTooLargeError(method, bytes, maxPayload));
     if (socket.bufferedAmount > 2 * maxPayload) return Promise.reject(createTooManyError());

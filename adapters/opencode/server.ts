@@ -1,5 +1,6 @@
 import { Agent } from "undici";
 import { z } from "zod";
+import { stringifyWellFormed } from "#contract";
 import type { PermissionReply } from "./answer-permission.ts";
 import { readEventStream } from "./event-stream.ts";
 import { AGENT_NAME, matchesPermissions, type Permissions, type Rule } from "./permissions.ts";
@@ -66,7 +67,7 @@ export function createServerClient({ origin, password, directory }: ServerAddres
       method,
       path,
       headers: { ...headers, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: stringifyWellFormed(body) }),
       signal: AbortSignal.timeout(limitMs),
     });
     const text = await response.body.text();

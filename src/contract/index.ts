@@ -10,3 +10,4 @@ export * from "./input.ts";
 export * from "./json-object.ts";
 export * from "./managers.ts";
 export * from "./settings.ts";
+export * from "./well-formed-json.ts";

@@ -101,12 +101,12 @@ describe("the shutdown", () => {
     await stopped.promise;
   });
 
-  test("completes, and does not begin by itself, if the log cannot be written", async () => {
+  test("completes, and does not begin by itself, if neither the log nor stderr can be written", async () => {
     const port = await findFreePort();
     const full = await open("/dev/full", "w");
     const bridge = spawn(process.execPath, [path.resolve("src/main.ts")], {
       env: { ...compileCache, PATH: "/usr/bin:/bin", BRIDGE_PORT: String(port), BRIDGE_DATA_DIR: await temporaryDirectory() },
-      stdio: ["ignore", full.fd, "ignore"],
+      stdio: ["ignore", full.fd, full.fd],
     });
     onTestFinished(() => void bridge.kill("SIGKILL"));
     await full.close();

@@ -8,6 +8,7 @@ import {
   type RequestPermissionRequest,
   type RequestPermissionResponse,
 } from "@agentclientprotocol/sdk";
+import { stringifyWellFormed } from "#contract";
 import { parseCutLine } from "../process/cut-line.ts";
 import { parseJsonLine } from "../process/parse-json-line.ts";
 import { AgentExited } from "./acp-failure.ts";
@@ -86,7 +87,7 @@ export function createAcpChannel({ onUpdate, onExtension, onPermission, onNoise 
 /** Ignores write errors: if the agent has exited, its exit is the error. */
 function writeLine(stdin: Writable, message: AnyMessage): Promise<void> {
   return new Promise((resolve) => {
-    stdin.write(`${JSON.stringify(message)}\n`, () => resolve());
+    stdin.write(`${stringifyWellFormed(message)}\n`, () => resolve());
   });
 }
 

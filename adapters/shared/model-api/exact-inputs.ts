@@ -1,28 +1,29 @@
 import { randomUUID } from "node:crypto";
 import type { LanguageModelMiddleware, ToolSet } from "ai";
-import { mayBeInexact, parseExactJson } from "#contract";
+import { mayBeInexact, parseExactJson, toWellFormedJson } from "#contract";
 
 const { isRawJSON, rawJSON } = JSON as JSON & { isRawJSON(value: unknown): value is { rawJSON: string }; rawJSON(text: string): unknown };
 
 /**
  * Keeps the numbers of tool inputs that a double cannot hold. The SDK parses inputs itself, so such a number reaches it as a marked text,
- * which `refineToolInput` replaces by an object of `JSON.rawJSON`.
+ * which `refineToolInput` replaces by an object of `JSON.rawJSON`. Unpaired surrogates become U+FFFD, because many parsers reject them.
  */
 export function createExactInputs(tools: ToolSet) {
   // A model cannot know it, so no text of a model is mistaken for a number.
-  const mark = `number-${randomUUID()}:`;
+  const prefix = `number-${randomUUID()}:`;
 
   const encode = (input: string): string => {
-    if (!mayBeInexact(input)) return input;
+    if (!mayBeInexact(input) && !surrogateEscape.test(input)) return input;
     try {
-      return JSON.stringify(parseExactJson(input), (_key, value: unknown) => (isRawJSON(value) ? mark + value.rawJSON : value));
+      const mark = (_key: string, value: unknown): unknown => (isRawJSON(value) ? prefix + value.rawJSON : value);
+      return toWellFormedJson(JSON.stringify(parseExactJson(input), mark));
     } catch {
       // The SDK reports an input that is not JSON.
       return input;
     }
   };
   const decode = (value: unknown): unknown => {
-    if (typeof value === "string") return value.startsWith(mark) ? rawJSON(value.slice(mark.length)) : value;
+    if (typeof value === "string") return value.startsWith(prefix) ? rawJSON(value.slice(prefix.length)) : value;
     if (Array.isArray(value)) return value.map(decode);
     if (typeof value !== "object" || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, decode(member)]));
@@ -42,6 +43,8 @@ export function createExactInputs(tools: ToolSet) {
   };
   return { middleware, refineToolInput: Object.fromEntries(Object.keys(tools).map((name) => [name, decode])) };
 }
+
+const surrogateEscape = /\\u[dD][89a-fA-F]/;
 
 type Streamed = Awaited<ReturnType<Parameters<NonNullable<LanguageModelMiddleware["wrapStream"]>>[0]["doStream"]>>;
 type StreamPart = Streamed["stream"] extends ReadableStream<infer Part> ? Part : never;

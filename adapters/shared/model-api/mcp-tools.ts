@@ -13,6 +13,7 @@ import { limitFetch } from "./limit-fetch.ts";
 import { ModelFailure, networkErrorCode, redact } from "./model-failure.ts";
 import { createModelOutput } from "./model-output.ts";
 import { createStdioServer } from "./stdio-transport.ts";
+import { sendWellFormed } from "./well-formed-body.ts";
 
 /** How long a server may take to start, and to close. */
 const START_LIMIT_MS = 30_000;
@@ -95,7 +96,7 @@ type RemoteSpec = Exclude<McpServerSpec, { transport: "stdio" }>;
  */
 function createRemoteTransport(spec: RemoteSpec, { context }: ProgramTask, closing: AbortSignal) {
   const { transport: type, url, headers } = spec;
-  const fetch = failUnansweredRequests(limitFetch(context.fetch, PROCESS_LIMITS.stdoutBytes, closing), spec);
+  const fetch = failUnansweredRequests(limitFetch(sendWellFormed(context.fetch), PROCESS_LIMITS.stdoutBytes, closing), spec);
   return { type, url, ...(headers !== undefined && { headers }), redirect: "error" as const, fetch };
 }
 

@@ -4,6 +4,7 @@ import { PROCESS_LIMITS } from "../process/run-process.ts";
 import { limitBody } from "./limit-body.ts";
 import type { ModelFetch } from "./model-endpoint.ts";
 import { ModelFailure } from "./model-failure.ts";
+import { sendWellFormed } from "./well-formed-body.ts";
 
 const CONNECT_LIMIT_MS = 15_000;
 /** Maximum size of one event, or of a response without events. */
@@ -26,13 +27,13 @@ export function createModelHttp({ env, lookup }: Pick<ProgramContext, "env" | "l
   let dispatcher: EnvHttpProxyAgent | undefined;
   // The cast is needed because Node's types of fetch come from a different copy of undici.
   const fetchWithDispatcher = undiciFetch as unknown as (input: Parameters<ModelFetch>[0], init: object) => Promise<Response>;
-  const fetch: ModelFetch = async (input, init) => {
+  const fetch = sendWellFormed(async (input, init) => {
     dispatcher ??= createDispatcher(env, lookup);
     // A redirect would send the API key to another server.
     const response = await fetchWithDispatcher(input, { ...init, dispatcher, redirect: "error" });
     const perEvent = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
     return limitBody(response, { bytes: MAX_EVENT_BYTES, perEvent, totalBytes: MAX_RESPONSE_BYTES, createError });
-  };
+  });
   return {
     fetch,
     close: async (): Promise<void> => await dispatcher?.destroy(),

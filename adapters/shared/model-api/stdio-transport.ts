@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import type { MCPTransport } from "@ai-sdk/mcp";
-import type { McpServerSpec } from "#contract";
+import { type McpServerSpec, stringifyWellFormed } from "#contract";
 import type { ProgramTask } from "../agent-program/agent-program.ts";
 import { createProgramEnvironment } from "../agent-program/program-environment.ts";
 import { reportOrphans } from "../agent-program/run-program.ts";
@@ -37,7 +37,7 @@ export function createStdioServer({ command, args = [], env = {} }: StdioSpec, i
     async send(message) {
       const input = await stdinReady.promise;
       // Ignores write errors: if the server has exited, its exit is the error.
-      await new Promise<void>((resolve) => input.write(`${JSON.stringify(message)}\n`, () => resolve()));
+      await new Promise<void>((resolve) => input.write(`${stringifyWellFormed(message)}\n`, () => resolve()));
     },
     async close() {},
   };

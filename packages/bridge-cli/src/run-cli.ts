@@ -21,12 +21,11 @@ export async function runCli(args: readonly string[], host: Host): Promise<ExitC
   // The reader of a pipe, such as `head`, can end first.
   host.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") host.exit(exitCodes.done);
-    throw error;
+    host.stderr.write(`bridge: Standard output cannot be written: ${error.message}.\n`);
+    host.exit(exitCodes.failed);
   });
-  // The reader of progress and errors can end first, too. The command goes on, because its data and its exit code matter.
-  host.stderr.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-  });
+  // The same can happen to progress and errors. The command goes on, because its data and its exit code matter.
+  host.stderr.on("error", () => {});
   try {
     await program.parseAsync(separateJsonFields(args), { from: "user" });
     return exitCode ?? exitCodes.done;

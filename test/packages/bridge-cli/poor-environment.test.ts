@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
+import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { accessTo, program, runCli } from "./start-cli.ts";
@@ -47,4 +49,21 @@ test("a closed stderr changes neither the output nor the exit code", async () =>
   child.stderr.destroy();
   expect(await text(child.stdout)).toBe("Hello.\n");
   expect(await closed).toEqual([0, null]);
+});
+
+test("a full disk behind stdout is one line on stderr and exit code 1; one behind stderr changes nothing", async () => {
+  const cwd = await temporaryDirectory();
+  const args = [program, "dispatch", "--provider", "memory", "--agent", "writer", "Hello."];
+  const env = { ...accessTo(bridge), PATH: "/usr/bin:/bin", HOME: cwd };
+  const full = openSync("/dev/full", "w");
+  onTestFinished(() => closeSync(full));
+  const failing = spawn(process.execPath, args, { cwd, env, stdio: ["ignore", full, "pipe"] });
+  const failed = once(failing, "close");
+  const lines = (await text(failing.stderr as Readable)).trimEnd().split("\n");
+  expect(lines.at(-1)).toBe("bridge: Standard output cannot be written: ENOSPC: no space left on device, write.");
+  expect(await failed).toEqual([1, null]);
+  const quiet = spawn(process.execPath, args, { cwd, env, stdio: ["ignore", "pipe", full] });
+  const done = once(quiet, "close");
+  expect(await text(quiet.stdout as Readable)).toBe("Hello.\n");
+  expect(await done).toEqual([0, null]);
 });

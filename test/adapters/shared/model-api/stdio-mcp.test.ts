@@ -65,6 +65,20 @@ test.each(["plain", "only-structure"])(
   },
 );
 
+test("half of an emoji in a message, a tool input or a tool result becomes U+FFFD for the model and the server", async () => {
+  const { url, requests } = await openToolEndpoint([
+    { id: "c1", name: "mcp__wild__echo", input: '{"half":"\\ud83d","whole":"\\ud83d\\ude00"}' },
+    { id: "c2", name: "mcp__wild__cut-emoji" },
+  ]);
+  const fixture = await openVercelFixture({ baseUrl: url });
+  const { result } = await fixture.run({ message: "half \ud83d", mcpServers: [server("plain")] });
+  expect(result).toMatchObject({ status: "ok", output: "Done." });
+  expect(receivedResults(requests[1] as never)).toEqual({ c1: 'got {"half":"\ufffd","whole":"😀"}', c2: "half \ufffd" });
+  const sent = JSON.stringify(requests.map(({ body }) => body));
+  expect(sent).not.toMatch(/\\ud[89a-f]/);
+  expect(sent.match(/half \ufffd/g)).toHaveLength(3);
+});
+
 test("tool names are unique, for any names of servers and declared tools", async () => {
   const { url, requests } = await openToolEndpoint([{ id: "c1", name: "mcp__a_b_2__tell_it" }]);
   const fixture = await openVercelFixture({ baseUrl: url });
@@ -73,7 +87,7 @@ test("tool names are unique, for any names of servers and declared tools", async
   const { result } = await fixture.run({ mcpServers, tools });
   expect(result.status).toBe("ok");
   const names = offeredTools(requests[0] as never);
-  expect(names).toHaveLength(1 + 3 * 8);
+  expect(names).toHaveLength(1 + 3 * 9);
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   expect(receivedResults(requests[1] as never)).toMatchObject({ c1: expect.stringContaining("the other one") });

@@ -1,0 +1,12 @@
+/** Serializes a value for another program: `JSON.stringify`, with U+FFFD in place of unpaired surrogates. */
+export const stringifyWellFormed = (value: unknown): string => toWellFormedJson(JSON.stringify(value));
+
+/**
+ * Replaces unpaired surrogates, such as half of an emoji that a tool has cut, in a text that `JSON.stringify` has written. It escapes them,
+ * and strict parsers reject the whole text because of the escape.
+ */
+export const toWellFormedJson = (json: string): string =>
+  surrogate.test(json) ? json.replaceAll(escapes, (found) => (surrogate.test(found) ? "\\ufffd" : found)) : json;
+
+const surrogate = /\\ud[89a-f]/;
+const escapes = /\\(?:u[0-9a-f]{4}|[^u])/g;
