@@ -51,6 +51,8 @@ const LIST_LIMIT_MS = 20_000;
 interface Entry extends RegisteredAdapter {
   /** Null until the start, and for an adapter that could not be loaded. */
   checks: HealthChecks | null;
+  /** The time of the last check. It is monotonic, because the system clock can be set back. */
+  checkedAtMs: number;
 }
 
 /** Initializes adapters and checks their health regularly. A faulty adapter does not affect the others. */
@@ -66,6 +68,7 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
       adapter: loadedAdapter.adapter,
       health: { ...health, checkedAt: null },
       checks: null,
+      checkedAtMs: Number.NEGATIVE_INFINITY,
     });
   }
   /** Null until the start. */
@@ -101,9 +104,10 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
     });
   }
 
-  function setHealth(entry: RegisteredAdapter, health: AdapterHealthStatus): void {
+  function setHealth(entry: Entry, health: AdapterHealthStatus): void {
     const hasChanged = entry.health.checkedAt === null || entry.health.status !== health.status;
     entry.health = { ...health, checkedAt: Date.now() };
+    entry.checkedAtMs = performance.now();
     metrics.adapterUp.set({ provider: entry.provider }, { healthy: 1, degraded: 0.5, offline: 0 }[health.status]);
     if (hasChanged) {
       const level = health.status === "offline" ? "warn" : "info";
@@ -148,7 +152,7 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
     /** Checks an adapter in the background, because a task failed for a reason of the runtime or could not be accepted. */
     suspect(provider: string): void {
       const entry = entries.get(provider);
-      if (Date.now() - (entry?.health.checkedAt ?? 0) >= SUSPECT_PAUSE_MS) void entry?.checks?.check();
+      if (entry !== undefined && performance.now() - entry.checkedAtMs >= SUSPECT_PAUSE_MS) void entry.checks?.check();
     },
     /**
      * Checks an adapter now, and resolves with its health; undefined if it is not configured. Joins a check that is running, and repeats no
@@ -156,7 +160,7 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
      */
     async checkNow(provider: string): Promise<RegisteredAdapter | undefined> {
       const entry = entries.get(provider);
-      if (Date.now() - (entry?.health.checkedAt ?? 0) >= RECENT_CHECK_MS) await entry?.checks?.check();
+      if (entry !== undefined && performance.now() - entry.checkedAtMs >= RECENT_CHECK_MS) await entry.checks?.check();
       return entry;
     },
     /** Estimates the seconds until the next check of an adapter has ended; null if none is planned. */

@@ -72,7 +72,7 @@ export function createHealthChecks(adapter: ExecutionAdapter, { initialize, onCh
     const pauseMs = timesOffline === 0 ? intervalMs : Math.min(OFFLINE_PAUSE_MS * 2 ** (timesOffline - 1), intervalMs);
     const timer = setTimeout(() => void check(), pauseMs);
     timer.unref();
-    next = { timer, at: Date.now() + pauseMs };
+    next = { timer, at: performance.now() + pauseMs };
   }
 
   let checkingAgain: Promise<void> | null = null;
@@ -97,7 +97,7 @@ export function createHealthChecks(adapter: ExecutionAdapter, { initialize, onCh
     /** Estimates the seconds until the next check has ended; null if none is planned. */
     estimateSecondsToNext(): number | null {
       if (checking === null && next === null) return null;
-      const waitMs = checking === null ? Math.max((next?.at ?? 0) - Date.now(), 0) : 0;
+      const waitMs = checking === null ? Math.max((next?.at ?? 0) - performance.now(), 0) : 0;
       return Math.ceil((waitMs + USUAL_CHECK_MS) / 1000);
     },
     /** Ends the checks, and shuts the adapter down if it was initialized. */

@@ -62,6 +62,24 @@ test("a check on request joins a running one, and is not repeated within two sec
   expect(await registry.checkNow("absent")).toBeUndefined();
 });
 
+test("checks on request and after a failed task do not depend on the system clock, which can be set back", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const adapter = createInMemoryAdapter();
+  const checkHealth = vi.fn<ExecutionAdapter["checkHealth"]>(() => adapter.checkHealth());
+  const registry = registryOf({ provider: "memory", adapter: { ...adapter, checkHealth } });
+  onTestFinished(() => registry.close());
+  await registry.start(host);
+  vi.advanceTimersByTime(2_000);
+  vi.setSystemTime(Date.now() - 3_600_000);
+  await registry.checkNow("memory");
+  expect(checkHealth).toHaveBeenCalledTimes(2);
+  vi.advanceTimersByTime(15_000);
+  vi.setSystemTime(Date.now() - 3_600_000);
+  registry.suspect("memory");
+  await vi.waitFor(() => expect(checkHealth).toHaveBeenCalledTimes(3));
+});
+
 test("an offline adapter is checked again with exponential backoff, and the registry reports the time of the next check", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
@@ -138,9 +156,8 @@ test("a composite adapter is checked again when the health of its runtime change
   expect([healthOf("memory"), healthOf("bridge-memory")]).toEqual(["offline", "degraded"]);
   expect(registry.get("bridge-memory")?.health.detail).toContain("memory is offline");
   status = "healthy";
-  vi.useFakeTimers({ toFake: ["Date"] });
-  onTestFinished(() => void vi.useRealTimers());
-  vi.setSystemTime(Date.now() + 60_000);
+  const later = vi.spyOn(performance, "now").mockReturnValue(performance.now() + 60_000);
+  onTestFinished(() => later.mockRestore());
   await registry.checkNow("memory");
   await vi.waitFor(() => expect(healthOf("bridge-memory")).toBe("healthy"));
   expect(registry.describe("memory")).toMatchObject({ path: "/usr/bin/memory" });

@@ -133,7 +133,7 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
     async listModels() {
       if (state === null || program.listModels === undefined) return null;
       const { models, context } = state;
-      if (models !== undefined && Date.now() - models.at < MODELS_CACHE_MS) return await models.list;
+      if (models !== undefined && performance.now() - models.at < MODELS_CACHE_MS) return await models.list;
       const { listModels } = program;
       const list = pRetry(() => listModels(context), {
         retries: 1,
@@ -141,7 +141,7 @@ export function createProgramAdapter(program: AgentProgram): Required<ExecutionA
         shouldRetry: () => context.shutdownSignal?.aborted !== true,
       });
       const current = state;
-      current.models = { list, at: Date.now() };
+      current.models = { list, at: performance.now() };
       checks.add(list);
       try {
         return await list;
