@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import path from "node:path";
 import { CommandError } from "./command-error.ts";
@@ -68,11 +68,13 @@ const PRIVATE_DIRECTORY = 0o700;
 
 function writePrivateFile(file: string, content: string): void {
   mkdirSync(path.dirname(file), { recursive: true, mode: PRIVATE_DIRECTORY });
-  const temporary = `${file}.${process.pid}`;
+  // The file can be a link to a repository of dotfiles, which a rename would replace.
+  const target = existsSync(file) ? realpathSync(file) : file;
+  const temporary = `${target}.${process.pid}`;
   writeFileSync(temporary, content, { mode: PRIVATE_FILE });
   // The mode of an existing file would otherwise remain.
   chmodSync(temporary, PRIVATE_FILE);
-  renameSync(temporary, file);
+  renameSync(temporary, target);
 }
 
 function parseProfiles(text: string, file: string): Profiles {

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, readlink, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startBridgeProgram } from "../../support/bridge-program.ts";
@@ -63,6 +63,18 @@ describe("bridge profile", () => {
     const { add, run } = await createHome();
     expect(await add("prod", "wrong")).toMatchObject({ exitCode: 4, stderr: expect.stringContaining("rejected the token from stdin") });
     expect((await run(["profile", "list"])).stdout).toBe("");
+  });
+
+  test("is saved in the target of a configuration file that is a link", async () => {
+    const { home, file, run, add } = await createHome();
+    const target = path.join(home, "dotfiles.json");
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(target, '{"current":null,"profiles":{}}');
+    await symlink(target, file);
+    expect(await add("prod", "alpha")).toMatchObject({ exitCode: 0 });
+    expect(await readlink(file)).toBe(target);
+    expect(JSON.parse(await readFile(target, "utf8"))).toMatchObject({ current: "prod" });
+    expect((await run(["profile", "list"])).stdout).toContain("prod\tyes");
   });
 
   test("is selected by profile use, BRIDGE_PROFILE and --profile", async () => {
