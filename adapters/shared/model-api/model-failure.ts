@@ -1,4 +1,4 @@
-import { APICallError, InvalidResponseDataError, RetryError } from "ai";
+import { APICallError, InvalidResponseDataError, RetryError, TypeValidationError } from "ai";
 import type { TaskErrorCode } from "#contract";
 import type { Outcome } from "../agent-program/run-program.ts";
 import { failure } from "../process/failure.ts";
@@ -41,6 +41,8 @@ export function explainError(error: unknown, endpoint: Pick<ModelEndpoint, "base
   if (APICallError.isInstance(cause)) return explainCall(cause, endpoint);
   if (InvalidResponseDataError.isInstance(cause))
     return failure("model_error", `The model's answer is incomplete: ${redact(messageOf(cause), endpoint.secrets)}`);
+  if (TypeValidationError.isInstance(cause))
+    return failure("model_error", `The model's endpoint sent an unknown format: ${redact(describeIssue(cause.cause), endpoint.secrets)}.`);
   const { errorCode, message } = mapReportedError(cause, endpoint.secrets);
   return failure(errorCode, `The model's endpoint reports: ${message}`);
 }
@@ -60,6 +62,11 @@ function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoi
       "adapter_offline",
       `The model's endpoint ${originOf(baseUrl)} cannot be reached: ${networkErrorCode(error) ?? redact(messageOf(findRootCause(error)), secrets)}`,
     );
+  if (error.statusCode < 300)
+    return failure(
+      "model_error",
+      `The connection to the model's endpoint ended before the answer was complete: ${networkErrorCode(error) ?? redact(messageOf(findRootCause(error)), secrets)}`,
+    );
   const errorCode = STATUS_CODES[error.statusCode] ?? "model_error";
   const advice =
     error.statusCode === 404
@@ -69,6 +76,25 @@ function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoi
 }
 
 const addAdvice = (message: string, advice: string): string => `${message}${/[.!?]$/.test(message) || advice === "" ? "" : "."}${advice}`;
+
+/** Describes the first issue of a zod error, and of its first alternative, by its path. The whole error has dozens of lines. */
+function describeIssue(error: unknown): string {
+  let issue = (error as { issues?: Issue[] } | undefined)?.issues?.[0];
+  const path = [];
+  let message = messageOf(error);
+  for (; issue !== undefined; issue = issue.errors?.[0]?.[0]) {
+    path.push(...issue.path);
+    message = `${path.join(".")}: ${issue.message}`;
+  }
+  return message;
+}
+
+interface Issue {
+  path: PropertyKey[];
+  message: string;
+  /** The issues of each alternative. */
+  errors?: Issue[][];
+}
 
 /** Returns the HTTP status that an error inside a stream reports; 0 if it reports none. */
 function statusOf(error: unknown): number {

@@ -33,7 +33,7 @@ describe("an endpoint that ends an answer with a failure", () => {
         await setImmediate();
         response.destroy();
       },
-      { errorCode: "model_error" },
+      { errorCode: "model_error", error: expect.stringMatching(/ended before the answer was complete: \w+$/) },
     ],
     [
       "at the token limit",
@@ -52,6 +52,15 @@ describe("an endpoint that ends an answer with a failure", () => {
           `data: ${JSON.stringify({ error: { message: `overloaded, key ${apiKey}`, code: 529 } })}\n\n`,
         ),
       { errorCode: "model_error", error: expect.stringContaining("overloaded") },
+    ],
+    [
+      "with a chunk of another format",
+      streamed([[{ tool_calls: [{ index: 0, id: "c1", function: { name: "look", arguments: { path: "." } } }] }]]),
+      {
+        errorCode: "model_error",
+        error:
+          "The model's endpoint sent an unknown format: choices.0.delta.tool_calls.0.function.arguments: Invalid input: expected string, received object.",
+      },
     ],
     ["with invalid JSON", (request) => void beginStream(request.response).end("data: {oops\n\n"), { errorCode: "model_error" }],
     [
