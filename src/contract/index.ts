@@ -7,6 +7,7 @@ export * from "./events.ts";
 export * from "./exact-json.ts";
 export * from "./execution.ts";
 export * from "./input.ts";
+export * from "./json-counter.ts";
 export * from "./json-object.ts";
 export * from "./managers.ts";
 export * from "./settings.ts";

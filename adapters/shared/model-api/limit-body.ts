@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { createJsonCounter } from "#contract";
 
 /** Separators of server-sent events. */
 const EVENT_ENDS = ["\n\n", "\n\r\n"] as const;
@@ -13,6 +14,10 @@ export interface BodyLimit {
   perEvent?: boolean;
   /** Limit of the whole body. Default: none. */
   totalBytes?: number;
+  /** Limit of the JSON values of the body, or of one event. Default: none. */
+  values?: number;
+  /** Called with the bytes and the JSON values of each chunk, before it is passed on. An error that it throws ends the body. */
+  onChunk?(bytes: number, values: number): void;
   /** Creates the error of a body that exceeds a limit. */
   createError(): Error;
   /** Called when the body ends, fails or is canceled. */
@@ -22,7 +27,15 @@ export interface BodyLimit {
 /** Returns the response with a body that fails when it exceeds a limit. */
 export function limitBody(
   response: Response,
-  { bytes, perEvent = false, totalBytes = Number.POSITIVE_INFINITY, createError, onEnd }: BodyLimit,
+  {
+    bytes,
+    perEvent = false,
+    totalBytes = Number.POSITIVE_INFINITY,
+    values = Number.POSITIVE_INFINITY,
+    onChunk,
+    createError,
+    onEnd,
+  }: BodyLimit,
 ): Response {
   const { body, status, statusText, headers } = response;
   if (body === null) {
@@ -33,11 +46,26 @@ export function limitBody(
   let total = 0;
   let turnBytes = 0;
   const isEventStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
+  const counter = values === Number.POSITIVE_INFINITY ? null : createJsonCounter({ byEvent: isEventStream });
+  /** Counts before the chunk is passed on, because its reader may parse it at once. */
+  const count = (chunk: Uint8Array): void => {
+    if (counter === null) return;
+    const before = counter.total;
+    const largest = counter.add(chunk);
+    onChunk?.(chunk.length, counter.total - before);
+    if (largest > values) throw createError();
+  };
   /** The last bytes of the previous chunk, which can contain the first half of a separator. */
   let tail = Buffer.alloc(0);
   const limited = body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       async transform(chunk, controller) {
+        try {
+          count(chunk);
+        } catch (error) {
+          onEnd?.();
+          throw error;
+        }
         for (let start = 0; isEventStream && start < chunk.length; start += TURN_BYTES) {
           const piece = chunk.subarray(start, start + TURN_BYTES);
           turnBytes += piece.length;

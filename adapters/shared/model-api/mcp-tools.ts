@@ -9,7 +9,7 @@ import { nameMcpServers } from "../agent-program/mcp-server-names.ts";
 import { createToolNamer } from "../agent-program/tool-names.ts";
 import { PROCESS_LIMITS } from "../process/run-process.ts";
 import { failUnansweredRequests } from "./fail-unanswered-requests.ts";
-import { limitFetch } from "./limit-fetch.ts";
+import { createStartBudget, limitFetch, type StartBudget } from "./limit-fetch.ts";
 import { ModelFailure, networkErrorCode, redact } from "./model-failure.ts";
 import { createModelOutput } from "./model-output.ts";
 import { createStdioServer } from "./stdio-transport.ts";
@@ -40,7 +40,9 @@ interface McpServer {
  */
 export async function openMcpTools(task: ProgramTask, reserved: Iterable<string>, acceptsImages: boolean): Promise<McpTools> {
   const specs = task.request.mcpServers ?? [];
-  const results = await Promise.allSettled(specs.map((spec, index) => openServer(spec, `mcp-${index + 1}`, task)));
+  const start = createStartBudget();
+  const results = await Promise.allSettled(specs.map((spec, index) => openServer(spec, { idSuffix: `mcp-${index + 1}`, task, start })));
+  start.end();
   const servers = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   const close = async (): Promise<void> => {
     await Promise.all(servers.map((server) => server.close()));
@@ -62,7 +64,10 @@ export async function openMcpTools(task: ProgramTask, reserved: Iterable<string>
   return { tools: Object.fromEntries(tools), close };
 }
 
-async function openServer(spec: McpServerSpec, idSuffix: string, task: ProgramTask): Promise<McpServer> {
+async function openServer(
+  spec: McpServerSpec,
+  { idSuffix, task, start }: { idSuffix: string; task: ProgramTask; start: StartBudget },
+): Promise<McpServer> {
   const closing = new AbortController();
   const child = spec.transport === "stdio" ? createStdioServer(spec, idSuffix, task) : null;
   let client: MCPClient | null = null;
@@ -74,7 +79,7 @@ async function openServer(spec: McpServerSpec, idSuffix: string, task: ProgramTa
   try {
     const limits = { timeout: START_LIMIT_MS, signal: task.signal };
     client = await createMCPClient({
-      transport: child?.transport ?? createRemoteTransport(spec as RemoteSpec, task, closing.signal),
+      transport: child?.transport ?? createRemoteTransport(spec as RemoteSpec, task, { start, signal: closing.signal }),
       clientName: packageJson.name,
       version: packageJson.version,
       initializationOptions: limits,
@@ -94,9 +99,10 @@ type RemoteSpec = Exclude<McpServerSpec, { transport: "stdio" }>;
 /**
  * Creates the transport of a remote server. Bridge opens the connection itself, so its fetch rejects destinations that are not permitted.
  */
-function createRemoteTransport(spec: RemoteSpec, { context }: ProgramTask, closing: AbortSignal) {
+function createRemoteTransport(spec: RemoteSpec, { context }: ProgramTask, limits: { start: StartBudget; signal: AbortSignal }) {
   const { transport: type, url, headers } = spec;
-  const fetch = failUnansweredRequests(limitFetch(sendWellFormed(context.fetch), PROCESS_LIMITS.stdoutBytes, closing), spec);
+  const limited = limitFetch(sendWellFormed(context.fetch), { ...limits, limitBytes: PROCESS_LIMITS.stdoutBytes });
+  const fetch = failUnansweredRequests(limited, spec);
   return { type, url, ...(headers !== undefined && { headers }), redirect: "error" as const, fetch };
 }
 

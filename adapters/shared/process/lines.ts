@@ -1,4 +1,6 @@
 import { isUtf8 } from "node:buffer";
+import { createJsonCounter, MAX_MESSAGE_VALUES } from "#contract";
+import { startsObject } from "./parse-json-line.ts";
 
 const NEWLINE = 0x0a;
 
@@ -8,11 +10,13 @@ export type LineListener = (line: string, ended: boolean) => void;
 /** How bytes become text. `latin1` makes one character of each byte, for output whose exact bytes are needed. */
 export type LineEncoding = "utf8" | "latin1";
 
-/** Receives the beginning of a line over the limit. Returns true if the rest of the line is to be skipped. */
+/** Receives the beginning of a line over a limit. Returns true if the rest of the line is to be skipped. */
 export type LongLineListener = (beginning: string) => boolean;
 
-/** How much of a line over the limit its listener receives. */
+/** How much of a line over a limit its listener receives. */
 const LINE_BEGINNING_BYTES = 512 * 1024;
+/** The values of a shorter line are not counted: there are too few to block the event loop. */
+const COUNTED_LINE_BYTES = 256 * 1024;
 
 /** Options of a line splitter. */
 export interface LineOptions {
@@ -54,12 +58,16 @@ export function createLineSplitter(
     size += part.length;
     if (part.length > 0) parts.push(part);
     if (size <= maxLineBytes) return true;
-    const beginning = Buffer.concat(parts).subarray(0, LINE_BEGINNING_BYTES);
+    isSkipping = passBeginning(Buffer.concat(parts));
     [parts, size] = [[], 0];
-    // In stream mode, the decoder drops a character that is cut in two.
-    isSkipping = onLongLine(new TextDecoder().decode(beginning, { stream: true }));
-    tooLong = !isSkipping;
     return isSkipping;
+  };
+
+  /** Passes on the beginning of a line over a limit. Returns whether the rest of the line is to be skipped. */
+  const passBeginning = (line: Buffer): boolean => {
+    // In stream mode, the decoder drops a character that is cut in two.
+    tooLong = !onLongLine(new TextDecoder().decode(line.subarray(0, LINE_BEGINNING_BYTES), { stream: true }));
+    return !tooLong;
   };
 
   const flush = (ended: boolean): void => {
@@ -67,10 +75,12 @@ export function createLineSplitter(
       isSkipping = false;
       return;
     }
-    const line = decode(Buffer.concat(parts, size));
+    const bytes = Buffer.concat(parts, size);
     parts = [];
     size = 0;
-    onLine(line, ended);
+    const line = decode(bytes);
+    if (encoding === "utf8" && hasTooManyValues(bytes, line)) passBeginning(bytes);
+    else onLine(line, ended);
   };
 
   /** Emits the lines of a piece that ends with a newline and has no line over the limit. */
@@ -94,7 +104,7 @@ export function createLineSplitter(
         flush(true);
         start = end + 1;
         const rest = chunk.lastIndexOf(NEWLINE) + 1;
-        if (rest - start > maxLineBytes) continue;
+        if (rest - start > Math.min(maxLineBytes, COUNTED_LINE_BYTES)) continue;
         flushAll(chunk.subarray(start, rest));
         start = rest;
       }
@@ -106,3 +116,7 @@ export function createLineSplitter(
     },
   };
 }
+
+/** Whether a line is a JSON object that would block the event loop while it is parsed. */
+const hasTooManyValues = (bytes: Buffer, line: string): boolean =>
+  bytes.length > COUNTED_LINE_BYTES && startsObject(line) && createJsonCounter().add(bytes) > MAX_MESSAGE_VALUES;

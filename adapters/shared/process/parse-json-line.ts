@@ -1,20 +1,31 @@
 import { parseExactJson } from "#contract";
 
-/** What programs print around a line of JSON: a byte order mark, blanks, and escape sequences that set colors. */
-const frame = String.raw`(?:\s|\x1b\[[\d;?]*[A-Za-z])*`;
-const opening = new RegExp(`^${frame}(?=\\{)`);
-const closing = new RegExp(`^${frame}$`);
+/**
+ * What programs print around a line of JSON: a byte order mark, blanks, and escape sequences that set colors. A part of it, because the
+ * regular expression would overflow the stack on millions of them.
+ */
+const framePart = new RegExp(String.raw`(?:\s|\x1b\[[\d;?]*[A-Za-z]){1,1000}`, "y");
+
+/** Returns the index after the blanks and escape sequences that begin at `start`. */
+function skipFrame(line: string, start: number): number {
+  let end = start;
+  for (framePart.lastIndex = end; framePart.test(line); end = framePart.lastIndex);
+  return end;
+}
+
+/** Whether a line begins like a JSON object. */
+export const startsObject = (line: string): boolean => line[skipFrame(line, 0)] === "{";
 
 /**
  * Parses the JSON object on a line of a program's output; null if there is none. Accepts a byte order mark, blanks and escape sequences
  * of a terminal around it. Numbers that a double cannot hold keep their digits.
  */
 export function parseJsonLine(line: string): Record<string, unknown> | null {
-  const start = line.startsWith("{") ? 0 : opening.exec(line)?.[0].length;
-  if (start === undefined) return null;
+  const start = skipFrame(line, 0);
+  if (line[start] !== "{") return null;
   // A failed parse takes a hundred times as long as this check.
   const end = line.lastIndexOf("}") + 1;
-  if (end === 0 || !closing.test(line.slice(end))) return null;
+  if (end === 0 || skipFrame(line, end) < line.length) return null;
   const { stackTraceLimit } = Error;
   // Collecting the unused stack takes most of the time of a failed parse.
   Error.stackTraceLimit = 0;

@@ -1,3 +1,4 @@
+import { MAX_MESSAGE_VALUES } from "#contract";
 import { type Failure, failure } from "./failure.ts";
 import { PROCESS_LIMITS, type ProcessEnd } from "./run-process.ts";
 
@@ -12,7 +13,10 @@ export function stopFailure(end: ProcessEnd, limits: Pick<typeof PROCESS_LIMITS,
   const { program } = end;
   if (end.spawnError !== null) return failure("spawn_failed", `The program ${program} did not start: ${end.spawnError}`);
   if (end.limit === "lineBytes")
-    return failure("output_limit", `The program ${program} wrote a line of more than ${mebibytes(limits.lineBytes)} MiB.`);
+    return failure(
+      "output_limit",
+      `The program ${program} wrote a line of more than ${mebibytes(limits.lineBytes)} MiB, or of JSON with more than ${MAX_MESSAGE_VALUES} values.`,
+    );
   if (end.limit === "stdoutBytes")
     return failure("output_limit", `The program ${program} wrote more than ${mebibytes(limits.stdoutBytes)} MiB to stdout.`);
   return null;

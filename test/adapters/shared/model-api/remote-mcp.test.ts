@@ -109,6 +109,33 @@ test("a server that sends endless requests gets a limited number of concurrent a
   expect(open).toBeLessThanOrEqual(100);
 });
 
+/** A server with one tool, whose schema has these properties and whose description has this length. */
+const openListServer = ({ properties = 0, length = 0, pages = 1 }) =>
+  openServer(({ body, response }) => {
+    if (body["method"] !== "tools/list") return false;
+    const page = Number((body["params"] as { cursor?: string } | undefined)?.cursor ?? "0") + 1;
+    const schema = {
+      type: "object",
+      properties: Object.fromEntries(Array.from({ length: properties }, (_, index) => [`p${index}`, true])),
+    };
+    const tools = [{ name: `tool-${page}`, description: "x".repeat(length), inputSchema: schema }];
+    const result = { tools, ...(page < pages && { nextCursor: String(page) }) };
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id: body["id"], result }));
+    return true;
+  });
+
+test.each([
+  ["a list of tools with too many JSON values", [{ properties: 50_000 }], "The answer has more than 32 MiB or 50000 JSON values."],
+  ["pages that are too long together", [{ length: 1_000_000, pages: 10 }], "more than 8 MiB or 200000 JSON values"],
+  ["lists of several servers that are too long together", [{ length: 5_000_000 }, { length: 5_000_000 }], "more than 8 MiB or 200000"],
+  ["lists with too many JSON values together", Array.from({ length: 5 }, () => ({ properties: 45_000 })), "more than 8 MiB or 200000"],
+])("%s fail the task before they are parsed", async (_, lists, message) => {
+  const servers = await Promise.all(lists.map(openListServer));
+  const fixture = await openVercelFixture({ baseUrl: "http://127.0.0.1:9" }, { fetch: guardedFetch(["127.0.0.1"]) });
+  const { result } = await fixture.run({ mcpServers: servers.map(({ url }, index) => ({ ...spec(url), name: `far-${index}` })) });
+  expect(result).toMatchObject({ status: "error", errorCode: "adapter_error", error: expect.stringContaining(message) });
+});
+
 test("error messages of failed calls count toward the limit of tool results", async () => {
   const far = await openServer(({ body, response }) => {
     if (body["method"] !== "tools/call") return false;

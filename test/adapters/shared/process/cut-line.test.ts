@@ -22,7 +22,6 @@ describe("the beginning of a line", () => {
 
   test.each([
     ["a number", '{"output":12'],
-    ["a name", '{"output":"x","na'],
     ["a colon", '{"output":'],
     ["a whole object", '{"output":"x"}'],
     ["text that is not JSON", 'He said "no'],
@@ -30,6 +29,15 @@ describe("the beginning of a line", () => {
     ["nothing", ""],
   ])("that ends in %s is not completed", (_, beginning) => {
     expect(parseCutLine(beginning)).toBeNull();
+  });
+
+  test.each([
+    ["a number of a list", '{"id":1,"output":[{"a":"x"},12', { id: 1, output: [{ a: "x" }, CUT_MARK] }],
+    ["a name", '{"id":1,"output":{"a":[],"b', { id: 1, output: { a: [], "…": CUT_MARK } }],
+    ["a colon", '{"id":1,"output":{"a":1,"b":', { id: 1, output: { a: 1, "…": CUT_MARK } }],
+    ["a list after a comma", '{"id":1,"output":[[1,2],[[', { id: 1, output: [[1, 2], CUT_MARK] }],
+  ])("that ends in %s is completed at the last comma", (_, beginning, line) => {
+    expect(parseCutLine(beginning)).toEqual(line);
   });
 
   test("is completed wherever a string value is cut", () => {

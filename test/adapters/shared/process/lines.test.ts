@@ -112,4 +112,18 @@ describe("lines", () => {
     splitter.push(bytes(`x${"ü".repeat(600_000)}`));
     expect(beginnings).toEqual([`x${"ü".repeat(256 * 1024 - 1)}`]);
   });
+
+  test("with too many JSON values are over the limit, but not text with as many commas, and not long strings", () => {
+    const passed: number[] = [];
+    const beginnings: string[] = [];
+    const splitter = createLineSplitter(1024 ** 2, (line) => passed.push(line.length), {
+      onLongLine: (beginning) => beginnings.push(beginning.slice(0, 12)) > 0,
+    });
+    const object = (count: number): string => `{"values":[${"[0],".repeat(count)}0]}`;
+    const text = `text ${object(90_000)}`;
+    const string = JSON.stringify({ text: ",".repeat(300_000) });
+    for (const line of [object(90_000), `\x1b[0m ${object(90_000)}`, object(20_000), text, string]) splitter.push(bytes(`${line}\n`));
+    expect(beginnings).toEqual(['{"values":[[', '\x1b[0m {"value']);
+    expect(passed).toEqual([object(20_000).length, text.length, string.length]);
+  });
 });

@@ -18,7 +18,7 @@ const exited = (changes: Partial<ProcessEnd> = {}): ProcessEnd => ({
 describe("stopFailure", () => {
   test.each([
     [{ spawnError: "ENOENT" }, "spawn_failed", "The program agent did not start: ENOENT"],
-    [{ limit: "lineBytes" }, "output_limit", "The program agent wrote a line of more than 8 MiB."],
+    [{ limit: "lineBytes" }, "output_limit", "The program agent wrote a line of more than 8 MiB, or of JSON with more than 50000 values."],
     [{ limit: "stdoutBytes" }, "output_limit", "The program agent wrote more than 32 MiB to stdout."],
   ] satisfies [Partial<ProcessEnd>, string, string][])("%j", (changes, errorCode, error) => {
     expect(stopFailure(exited(changes))).toEqual({ status: "error", errorCode, error });
