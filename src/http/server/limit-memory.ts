@@ -29,6 +29,8 @@ export function limitMemory(
   app.addHook("onRequest", (request, reply, done) => {
     const tenant = tenantOf(request);
     const bytes = estimateBodyBytes(request, bodyLimitBytes);
+    // A reply can end without `onSend`, and a request whose client has disconnected needs no place in the queue.
+    if (bytes > 0) reply.raw.once("close", () => request.valuesReservation?.release());
     if (tenant === PUBLIC_TENANT || (bytes < UNCOUNTED_BYTES && !clientMemory.isFull(tenant))) return done();
     // Reserves before Bridge reads the body, so that a waiting request occupies no memory.
     openReservation(clientMemory, request, reply)

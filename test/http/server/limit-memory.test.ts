@@ -164,3 +164,30 @@ test("slow request bodies are limited for a tenant: the next is rejected before 
   await expect.poll(() => clientMemory.isFull("a")).toBe(false);
   expect((await post("a")).status).toBe(200);
 });
+
+test("the memory of the values of a body is released when its connection closes without a response", async () => {
+  const clientMemory = createClientMemory({ perTenantBytes: MIB, maxWaitMs: 50 });
+  const app = await createBareServer({
+    config: { bodyLimitBytes: 8 * MIB, corsOrigins: [] },
+    tokens: { find: (token) => ({ ...principal, tenant: token }) },
+    clientMemory,
+  });
+  const handled: string[] = [];
+  app.post("/api/lost", { config: { scope: "dispatch" } }, async (_request, reply) => {
+    handled.push("lost");
+    reply.hijack();
+    reply.raw.destroy();
+  });
+  app.post("/api/echo", { config: { scope: "dispatch" } }, async () => ({ ok: true }));
+  const url = await app.listen({ host: "127.0.0.1", port: 0, listenTextResolver: () => "" });
+  onTestFinished(() => app.close());
+  const post = (target: string) =>
+    fetch(`${url}${target}`, {
+      method: "POST",
+      body: JSON.stringify("z".repeat(900_000)),
+      headers: { authorization: "Bearer a", "content-type": "application/json" },
+    });
+  await expect(post("/api/lost")).rejects.toThrow();
+  expect(handled).toEqual(["lost"]);
+  expect((await post("/api/echo")).status).toBe(200);
+});
