@@ -97,7 +97,13 @@ export async function connectBridge(options: BridgeSocketOptions, { signal }: Ca
     return null;
   }
 
-  await openConnection(withClose(signal));
+  try {
+    await openConnection(withClose(signal));
+  } catch (error) {
+    // The caller receives no client to close, so a connection that still opens would stay open.
+    closing.abort(error);
+    throw error;
+  }
   return {
     run: ({ taskId = makeTaskId(), ...request }, call = {}) =>
       send<{ runId: string }>("agent.run", { ...request, taskId }, call).then(({ runId }) => ({ runId })),
@@ -158,7 +164,9 @@ async function createTicket(settings: SenderOptions, signal: AbortSignal): Promi
 function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
+    // The function that creates the ticket can abort the signal.
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
 }

@@ -38,8 +38,9 @@ export async function* followRun(runId: string, options: FollowOptions & Backoff
           const subscribe = { signal, onSuccess: inbox.open };
           const { ended = false } = await connection.ask<{ ended?: boolean }>("agent.events", { runId, after: lastId }, subscribe);
           if (ended) return;
+          // Not only after an event, because a run can be silent for longer than `patienceMs` between two lost connections.
+          backoff.reset();
           for (let event = await inbox.next(silenceMs, signal); event !== null; event = await inbox.next(silenceMs, signal)) {
-            backoff.reset();
             lastId = event.id;
             yield event;
             if (isTerminal(event)) return;

@@ -51,6 +51,8 @@ export async function startScriptedSocketServer(scripts: Script[], maxTickets = 
     /** Requests in their order of arrival. */
     frames,
     tickets: () => tickets,
+    /** Opened WebSockets. */
+    connections: () => opened,
   };
 }
 
