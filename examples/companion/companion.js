@@ -10,7 +10,8 @@ const bridge = await connectBridge({ url: process.env.BRIDGE_URL ?? "http://127.
 const terminal = createInterface({ input: process.stdin });
 const answers = terminal[Symbol.asyncIterator]();
 
-const { runId } = await bridge.run({ agent, input, provider, approvals: "ask" });
+// A read-only task needs no approvals, and the default adapter, `command`, rejects `approvals`.
+const { runId } = await bridge.run({ agent, input, ...(provider && { provider, profile: "modify", approvals: "ask" }) });
 process.once("SIGINT", () => void bridge.cancel(runId));
 for await (const event of bridge.follow(runId)) {
   if (event.type === "assistant.text") process.stdout.write(makeVisible(event.data.content));

@@ -1,9 +1,12 @@
+import { hash } from "node:crypto";
 import path from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { SHARED_TOKEN, shellCommand, startBridgeProgram } from "../support/bridge-program.ts";
 import { type Bridge, startBridge } from "../support/start-bridge.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const program = path.resolve(import.meta.dirname, "../../examples/companion/companion.js");
+const companionPath = path.resolve(import.meta.dirname, "../../examples/companion/companion.js");
 
 let bridge: Bridge;
 beforeAll(async () => {
@@ -13,7 +16,7 @@ afterAll(() => bridge.close());
 
 function companion(input: string, answers: string) {
   const env = { BRIDGE_URL: bridge.url, BRIDGE_TOKEN: "secret-alpha" };
-  return execa(process.execPath, [program, "writer", input, "memory"], { env, input: answers, reject: false });
+  return execa(process.execPath, [companionPath, "writer", input, "memory"], { env, input: answers, reject: false });
 }
 
 test("the companion prints the text of a run without control characters", async () => {
@@ -37,4 +40,13 @@ test("the companion reports a failed run", async () => {
   const { stdout, exitCode } = await companion("fail", "");
   expect(stdout).toBe("\nfailed: It failed.");
   expect(exitCode).toBe(1);
+});
+
+test("the companion runs on the default adapter, which has no approvals", async () => {
+  const settings = { ...shellCommand("cat > /dev/null; printf Words."), BRIDGE_GATEWAY_TOKEN_HASH: hash("sha256", SHARED_TOKEN) };
+  const { url } = await startBridgeProgram(await temporaryDirectory(), settings);
+  const env = { BRIDGE_URL: url, BRIDGE_TOKEN: SHARED_TOKEN };
+  const { stdout, stderr } = await execa(process.execPath, [companionPath, "writer", "Write."], { env, input: "", reject: false });
+  expect(stderr).toBe("");
+  expect(stdout).toBe("Words.\ncompleted: Words.");
 });
