@@ -1,6 +1,7 @@
 import { domains, overrideDomains, readInput, readSettings } from "bridge-council";
 import { describe, expect, test } from "vitest";
 import { domainsOf, findExpert } from "../../../../packages/council/src/domains/find-expert.ts";
+import { composeOpeningPrompt } from "../../../../packages/council/src/prompts/prompts.ts";
 
 const payments = {
   name: "Payments",
@@ -20,6 +21,12 @@ function inputOf(custom_domains: unknown) {
 }
 
 describe("the domains of a dispatch", () => {
+  test("instructions keep the words in braces that are no placeholders", () => {
+    const input = inputOf([{ name: "payments", instructions: "Follow {scope}, {constructor}, {toString} and {amount}." }]);
+    const prompt = composeOpeningPrompt(findExpert("payments", input.registry), input);
+    expect(prompt).toContain("\nFollow 12 files, {constructor}, {toString} and {amount}.\n");
+  });
+
   test("a new domain has its own expert, and is found by its signals", () => {
     const { registry } = inputOf([payments]);
     const expert = {
