@@ -7,22 +7,28 @@ import { activityBadge, badge } from "./badges.ts";
 import { longText } from "./long-text.ts";
 import { markdownText } from "./markdown-text.ts";
 
-const verdictSigns: Readonly<Record<string, readonly [kind: string, sign: string]>> = {
+type Signs = Readonly<Record<string, readonly [kind: string, sign: string]>>;
+
+const verdictSigns: Signs = {
   PASS: ["completed", "✓"],
   CONCERNS: ["approval", "!"],
   FAIL: ["failed", "✕"],
 };
 
-const statusSigns: Readonly<Record<string, readonly [kind: string, sign: string]>> = {
+const statusSigns: Signs = {
   SKIPPED: ["failed", "✕"],
   HALTED: ["approval", "!"],
   ABORTED: ["failed", "✕"],
 };
 
+/** A report of another program can contain any word, also `constructor`, which every object has. */
+const signOf = (signs: Signs, word: string): readonly [kind: string, sign: string] =>
+  (Object.hasOwn(signs, word) ? signs[word] : undefined) ?? ["", "·"];
+
 /** Shows a council: its verdict, which role answered in which round, and its findings. */
 export function councilView({ verdict, status, isPartial, skipped, findings, rounds, roles }: Council, now: number): TemplateResult {
-  const [kind, sign] = verdictSigns[verdict ?? ""] ?? ["", "·"];
-  const [statusKind, statusSign] = statusSigns[status ?? ""] ?? ["", "·"];
+  const [kind, sign] = signOf(verdictSigns, verdict ?? "");
+  const [statusKind, statusSign] = signOf(statusSigns, status ?? "");
   return html`<section aria-labelledby="council">
     <h2 id="council">Council ${verdict === null ? nothing : badge(kind, sign, verdict)}
       ${status === null || status === "COMPLETED" ? nothing : badge(statusKind, statusSign, status)}</h2>
