@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findLastJsonObject } from "../../src/requests/last-json-object.ts";
+import { findLastJsonObject, TooManyValuesError } from "../../src/requests/last-json-object.ts";
 import { cpuCost } from "../support/cpu-time.ts";
 
 test.each([
@@ -35,4 +35,18 @@ test("a text full of braces is parsed with a bounded number of tries", () => {
 test("a long text whose every opening brace is valid is parsed in bounded time", () => {
   const text = `${'{"":'.repeat(300)}"${"x".repeat(10_000_000)}"}`;
   expect(cpuCost(() => expect(findLastJsonObject(text)).toMatchObject({ object: { "": expect.any(String) } }))).toBeLessThan(75);
+});
+
+test.each([
+  ["the whole text", (json: string) => json],
+  ["a fenced block", (json: string) => `Here:\n\`\`\`json\n${json}\n\`\`\``],
+])("an object with too many values in %s is not parsed", (_, write) => {
+  const dense = JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`n${index}`, 1])));
+  expect(() => findLastJsonObject(write(dense))).toThrow(TooManyValuesError);
+  const long = JSON.stringify({ text: ",".repeat(300_000) });
+  expect(findLastJsonObject(write(long))?.json).toBe(long);
+});
+
+test("prose with many commas around an object is not counted", () => {
+  expect(findLastJsonObject(`${"a, ".repeat(200_000)} {"a":1}`)?.object).toEqual({ a: 1 });
 });

@@ -78,9 +78,14 @@ test("a thread that does not respond is replaced", async () => {
 
 test("an object that exceeds the memory of the thread is a fault of the result, and the next check works", async () => {
   const checker = startChecker();
-  const deep = `{"n":${"[".repeat(400_000)}${"]".repeat(400_000)}}`;
+  const deep = `{"n":${"[".repeat(49_000)}${"]".repeat(49_000)}}`;
   expect((await checker.findObject("a", {}, { output: deep })).fault).toMatch(/^cannot be checked: /);
   expect((await checker.findObject("a", small, { outputs: { n: 1 } })).fault).toBeNull();
+});
+
+test("an object with too many values is a fault of the result", async () => {
+  const dense = `{"n":[${"0,".repeat(200_000)}0]}`;
+  expect(await startChecker().findObject("a", {}, { output: dense })).toEqual({ fault: "the object has more than 50000 values" });
 });
 
 test("more than 1,000 waiting schemas of a tenant are rejected, and not those of another tenant", async () => {

@@ -4,7 +4,8 @@ import { parseExactJson } from "#contract";
  * What programs print around a line of JSON: a byte order mark, blanks, and escape sequences that set colors. A part of it, because the
  * regular expression would overflow the stack on millions of them.
  */
-const framePart = new RegExp(String.raw`(?:\s|\x1b\[[\d;?]*[A-Za-z]){1,1000}`, "y");
+const MAX_PARTS = 1000;
+const framePart = new RegExp(String.raw`(?:\s|\x1b\[[\d;?]*[A-Za-z]){1,${MAX_PARTS}}`, "y");
 
 /** Returns the index after the blanks and escape sequences that begin at `start`. */
 function skipFrame(line: string, start: number): number {
