@@ -35,7 +35,7 @@ const remedies: Readonly<Record<string, string>> = {
   SQLITE_READONLY: "Check that its directory exists and is writable (BRIDGE_DATA_DIR, BRIDGE_DATABASE_URL).",
 };
 
-// A full disk or a closed reader behind stderr must not end Bridge. Its log goes to stdout.
+// A failed write to stderr, for example to a full disk or a closed pipe, must not end Bridge. The log goes to stdout.
 process.stderr.on("error", () => {});
 
 try {

@@ -79,13 +79,13 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
   };
 }
 
-/** Reports a type of work that changes files, in a dispatch that does not allow it. */
+/** Returns a fault if the type of work changes files and the profile of the dispatch does not allow it. */
 const findProfileConflicts = (taskType: TaskType, profile: Profile): InputFault[] =>
   taskTypeProperties[taskType].profile === "modify" && profile !== "modify"
     ? [
         {
           path: "profile",
-          message: `must be "modify" if task_type is "${taskType}", because its roles change files; send it, or another task_type`,
+          message: `must be "modify" if task_type is "${taskType}", because its roles change files; send this profile, or another task_type`,
           isProfileConflict: true,
         },
       ]

@@ -13,7 +13,7 @@ interface ListedDomain {
   source: "built-in" | "workspace";
 }
 
-/** Lists the domains of councils, with those of a workspace. `fault` describes the faults of its settings file. */
+/** Lists the domains of councils, including those that a workspace defines. `fault` describes the faults of its settings file. */
 export async function listDomains(workspace: string | null): Promise<{ domains: ListedDomain[]; fault: string | null }> {
   const { customDomains, fault } = workspace === null ? { customDomains: [], fault: null } : await readSettingsFile(workspace);
   const custom = new Set(customDomains.map(({ name }) => name));

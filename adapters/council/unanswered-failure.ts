@@ -2,7 +2,7 @@ import type { SkippedBridge } from "bridge-council";
 import { type TaskErrorCode, taskErrorCodes } from "#contract";
 import { type Failure, failure } from "../shared/process/failure.ts";
 
-/** Codes of a runtime that determine the code of the council whatever the other runtimes report, most important first. */
+/** If any runtime reports one of these codes, the council fails with it. The most important code is the first. */
 const DECISIVE_CODES: readonly TaskErrorCode[] = ["output_invalid", "authentication_required", "user_action_required"];
 
 /** Creates the failure of a council in which no role answered, from the reasons of its runtimes. */
@@ -15,5 +15,5 @@ export function createUnansweredFailure(summary: string, reasons: readonly Skipp
   );
 }
 
-/** Returns the code with which a reason begins. A reason without one states why Bridge did not ask the runtime. */
+/** Returns the code at the beginning of a reason. If Bridge did not ask the runtime, the reason has no code. */
 const codeOf = (reason: string): TaskErrorCode => taskErrorCodes.find((code) => reason.startsWith(code)) ?? "adapter_offline";

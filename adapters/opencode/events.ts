@@ -49,7 +49,7 @@ export function createRunReader(tally: Tally): RunReader {
     isCalling = false;
     reason = line.part.reason;
     tally.add(line.part);
-    // OpenCode can print the text before a call after the call.
+    // The text of this step came before its tool call, although OpenCode can print it after the call.
     const beforeCall: Step[] = reason === "tool-calls" ? [{ kind: "discarded", reason: BEFORE_CALL }] : [];
     return [...session, ...beforeCall, ...countIncomplete(reason)];
   };

@@ -22,7 +22,7 @@ export const toolPartSchema = z.object({
 });
 export type ToolPart = z.infer<typeof toolPartSchema>;
 
-/** The tool that OpenCode runs instead of one that does not exist or whose input it rejects. It succeeds with the reason as its output. */
+/** OpenCode replaces a call of an unknown tool, or with an invalid input, by a call of this tool. It succeeds and outputs the reason. */
 const REJECTED = "invalid";
 
 /** Converts the state of a call to steps. They can repeat earlier steps of the call; the timeline ignores repeated steps. */

@@ -23,8 +23,8 @@ export type Callbacks = ReturnType<typeof createCallbacks>;
 
 /** Creates the list of a tenant's callbacks, from which operators redeliver dead ones. */
 export function createCallbacks(store: Store, worker: Pick<CallbackWorker, "notify">) {
-  /** Reads the callback of a task without a stored one: the one that the end of the task will store. Throws BridgeError: not_found. */
-  async function findAwaiting(taskSeq: number): Promise<Callback> {
+  /** Returns the callback of a task that has not ended, which is stored when the task ends. Throws BridgeError: not_found. */
+  async function findUnstored(taskSeq: number): Promise<Callback> {
     const callback = (await store.readTaskStatuses([taskSeq])).get(taskSeq)?.callback;
     if (callback === null || callback === undefined) throw new BridgeError("not_found", "The task has no callback.");
     return callback;
@@ -33,11 +33,11 @@ export function createCallbacks(store: Store, worker: Pick<CallbackWorker, "noti
   return {
     list: (tenant: string, state: CallbackState | undefined, page: Page): Promise<Callback[]> => store.listCallbacks(tenant, state, page),
 
-    /** The callback of a task with its last attempts. It has none until the task has ended. Throws BridgeError: not_found. */
+    /** The callback of a task with its last attempts; without attempts until the task has ended. Throws BridgeError: not_found. */
     async get(tenant: string, taskId: string): Promise<CallbackDetails> {
       const task = await store.findTaskProgress(tenant, taskId);
       if (task === null) throw new BridgeError("not_found", "There is no such task.");
-      return (await store.findCallbackDetails(task.seq)) ?? { ...(await findAwaiting(task.seq)), history: [] };
+      return (await store.findCallbackDetails(task.seq)) ?? { ...(await findUnstored(task.seq)), history: [] };
     },
 
     /**
@@ -72,7 +72,7 @@ export function createCallbacks(store: Store, worker: Pick<CallbackWorker, "noti
         worker.notify({ tenant, origin: callbackOrigin(redelivered.url) });
         return redelivered;
       }
-      const callback = (await store.findCallback(task.seq)) ?? (await findAwaiting(task.seq));
+      const callback = (await store.findCallback(task.seq)) ?? (await findUnstored(task.seq));
       if (callback.state === "delivered")
         throw new BridgeError("already_delivered", "The callback has been delivered. Only dead callbacks can be redelivered.");
       if (isAwaitingEnd(callback))

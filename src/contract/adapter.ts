@@ -188,7 +188,7 @@ export interface InputFault {
   message: string;
   /** The input is valid, but this adapter does not allow it. */
   isRefused?: boolean;
-  /** The input is valid, but needs another profile than that of the dispatch. */
+  /** The input is valid, but requires a profile that differs from that of the dispatch. */
   isProfileConflict?: boolean;
 }
 

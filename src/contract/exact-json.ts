@@ -16,8 +16,9 @@ export function parseExactJson(text: string, mapText?: (value: string) => string
 export const mayBeInexact = (text: string): boolean => possiblyInexact.test(text);
 
 /**
- * Whether a double holds the value of a JSON number: above 2^53, with all its digits, in any notation, as programs write doubles; below,
- * always. Digits of a fraction beyond the precision of a double do not count, because programs write fractions from doubles.
+ * Whether a double keeps the value of a JSON number. A number beyond the range of a double is not exact. Other numbers up to 2^53 are exact
+ * with any number of digits, because programs write fractions from doubles. A number above 2^53 is exact in any notation if it has the
+ * digits with which programs write its double.
  */
 export function isExactNumber(literal: string): boolean {
   const value = Number(literal);
@@ -36,7 +37,7 @@ function isWrittenAs(value: number, integer: string): boolean {
   return integer.startsWith(digits) && /^0*$/.test(integer.slice(digits.length));
 }
 
-/** Whether a program that writes doubles, with as many digits as necessary or with 17, writes the value with the digits of this number. */
+/** Whether programs write the double with the digits of this number: with as few digits as JavaScript, or with 17. */
 function isPrintedFrom(value: number, literal: string): boolean {
   const digits = readDigits(literal);
   // A double keeps 15 digits.
@@ -57,8 +58,8 @@ function readDigits(literal: string): string {
 const isSignificant = (code: number): boolean => code > 0x30 && code <= 0x39;
 
 /**
- * Matches every text with an inexact number, and few others: 16 or more digits before the point or with a positive exponent, exponents of
- * three digits, and very long numbers. The bounds keep the regular expression from backtracking over a text of megabytes.
+ * Matches every text with an inexact number, and few other texts. Matches 16 or more digits before the point or with a positive exponent,
+ * exponents of three digits, and very long numbers. The bounds keep the regular expression from backtracking over a text of megabytes.
  */
 const possiblyInexact = /(?:^|[\s:,[])-?(?:\d{16}|[\d.]{200}|[\d.]{16,199}[eE]\+?\d|[\d.]{1,199}[eE][+-]?\d{3})/;
 

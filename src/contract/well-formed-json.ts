@@ -2,8 +2,8 @@
 export const stringifyWellFormed = (value: unknown): string => toWellFormedJson(JSON.stringify(value));
 
 /**
- * Replaces unpaired surrogates, such as half of an emoji that a tool has cut, in a text that `JSON.stringify` has written. It escapes them,
- * and strict parsers reject the whole text because of the escape.
+ * Replaces unpaired surrogates, such as half of an emoji that a tool has cut, in a text that `JSON.stringify` has written. `JSON.stringify`
+ * writes them as escapes, such as `\ud83d`, and strict parsers reject a text with such an escape.
  */
 export const toWellFormedJson = (json: string): string =>
   surrogate.test(json) ? json.replaceAll(escapes, (found) => (surrogate.test(found) ? "\\ufffd" : found)) : json;

@@ -98,7 +98,7 @@ export function runTask(task: Task, adapter: ExecutionAdapter, options: RunOptio
       if (task.request.files !== undefined) await writeFiles(task.request.files);
       const directories = workspaces.prepare(task, task.request.metadata?.["cwd"] as string | undefined);
       const { workspace } = directories;
-      // The first run of a task that runs again may have written the file.
+      // If the task runs again, its earlier run may have written the file, so that a file that this run does not change is accepted.
       outputFile = task.restarts > 0 ? null : stateOfOutputFile(task.request.outputStrategy, workspace);
       request = buildExecutionRequest(task, {
         promptFiles: readPromptFiles(workspace),

@@ -12,14 +12,14 @@ import { scanJson } from "./scan-json.ts";
 export const MAX_JSON_VALUES = 50_000;
 
 /**
- * Memory of one value beyond its text, for the values of the body and of the request that Bridge builds from it. Measured: an object with
- * one key that no other object has takes 188 bytes for two values.
+ * Memory of one value in addition to its text. It covers the parsed body and the request that Bridge builds from it. Measured: an object
+ * with one key that no other object has counts as two values and takes 188 bytes.
  */
 const BYTES_PER_VALUE = 96;
 
 /** JSON that was checked and not parsed yet. */
 interface CheckedJson {
-  /** The memory that its values will take, in bytes. It can be 30 times the size of the text. */
+  /** The memory that the parsed values will occupy, in bytes. It can be 30 times the size of the text. */
   memoryBytes: number;
   /**
    * Returns the value. Throws a BridgeError for malformed JSON, and one with the path for a member that is repeated and a number that a
@@ -43,7 +43,7 @@ export function checkJson(bytes: Buffer): CheckedJson {
     memoryBytes: (isAscii(bytes) ? 1 : 2) * bytes.length + BYTES_PER_VALUE * values,
     parse() {
       const value = parse(bytes);
-      // Bodies that lose nothing are not read again.
+      // Only a body that may have lost a value is read a second time.
       const lost = hasLongNumber || countNames(value) < names ? findLostValue(bytes) : null;
       if (lost === null) return value;
       const errors = [{ path: toDotted(lost.path), message: lost.message }];

@@ -1,6 +1,6 @@
 /**
- * Whether a number is a multiple of another, as they are written: 19.99 is one of 0.01, although the quotient of the doubles is not an
- * integer.
+ * Whether one number is a multiple of another, as decimal numbers: 19.99 is a multiple of 0.01, although the quotient of the two doubles is
+ * not an integer.
  */
 export function isMultiple(value: number, divisor: number): boolean {
   const [one, other] = [toDecimal(value), toDecimal(divisor)];

@@ -74,7 +74,7 @@ const draftOf = (schema: Record<string, unknown>) => (String(schema["$schema"]).
 function compile(schema: Record<string, unknown>) {
   const { Draft } = draftOf(schema);
   const draft = new Draft({ ...options, meta: false, validateSchema: false });
-  // Ajv divides doubles.
+  // Replaces Ajv's `multipleOf`, which divides doubles and so rejects 19.99 as a multiple of 0.01.
   return draft.removeKeyword("multipleOf").addKeyword(multipleOf).compile(schema);
 }
 

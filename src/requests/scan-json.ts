@@ -68,7 +68,7 @@ function isLongNumber(bytes: Uint8Array, start: number, end: number): boolean {
   return true;
 }
 
-/** Whether the exponent can make an integer of long digits, or leave the range of a double, for which it needs three digits. */
+/** Whether the exponent can turn many digits into an integer above 2^53, or has the three digits that exceed the range of a double. */
 function isLongExponent(bytes: Uint8Array, start: number, digits: number): boolean {
   if (digits >= LONG_INTEGER_CHARACTERS && bytes[start] !== MINUS) return true;
   const first = bytes[start] === PLUS || bytes[start] === MINUS ? start + 1 : start;

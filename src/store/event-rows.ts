@@ -3,8 +3,8 @@ import type { StoredEvent } from "./records.ts";
 import { type StoredRow, toTaskIdentity } from "./task-rows.ts";
 import { isExecution } from "./task-status.ts";
 
-/** The conditions of the events of a task that a reader wants. */
-export const taskEventTypes = {
+/** SQL conditions that select the events of each kind. */
+export const taskEventConditions = {
   all: "true",
   execution: isExecution,
   toolCalls: "type IN ('tool.invoked', 'tool.completed')",

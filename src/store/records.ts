@@ -24,7 +24,7 @@ export interface StoredEvent {
   data: string;
 }
 
-/** Which events of a task a reader wants. */
+/** A selection of a task's events: all, those of its execution, or only those of its tool calls. */
 export type TaskEventKind = "all" | "execution" | "toolCalls";
 
 /** An event about to be appended; `data` is JSON text. */
@@ -76,7 +76,7 @@ export interface Callback {
   state: CallbackState;
   /** POSTs made, over all rounds. */
   attempts: number;
-  /** Null unless it is pending, and until the task ends. */
+  /** Null until the task ends, and unless the state is `pending`. */
   nextAttemptAt: number | null;
   lastStatus: number | null;
   lastError: string | null;

@@ -7,7 +7,7 @@ export const isExecution = "type NOT LIKE 'callback.%'";
 
 /** The status of a task from a row with the columns of its callback, which are null if it has none. `needs`: the tags that it needs. */
 export const toTaskStatus = (row: StoredRow, needs: readonly string[]): TaskStatus => ({
-  callback: row["url"] === null ? toAwaitingCallback(row) : toCallback(row),
+  callback: row["url"] === null ? toUnstoredCallback(row) : toCallback(row),
   lastProgressAt: row["last_progress_at"] as number | null,
   silentMs: row["silent_ms"] as number | null,
   isApprovalPending: Boolean(row["is_approval_pending"]),
@@ -17,8 +17,8 @@ export const toTaskStatus = (row: StoredRow, needs: readonly string[]): TaskStat
       : null,
 });
 
-/** The callback of a task that has not ended; null if it will have none. Its row is stored with the end of the task. */
-function toAwaitingCallback(row: StoredRow): Callback | null {
+/** The callback of a task that has not ended; null if the task has no callback URL. Its row is stored when the task ends. */
+function toUnstoredCallback(row: StoredRow): Callback | null {
   if (row["callback_url"] === null || (row["task_state"] !== "queued" && row["task_state"] !== "running")) return null;
   return {
     ...{ task: toTaskIdentity(row), url: String(row["callback_url"]), state: "pending", attempts: 0 },

@@ -23,7 +23,7 @@ export interface FrameContext {
   channel: BridgeChannel;
   /** Reserves memory for the response. */
   reserve(bytes: number): Promise<void>;
-  /** Counts the memory of the values in the frame. */
+  /** Reserves memory for the values in the frame. Released when the frame is answered. */
   values: Reservation;
 }
 

@@ -60,13 +60,13 @@ async function parseValue(bytes: Buffer, reserve: (bytes: number) => Promise<voi
 function findRequestId(bytes: Buffer, { code }: BridgeError): { requestId?: string } {
   // Frames with too many values are not parsed.
   if (code === "too_large") return {};
-  const envelope = parseAny(bytes);
+  const envelope = parseOrUndefined(bytes);
   return isObject(envelope) && typeof envelope["requestId"] === "string" && envelope["requestId"] !== ""
     ? { requestId: envelope["requestId"] }
     : {};
 }
 
-function parseAny(bytes: Buffer): unknown {
+function parseOrUndefined(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString());
   } catch {

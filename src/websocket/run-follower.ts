@@ -90,7 +90,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
     }
   }
 
-  /** Whether a run has ended and no event of it follows the position, so that a client receives nothing. */
+  /** Whether a run has ended and has no event after this position, so that a follower receives nothing. */
   async function hasEnded({ state, seq }: TaskProgress, after: EventId | null): Promise<boolean> {
     return isFinal(state) && !(await store.hasEventsAfter(seq, startOf(after, store.epoch)));
   }

@@ -61,7 +61,7 @@ test("a page of a listed origin can dispatch, and can read error responses", asy
   }
 });
 
-test("a page runs, follows and approves over the WebSocket", async () => {
+test("a page starts a run, follows it and approves a tool call over the WebSocket", async () => {
   const bridge = await startBridge({ BRIDGE_CORS_ORIGINS: browser.origin });
   try {
     const outcome = await browser.page.evaluate(

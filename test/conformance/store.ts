@@ -512,7 +512,7 @@ export function storeConformance(subject: StoreSubject): void {
         expect(await read({ types: ["execution.started"], provider: "codex" })).toEqual([3]);
       });
 
-      test("of a task are read whole, without those of its callback, or only those of its tool calls", async () => {
+      test("of a task are read completely, without those of its callback, or only those of its tool calls", async () => {
         const { store } = await open();
         const task = await started(store);
         const types = ["tool.invoked", "assistant.text", "tool.completed", "callback.delivered"] as const;

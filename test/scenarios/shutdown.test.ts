@@ -101,7 +101,7 @@ describe("the shutdown", () => {
     await stopped.promise;
   });
 
-  test("completes, and does not begin by itself, if neither the log nor stderr can be written", async () => {
+  test("completes, and starts only on a signal, if neither the log nor stderr can be written", async () => {
     const port = await findFreePort();
     const full = await open("/dev/full", "w");
     const bridge = spawn(process.execPath, [path.resolve("src/main.ts")], {

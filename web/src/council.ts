@@ -19,7 +19,7 @@ export interface Finding {
 /** What the page shows of a council. */
 export interface Council {
   verdict: string | null;
-  /** `COMPLETED`, or how a council without any answer ended; null while it runs. */
+  /** `COMPLETED`, or the status of a council in which no role answered; null while it runs. */
   status: string | null;
   /** Not every requested runtime completed. */
   isPartial: boolean;
@@ -35,11 +35,11 @@ export interface Council {
 export interface Turn {
   /** The child task that asked the role; absent if no question was sent. */
   task: ListedTask | undefined;
-  /** Whether the role answered, once for each model, and otherwise why not; empty before the report. */
+  /** One entry for each model: whether the role answered, and the reason if it did not. Empty until there is a report. */
   answers: { answered: boolean; reason: string }[];
 }
 
-/** A turn with what identifies it. `provider` is null for the debate of a council about the findings of all runtimes. */
+/** A turn with the fields that identify it. `provider` is null in the debate about the findings of all runtimes. */
 interface NamedTurn extends Turn {
   provider: string | null;
   role: string;
@@ -66,7 +66,7 @@ export function readCouncil(task: Task, children: readonly ListedTask[]): Counci
   const asked = children.flatMap(readChild);
   if (asked.length === 0 && !("verdict" in report && "roles" in report)) return null;
   const reported = readRecords(report, asked);
-  // A task can have completed although a role received no answer that could be read, so only the report states who answered.
+  // A child task can complete with an answer that cannot be parsed, so only the report states which role answered.
   const turns = reported.length > 0 ? reported : asked;
   return {
     verdict: toText(report["verdict"]),
@@ -85,13 +85,13 @@ function readChild(task: ListedTask): NamedTurn[] {
   return [{ provider: task.provider, role, domain: toText(domain) ?? "", round, task, answers: [] }];
 }
 
-/** Reads the roles of a report: those of one runtime, or those of each runtime and of their common debate. */
+/** Reads the turns in a report: those of one runtime, or those of each runtime and of their common debate. */
 function readRecords(report: Item, asked: readonly NamedTurn[]): NamedTurn[] {
   const read = (records: unknown, provider: string | null): NamedTurn[] =>
     toItems(records).flatMap(({ role, domain, round, answered, reason }) => {
       if (typeof role !== "string" || typeof round !== "number") return [];
       const isSame = (one: NamedTurn): boolean => one.role === role && one.round === round && one.domain === domain;
-      // The debate asks its roles last.
+      // This debate runs after those of the runtimes, so its child task is the last one.
       const child = provider === null ? asked.findLast(isSame) : asked.find((one) => one.provider === provider && isSame(one));
       const answers = [{ answered: answered === true, reason: toText(reason) ?? "" }];
       return [{ provider, role, domain: toText(domain) ?? "", round, task: child?.task, answers }];

@@ -73,7 +73,7 @@ export interface AcpProfile {
   readNotice?(update: Readonly<Record<string, unknown>>): AcpNotice | null;
   /** Reads a notice from a notification that is not part of the protocol; null if it is irrelevant. */
   readExtension?(method: string, params: unknown): AcpNotice | null;
-  /** The last message after the last tool call is the answer. Absent: all messages after it are. */
+  /** True: only the last message is the answer. Absent: all messages after the last tool call are the answer. */
   answersInLastMessage?: boolean;
   /** The name of a tool, if the agent does not report it; undefined: the kind of the call. */
   toolName?(call: AcpToolCall): string | undefined;

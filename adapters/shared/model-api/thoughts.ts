@@ -78,7 +78,7 @@ export function createThoughtFilter() {
       parts.push(delta);
       return state === "beginning" ? readBeginning() : readMore(delta, delta);
     },
-    /** Whether thoughts have begun and not ended. */
+    /** Whether a `<think>` tag is open. */
     isOpen: (): boolean => state === "thoughts",
     /** Returns the text that waited for more. */
     finish: (): Step[] => (state === "beginning" ? emit(takeText()) : []),

@@ -1,7 +1,7 @@
 import { toWellFormedJson } from "#contract";
 import type { ModelFetch } from "./model-endpoint.ts";
 
-/** Wraps a fetch: a JSON body has U+FFFD in place of unpaired surrogates, which vendors and MCP servers reject. */
+/** Wraps a fetch function. Replaces unpaired surrogates in JSON bodies by U+FFFD, because model APIs and MCP servers reject them. */
 export const sendWellFormed =
   (fetch: ModelFetch): ModelFetch =>
   (input, init) =>

@@ -30,7 +30,7 @@ export function createConnection(found: FoundConnection, output: Output): Connec
       throw error;
     }
   };
-  // Data of others is printed with the numbers that it has.
+  // `bridge` prints integers above 2^53 with all their digits.
   const common = { url, token, parseJson: parseExactJson };
   return {
     ...found,

@@ -68,7 +68,7 @@ const PRIVATE_DIRECTORY = 0o700;
 
 function writePrivateFile(file: string, content: string): void {
   mkdirSync(path.dirname(file), { recursive: true, mode: PRIVATE_DIRECTORY });
-  // The file can be a link to a repository of dotfiles, which a rename would replace.
+  // The file can be a symbolic link, for example into a repository of dotfiles. A rename would replace the link, not its target.
   const target = existsSync(file) ? realpathSync(file) : file;
   const temporary = `${target}.${process.pid}`;
   writeFileSync(temporary, content, { mode: PRIVATE_FILE });

@@ -24,7 +24,7 @@ export async function runCli(args: readonly string[], host: Host): Promise<ExitC
     host.stderr.write(`bridge: Standard output cannot be written: ${error.message}.\n`);
     host.exit(exitCodes.failed);
   });
-  // The same can happen to progress and errors. The command goes on, because its data and its exit code matter.
+  // Output and exit code do not depend on progress messages, so the command continues if stderr cannot be written.
   host.stderr.on("error", () => {});
   try {
     await program.parseAsync(separateJsonFields(args), { from: "user" });

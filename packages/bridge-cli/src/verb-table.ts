@@ -217,7 +217,7 @@ export const verbs: readonly VerbEntry[] = [
   {
     name: "domains",
     arguments: "[agent]",
-    summary: "List the domains for which councils have an expert, with those of an agent's workspace.",
+    summary: "List the domains of councils, including those that an agent's workspace defines.",
     load: () => import("./verbs/domains.ts"),
   },
   {

@@ -1,7 +1,7 @@
-import { type ClientSettings, readSettings, type TokenSource } from "./client-settings.ts";
+import { type ClientSettings, resolveSettings, type TokenSource } from "./client-settings.ts";
 import type { BridgeEvent, EventFilter, EventOptions } from "./events.ts";
 import { followEvents } from "./follow-events.ts";
-import { makeTaskId } from "./make-task-id.ts";
+import { createRandomId } from "./random-id.ts";
 import { createRequestSender } from "./request-sender.ts";
 import type {
   AcceptedTask,
@@ -87,8 +87,8 @@ export interface BridgeClient {
   /** Checks the health of an adapter now. Needs the scope `manage`. */
   checkAdapter(provider: string, options?: CallOptions): Promise<Adapter>;
   /**
-   * Lists the domains for which councils have an expert: the built-in ones, or with the id of a workspace those that hold there.
-   * `settingsFault` describes the faults of its `.bridge-settings.json`.
+   * Lists the domains for which councils have an expert. With the id of a workspace, the list includes the domains that this workspace
+   * defines or overrides, and `settingsFault` describes the faults of its `.bridge-settings.json`.
    */
   listDomains(workspace?: string, options?: CallOptions): Promise<{ domains: Domain[]; settingsFault: string | null }>;
   /** Lists the agents of the tenant that have tasks, sorted by name. */
@@ -172,12 +172,12 @@ const DIFF_MS = 30_000;
 /** Creates a client. Sends nothing before the first call. Throws a TypeError for an invalid URL. */
 export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
   const { token, getToken } = options;
-  const settings = readSettings(options, getToken ?? (() => token));
+  const settings = resolveSettings(options, getToken ?? (() => token));
   const { send, sendForStatus, sendForBytes, fetchPages, list } = createRequestSender(settings);
 
   const client: BridgeClient = {
     dispatch: (task, { signal } = {}) =>
-      send("/api/v2/dispatch", { method: "POST", body: { ...task, taskId: task.taskId ?? makeTaskId() }, signal }, (accepted, headers) => ({
+      send("/api/v2/dispatch", { method: "POST", body: { ...task, taskId: task.taskId ?? createRandomId() }, signal }, (accepted, headers) => ({
         ...(accepted as AcceptedTask),
         replayed: headers.get("idempotent-replayed") === "true",
       })),

@@ -1,11 +1,11 @@
 import { pause } from "./backoff.ts";
 import type { CallOptions } from "./bridge-client.ts";
 import { BridgeClientError } from "./bridge-client-error.ts";
-import { type ClientSettings, readSettings, type TokenSource } from "./client-settings.ts";
+import { type ClientSettings, resolveSettings, type TokenSource } from "./client-settings.ts";
 import { connect } from "./connection.ts";
 import type { BridgeEvent } from "./events.ts";
 import { followRun } from "./follow-run.ts";
-import { makeTaskId } from "./make-task-id.ts";
+import { createRandomId } from "./random-id.ts";
 import { readJson } from "./read-json.ts";
 import type { SenderOptions } from "./request-sender.ts";
 import { retry } from "./retry.ts";
@@ -39,7 +39,7 @@ export interface BridgeSocket {
   approve(call: WaitingCall, reason?: string, options?: CallOptions): Promise<void>;
   /** Rejects a tool call. The runtime receives the reason. Not retried, like `approve`. */
   reject(call: WaitingCall, reason?: string, options?: CallOptions): Promise<void>;
-  /** Cancels a run. Resolves to false if it had already ended, which a retry after a lost connection may have caused itself. */
+  /** Cancels a run. Resolves to false if it had already ended. After a retry, false can also mean that the first attempt canceled it. */
   cancel(runId: string, options?: CallOptions): Promise<boolean>;
   /** Returns at most 1,000 workspaces of the tenant, newest first. */
   listWorkspaces(options?: CallOptions): Promise<Workspace[]>;
@@ -50,29 +50,29 @@ export interface BridgeSocket {
 const MAX_WAITING_EVENTS = 1000;
 /** Bridge waits at most this long for the end of a run. */
 const WAIT_SECONDS = 60;
-/** Bridge answers further requests of a socket at once. */
+/** Bridge waits for at most this many results on one socket, and answers further requests at once. */
 const MAX_WAITING_RESULTS = 8;
-/** Pause between these answers. */
+/** Pause before such a request is repeated. */
 const RESULT_PAUSE_MS = 1000;
 
 /** Connects to Bridge over the WebSocket. Rejects if the token is wrong, or if Bridge cannot be reached for `patienceMs`. */
 export async function connectBridge(options: BridgeSocketOptions, { signal }: CallOptions = {}): Promise<BridgeSocket> {
   const { token, getToken = () => token ?? "", getTicket, maxWaitingEvents = MAX_WAITING_EVENTS } = options;
-  const settings = readSettings(options, getToken);
+  const settings = resolveSettings(options, getToken);
   const closing = new AbortController();
-  const link = createLink(settings, getTicket ?? ((linkSignal) => createTicket(settings, linkSignal)), closing.signal);
+  const shared = createSharedConnection(settings, getTicket ?? ((openSignal) => createTicket(settings, openSignal)), closing.signal);
   const withClose = (own: AbortSignal | undefined): AbortSignal =>
     own === undefined ? closing.signal : AbortSignal.any([own, closing.signal]);
   const openConnection = (own: AbortSignal): Promise<SocketConnection> =>
-    retry(() => link.connect(own), { ...settings, isRepeatable: true, signal: own });
+    retry(() => shared.connect(own), { ...settings, isRepeatable: true, signal: own });
 
   async function send<T>(op: string, payload: object, call: CallOptions & { isRepeatable?: boolean; waitMs?: number }): Promise<T> {
     const { isRepeatable = true, waitMs = 0 } = call;
     const own = withClose(call.signal);
     own.throwIfAborted();
     const act = async (): Promise<T> => {
-      // Bridge has not processed the request before a connection is open, so every request can wait for one.
-      const connection = isRepeatable ? await link.connect(own) : await openConnection(own);
+      // Nothing was sent before the connection is open, so opening it is retried even for a request that must not be repeated.
+      const connection = isRepeatable ? await shared.connect(own) : await openConnection(own);
       return connection.ask<T>(op, payload, { signal: own, waitMs });
     };
     return retry(act, { ...settings, isRepeatable, signal: own });
@@ -105,10 +105,10 @@ export async function connectBridge(options: BridgeSocketOptions, { signal }: Ca
     throw error;
   }
   return {
-    run: ({ taskId = makeTaskId(), ...request }, call = {}) =>
+    run: ({ taskId = createRandomId(), ...request }, call = {}) =>
       send<{ runId: string }>("agent.run", { ...request, taskId }, call).then(({ runId }) => ({ runId })),
     follow: (runId, { after, signal: own } = {}) =>
-      followRun(runId, { ...settings, after, maxWaitingEvents, signal: withClose(own), connect: link.connect }),
+      followRun(runId, { ...settings, after, maxWaitingEvents, signal: withClose(own), connect: shared.connect }),
     async result(runId, call = {}) {
       for (;;) {
         const result = await readResult(runId, call);
@@ -124,8 +124,8 @@ export async function connectBridge(options: BridgeSocketOptions, { signal }: Ca
   };
 }
 
-/** The connection that all calls share. */
-function createLink(
+/** Creates a holder of one connection for all calls. It opens the connection on demand, and again after a loss. */
+function createSharedConnection(
   { baseUrl, silenceMs, parseJson }: SenderOptions,
   getTicket: (signal: AbortSignal) => string | Promise<string>,
   signal: AbortSignal,
@@ -155,7 +155,10 @@ function createLink(
   };
 }
 
-/** Creates a ticket. A browser cannot send a token when it opens a WebSocket, and does not report why Bridge rejects one. */
+/**
+ * Creates a ticket, for all platforms. A browser cannot send a token when it opens a WebSocket, and reports no reason if Bridge rejects the
+ * connection. This request reports a wrong token.
+ */
 async function createTicket(settings: SenderOptions, signal: AbortSignal): Promise<string> {
   const connection = await connect(settings, { path: "/api/v2/events/ticket", method: "POST", body: {}, signal });
   return ((await readJson(connection, settings.parseJson)) as Ticket).ticket;

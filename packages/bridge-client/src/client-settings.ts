@@ -24,8 +24,8 @@ export type TokenSource =
   /** Called before every request, for tokens that change. */
   | { getToken: () => string | Promise<string>; token?: undefined };
 
-/** Returns the settings with their defaults. Throws a TypeError for an invalid URL. */
-export function readSettings(options: ClientSettings, getToken: SenderOptions["getToken"]): SenderOptions {
+/** Applies the defaults and parses the URL. Throws a TypeError for an invalid URL. */
+export function resolveSettings(options: ClientSettings, getToken: SenderOptions["getToken"]): SenderOptions {
   const { url, patienceMs = 120_000, retryDelayMs = 500, silenceMs = 31_000, parseJson = (text) => JSON.parse(text) as unknown } = options;
   return {
     baseUrl: readBaseUrl(url),

@@ -44,12 +44,12 @@ export function createEventInbox(maxEvents: number) {
       }
       wake();
     },
-    /** Lets `next` throw after the waiting events. */
+    /** Makes `next` throw this error after it has returned the waiting events. */
     fail(error: unknown): void {
       failure = error;
       wake();
     },
-    /** Returns the next event. Null if later events were dropped, or if none arrives in this time. */
+    /** Returns the next event. Null if the next events were dropped, or if none arrives within `silenceMs`. */
     async next(silenceMs: number, signal: AbortSignal): Promise<BridgeEvent | null> {
       if (waiting.length === 0 && failure === null && !hasDropped) await waitForEvent(silenceMs, signal);
       signal.throwIfAborted();

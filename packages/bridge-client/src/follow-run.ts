@@ -31,9 +31,9 @@ export async function* followRun(runId: string, options: FollowOptions & Backoff
       const inbox = createEventInbox(maxWaitingEvents);
       const stopDelivery = connection.deliver(runId, inbox);
       try {
-        // Each turn subscribes once: at the start, after the inbox was full, and to check a connection that is silent.
+        // Each iteration subscribes once: at the start, after the inbox was full, and to check a connection that is silent.
         for (;;) {
-          // Events of the earlier subscription can arrive until the answer to the new one.
+          // Until Bridge answers the new subscription, events of the earlier one can arrive. The inbox drops them.
           inbox.reset();
           const subscribe = { signal, onSuccess: inbox.open };
           const { ended = false } = await connection.ask<{ ended?: boolean }>("agent.events", { runId, after: lastId }, subscribe);

@@ -1,5 +1,5 @@
 import type { BridgeClientError } from "./bridge-client-error.ts";
-import { makeTaskId } from "./make-task-id.ts";
+import { createRandomId } from "./random-id.ts";
 
 /** Options of one request. */
 export interface AskOptions {
@@ -7,7 +7,7 @@ export interface AskOptions {
   signal: AbortSignal;
   /** How long Bridge may take before it answers, in addition to the limit of every request. */
   waitMs?: number;
-  /** Called before the next message is processed, which is earlier than the promise resolves. */
+  /** Called as soon as a successful answer arrives, before the next message is processed and before the promise resolves. */
   onSuccess?: () => void;
 }
 
@@ -29,10 +29,13 @@ export function createPendingRequests() {
   }
 
   return {
-    /** Sends a request with a new id. Resolves with the payload of its answer. `watch` starts its time limit and returns what stops it. */
+    /**
+     * Sends a request with a new id. Resolves with the payload of its answer. `send` returns the length of the frame. `watch` starts the time
+     * limit, and returns a function that stops it.
+     */
     add<T>(send: (requestId: string) => number, watch: () => () => void, { signal, onSuccess }: AskOptions): Promise<T> {
       return new Promise<T>((resolve, reject) => {
-        const requestId = makeTaskId();
+        const requestId = createRandomId();
         const length = send(requestId);
         const stopWatch = watch();
         const settle = (act: () => void): void => {
@@ -55,7 +58,7 @@ export function createPendingRequests() {
       });
     },
     take,
-    /** Rejects the request with the longest frame: Bridge has refused a frame without reading its id, because it is too large. */
+    /** Rejects the request with the longest frame, because Bridge rejected a frame as too large without reading its id. */
     rejectLongest(error: BridgeClientError): void {
       const [longest] = [...pending].sort(([, one], [, other]) => other.length - one.length);
       if (longest !== undefined) take(longest[0])?.reject(error);

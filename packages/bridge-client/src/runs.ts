@@ -7,7 +7,7 @@ export type RunRequest = Omit<DispatchRequest, "agentId" | "message"> & {
   input?: string | undefined;
 };
 
-/** What a run does; the last three are final. */
+/** The phase of a run; `completed`, `failed` and `cancelled` are final. */
 export type RunPhase = "queued" | "running" | "tool-call" | "waiting-approval" | "completed" | "failed" | "cancelled";
 
 /** The current phase of a run. */
@@ -18,14 +18,14 @@ export interface RunStatus {
   waitingOn?: "quota" | undefined;
 }
 
-/** The end of a run. */
+/** The result of an ended run. */
 export interface RunResult {
   runId: string;
   phase: RunPhase;
   result: ExecutionResult;
 }
 
-/** Selects a tool call that waits for approval. `data` of the event `tool.approval_requested` fits. */
+/** Selects a tool call that waits for approval. Pass the `data` of the event `tool.approval_requested`. */
 export interface WaitingCall {
   toolCallId: string;
   /** Selects one of several calls that have the same `toolCallId`, which is unique only within its run. */

@@ -60,11 +60,11 @@ export async function openSocketConnection(url: string, { silenceMs, parseJson, 
     const request = requests.take(message.requestId);
     if (message.status >= 200 && message.status < 300) request?.resolve(message.payload);
     else if (request !== undefined) request.reject(createAnswerError(message));
-    // Bridge does not parse a frame with too many values, so its answer has another id.
+    // Bridge does not parse a frame with too many values, so its answer has an id that no request has.
     else requests.rejectLongest(createAnswerError(message));
   }
 
-  /** Closes the connection if it receives nothing for a time. Returns what stops the check. */
+  /** Closes the connection if it receives nothing for `limitMs`. Returns a function that stops this check. */
   function watch(limitMs: number): () => void {
     const startedAt = performance.now();
     const check = (): void => {

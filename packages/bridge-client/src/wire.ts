@@ -228,7 +228,7 @@ export interface TaskFilter {
   agentId?: string | undefined;
   parentTaskId?: string | undefined;
   errorCode?: TaskErrorCode | undefined;
-  /** The state of their callback. Only ended tasks match. */
+  /** The state of the callback. Only ended tasks match. */
   callback?: "pending" | "delivered" | "dead" | undefined;
   /** ISO 8601 with a time zone. */
   createdAfter?: string | undefined;
@@ -504,7 +504,7 @@ export interface Domain {
   standards: string[];
   /** Null if the expert has no instructions beyond the focus and the standards. */
   instructions: string | null;
-  /** Words and phrases in a task for which `deep-council` chooses the domain. */
+  /** Words and phrases that make `deep-council` consider the domain for a task that contains them. */
   signals: string[];
   source: "built-in" | "workspace";
 }

@@ -63,7 +63,7 @@ export interface CouncilInput {
   domains: string[];
   /** The domains that the input defines. */
   customDomains: readonly CustomDomain[];
-  /** All domains that have an expert: the built-in ones with those of the input, until the caller adds those of a workspace. */
+  /** The built-in domains, with the definitions of the input applied. The caller replaces it to add those of a workspace. */
   registry: readonly Domain[];
   contextSummary: string;
   intensity: z.infer<typeof schema>["intensity"];

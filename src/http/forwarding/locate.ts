@@ -5,7 +5,7 @@ import type { ForwardingView, Locate } from "./forward-request.ts";
 
 const readParam = ({ params }: FastifyRequest, name: string): string | undefined => (params as Record<string, string | undefined>)[name];
 
-/** Reads a parameter of the query, which is not validated yet. */
+/** Reads a query parameter. The query has not been validated yet. */
 function readQuery({ query }: FastifyRequest, name: string): string | undefined {
   const value = (query as Record<string, unknown>)[name];
   return typeof value === "string" ? value : undefined;
@@ -25,7 +25,7 @@ export const locateTaskFiles =
     return task === null || task.node === null || seesFilesOf(view, task.node) ? null : task.node;
   };
 
-/** Locates the workspace of an agent, in the path or in the query: on the node where the agent lives. */
+/** Locates the workspace of the agent that the path or the query names: on the node where the agent lives. */
 export const locateWorkspace =
   (view: ForwardingView, cluster: Pick<ClusterStore, "findPlace" | "placeAgent">): Locate =>
   async (request) => {

@@ -23,7 +23,7 @@ const PAGE_POLICY =
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="M2 22h28M5 22a11 11 0 0 1 22 0M10 22v-8m6 8V11m6 11v-8" fill="none" stroke="#2563eb" stroke-width="2.5"/></svg>';
 
-/** The name under which all requests for a document take turns, because they need no token. */
+/** All requests for a document take turns under this name instead of a tenant, because they need no token. */
 const READERS = "api-docs";
 
 /** Describes all routes that are registered afterwards: as OpenAPI 3.1 at `/openapi.json` and `/openapi.yaml`, and as a page at `/docs`. */
@@ -37,8 +37,8 @@ export async function registerApiDocs(app: FastifyInstance, { version, requestTu
       encoded ??= write().then((text) => encodeDocument(type, text));
       const document = await encoded;
       isReady = true;
-      // All requests that waited for the document would otherwise be answered in one turn of the event loop. The answer must follow without
-      // a further await, so that its time counts before the next request asks for its turn.
+      // All requests that waited for the document would otherwise be answered in one turn of the event loop. There is no further await before
+      // the answer, so that its time counts before the next request asks for its turn.
       const turn = waits ? requestTurns.take(READERS) : null;
       if (turn !== null) await turn;
       return sendDocument(request, reply.header("cache-control", "no-cache"), document);

@@ -12,15 +12,15 @@ const domainSchema = z
   .strictObject({
     name: z.string(),
     expert: z.string().describe("Title of the expert."),
-    focus: z.array(z.string()).describe("What the expert looks at."),
-    standards: z.array(z.string()).describe("Standards by which the expert judges."),
+    focus: z.array(z.string()).describe("Topics that the expert examines."),
+    standards: z.array(z.string()).describe("Standards that the expert applies."),
     instructions: z
       .string()
       .nullable()
       .describe(
-        "Instructions in the prompts of the expert, with placeholders such as `{scope}`. Null if it has none beyond the focus and the standards.",
+        "Instructions in the prompts of the expert, with placeholders such as `{scope}`. Null if the prompts contain only focus and standards.",
       ),
-    signals: z.array(z.string()).describe("Words and phrases in a task for which `deep-council` chooses the domain."),
+    signals: z.array(z.string()).describe("Words and phrases that make `deep-council` consider the domain for a task that contains them."),
     source: z
       .enum(["built-in", "workspace"])
       .describe("`workspace`: the workspace defines the domain, or overrides fields of a built-in one."),
@@ -38,14 +38,14 @@ const domainPageSchema = z
       settingsFault: z
         .string()
         .nullable()
-        .describe("The faults of `.bridge-settings.json` in the workspace, and what is not used because of them; null without faults."),
+        .describe("The faults of `.bridge-settings.json` in the workspace, and which parts of it are not used; null without faults."),
     }),
   })
   .meta({ id: "DomainPage" });
 
 /** Options of the route. */
 interface DomainRouteOptions {
-  /** Lists the domains of councils, with those that a workspace defines in its directory. */
+  /** Lists the domains of councils, including those that the workspace in this directory defines. */
   listDomains(directory: string | null): Promise<{ domains: z.infer<typeof domainSchema>[]; fault: string | null }>;
   workspaces: Pick<Workspaces, "workspaceOf">;
   /** Passes requests about a workspace to the node of its agent; null if there are no other nodes. */
@@ -55,7 +55,7 @@ interface DomainRouteOptions {
 /** `GET /api/v2/domains`. */
 export const domainRoutes: FastifyPluginAsyncZodOpenApi<DomainRouteOptions> = async (app, { listDomains, workspaces, forward }) => {
   if (forward !== null) app.addHook("onRequest", forward);
-  // One settings file of a tenant is open at a time, because many requests would otherwise hold as many files and their contents.
+  // Reads one settings file of a tenant at a time, so that many requests do not keep many files open and in memory.
   const turns = createTurns();
 
   async function listOf(workspace: string, request: FastifyRequest, reply: FastifyReply) {
@@ -73,7 +73,7 @@ export const domainRoutes: FastifyPluginAsyncZodOpenApi<DomainRouteOptions> = as
         tags: ["councils"],
         summary: "List domains",
         description:
-          "The domains for which councils have an expert: the built-in ones, or with `workspace` those of a council of this agent. New domains of the workspace come first. A dispatch can define more with `custom_domains`.",
+          "The domains for which councils have an expert. With `workspace`, the list includes the domains that this workspace defines or overrides; new ones come first. A dispatch can define more with `custom_domains`.",
         querystring: z.strictObject({
           ...pageQuery,
           workspace: z

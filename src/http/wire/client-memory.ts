@@ -35,8 +35,8 @@ type MemoryBudget = ReturnType<typeof createBudget>;
 
 export type ClientMemory = MemoryBudget & {
   /**
-   * The values of parsed bodies, until their requests are answered. They have the same limits on their own: a request that waits for their
-   * memory keeps its bytes, so with one limit for both, requests could wait for each other.
+   * The values of parsed bodies, until their requests are answered. They have separate limits of the same size. A request that waits for
+   * memory for its values still occupies its bytes, so with one common limit, requests could wait for each other forever.
    */
   values: MemoryBudget;
 };

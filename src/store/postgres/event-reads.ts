@@ -1,5 +1,5 @@
 import { essentialEvents } from "../essential-events.ts";
-import { eventColumns, taskEventTypes, toStoredEvent } from "../event-rows.ts";
+import { eventColumns, taskEventConditions, toStoredEvent } from "../event-rows.ts";
 import type { Store } from "../store.ts";
 import { isExecution } from "../task-status.ts";
 import { cutPage, isFull } from "./cut-pages.ts";
@@ -68,9 +68,9 @@ const taskEvents = (condition: string) =>
     ),
   );
 const selectTaskEvents = {
-  all: taskEvents(taskEventTypes.all),
-  execution: taskEvents(taskEventTypes.execution),
-  toolCalls: taskEvents(taskEventTypes.toolCalls),
+  all: taskEvents(taskEventConditions.all),
+  execution: taskEvents(taskEventConditions.execution),
+  toolCalls: taskEvents(taskEventConditions.toolCalls),
 };
 
 /** The expression for the number of the last event that was ever stored. */

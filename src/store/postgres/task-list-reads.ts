@@ -130,7 +130,7 @@ function selectHops({ sql, parameters }: Conditions): Statement {
   );
 }
 
-/** The offset keeps PostgreSQL from reading all tasks of the tenant through their index. */
+/** `OFFSET 0` makes PostgreSQL select by `seq` first. Otherwise it may read all tasks of the tenant through their index. */
 const selectFound = toStatement(
   cutPage(
     `SELECT ${listedColumns}, seq AS position FROM (

@@ -1,5 +1,5 @@
 import type { TaskIdentity } from "../../task.ts";
-import { eventColumns, taskEventTypes, toStoredEvent } from "../event-rows.ts";
+import { eventColumns, taskEventConditions, toStoredEvent } from "../event-rows.ts";
 import type { EventFilter, NewEvent, StoredEvent } from "../records.ts";
 import type { Store } from "../store.ts";
 import { createOpenToolCalls } from "./open-tool-calls.ts";
@@ -107,7 +107,7 @@ export function createEventOperations(driver: SqliteDriver, clock: () => number)
       driver
         .allUntil(
           createLengthLimit("data"),
-          `${selectEvents} WHERE e.task = ? AND t.tenant <> '' AND e.number > ? AND e.number <= ? AND ${taskEventTypes[kind]} ORDER BY e.number LIMIT ?`,
+          `${selectEvents} WHERE e.task = ? AND t.tenant <> '' AND e.number > ? AND e.number <= ? AND ${taskEventConditions[kind]} ORDER BY e.number LIMIT ?`,
           taskSeq,
           after,
           published,

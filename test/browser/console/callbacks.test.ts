@@ -55,7 +55,7 @@ test("the page of a task shows each attempt of its callback, and the response as
   expectQuiet(opened);
 });
 
-test("the page of a running task shows where its result will go", async () => {
+test("the page of a running task shows the URL of its callback", async () => {
   await bridge.dispatch({ taskId: "awaiting", message: "wait", callbackUrl: receiver.origin });
   const opened = await open("tasks/awaiting");
   const fact = opened.page.locator("dl.facts > div", { hasText: receiver.origin });

@@ -51,7 +51,7 @@ test("a closed stderr changes neither the output nor the exit code", async () =>
   expect(await closed).toEqual([0, null]);
 });
 
-test("a full disk behind stdout is one line on stderr and exit code 1; one behind stderr changes nothing", async () => {
+test("if stdout cannot be written, the command prints one line to stderr and exits with 1; a failed write to stderr changes nothing", async () => {
   const cwd = await temporaryDirectory();
   const args = [program, "dispatch", "--provider", "memory", "--agent", "writer", "Hello."];
   const env = { ...accessTo(bridge), PATH: "/usr/bin:/bin", HOME: cwd };

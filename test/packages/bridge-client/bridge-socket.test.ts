@@ -119,7 +119,7 @@ test("a reader that is slower than its run receives all events, with few of them
   expect(subscriptions.length).toBeGreaterThan(20);
 });
 
-test("more results than Bridge waits for on one socket can be awaited", async () => {
+test("a client waits for more results than Bridge waits for on one socket", async () => {
   const client = await connect();
   const started = await Promise.all(Array.from({ length: 12 }, () => client.run({ ...run, input: "wait" })));
   const results = started.map(({ runId }) => client.result(runId));
@@ -127,7 +127,7 @@ test("more results than Bridge waits for on one socket can be awaited", async ()
   expect((await Promise.all(results)).map(({ phase }) => phase)).toEqual(started.map(() => "cancelled"));
 });
 
-test("the ninth awaited result does not request a wait, which Bridge would not grant", async () => {
+test("the ninth call of `result` polls, because Bridge waits for only eight results of a socket", async () => {
   const waits: unknown[] = [];
   const { url } = await startScriptedSocketServer([
     (frame, socket) => {

@@ -116,7 +116,7 @@ test("a token that is rejected after a reconnect ends the calls", async () => {
   expect(error).toMatchObject({ code: "unauthenticated", status: 401 });
 });
 
-test("a server that closes every connection ends the calls when the time is up", async () => {
+test("calls reject after patienceMs if the server closes every connection", async () => {
   const server = await startScriptedSocketServer([(_frame, socket) => socket.close(4503, "bridge-stopped")]);
   const { error } = await follow(await connect(server.url, { patienceMs: 100 }));
   expect(error).toMatchObject({ code: "unreachable", closeCode: 4503 });

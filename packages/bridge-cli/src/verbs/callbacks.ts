@@ -21,7 +21,7 @@ export const run: Run<Options> = async ({ args: [taskId], options: { state, limi
   const callback = await nameTask(taskId, callbacks.get(taskId, { signal }));
   if (output.format === "json") output.printJson(callback);
   else printTable(output, callback.history, attemptColumns);
-  if (callback.waitingOn === "task") output.note(`The task has not ended. Its callback to ${callback.url} starts when it ends.`);
+  if (callback.waitingOn === "task") output.note(`The task has not ended. When it ends, Bridge posts its result to ${callback.url}.`);
   return undefined;
 };
 

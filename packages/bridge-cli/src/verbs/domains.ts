@@ -2,7 +2,7 @@ import type { Domain } from "bridge-client";
 import { type Column, printTable } from "../table.ts";
 import type { Run } from "../verb.ts";
 
-/** Lists the domains for which councils have an expert, with those of a workspace, and prints the faults of its settings. */
+/** Lists the domains of councils, including those that a workspace defines, and prints the faults of its settings file. */
 export const run: Run<object> = async ({ args: [agentId], output, signal, connect }) => {
   const { domains, settingsFault } = await connect().client.listDomains(agentId, { signal });
   printTable(output, domains, columns);

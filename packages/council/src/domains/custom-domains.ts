@@ -73,7 +73,7 @@ export function readCustomDomains(json: unknown): { customDomains: CustomDomain[
   return { customDomains: [...customDomains.values()], issues };
 }
 
-/** Applies definitions to a registry. A new domain precedes all others, so it also precedes them when a text mentions both equally. */
+/** Applies definitions to a registry. New domains come first, so that they are chosen before others that a text mentions equally often. */
 export function overrideDomains(registry: readonly Domain[], customDomains: readonly CustomDomain[]): readonly Domain[] {
   if (customDomains.length === 0) return registry;
   const custom = new Map(customDomains.map((domain) => [domain.name, domain]));
@@ -84,7 +84,7 @@ export function overrideDomains(registry: readonly Domain[], customDomains: read
   ];
 }
 
-/** Returns the domain of a name that no registry contains. */
+/** Creates a domain for a name that the registry does not contain. */
 export const createUnknownDomain = (name: string): Domain => ({
   name,
   trigger_signals: [],
@@ -113,7 +113,7 @@ function applyFields(domain: Domain, custom: CustomDomain | undefined): Domain {
   };
 }
 
-/** Creates a message with the value, unless the field is missing. */
+/** Creates an error message that quotes the value, unless the field is missing. */
 function describeFault(must: string) {
   return { error: ({ input }: { input?: unknown }) => (input === undefined ? must : `${must}; got ${quote(input)}`) };
 }

@@ -3,20 +3,20 @@ import type { Domain } from "./domain.ts";
 /** Longest signal that must be a whole word, because many other words begin with it: "auth" with "author", "dom" with "domain". */
 const WHOLE_WORD_CHARACTERS = 4;
 
-/** A node of the tree of signals. Each edge is one UTF-16 unit. */
+/** A node of the trie of signals. Each edge is one UTF-16 unit. */
 interface Node {
   readonly next: Map<number, Node>;
-  /** Indexes of the domains with the signal that ends here; empty: none ends here. */
+  /** Indexes of the domains that have the signal ending at this node; empty if no signal ends here. */
   readonly domains: number[];
 }
 
 /**
  * Counts the signals of each domain that a text mentions. A signal matches the start of a word or phrase: "scalab" matches "scalability". A
- * short one matches only a word and its plural. Reads the text once, whatever the number of signals is, because users define some of them.
+ * short one matches only a word and its plural. Reads the text once for all signals, because users can define thousands of them.
  */
 export function countMentions(text: string, domains: readonly Domain[]): number[] {
   const lower = text.toLowerCase();
-  const root = createTree(domains);
+  const root = createTrie(domains);
   const found = new Set<Node>();
   for (const { index } of lower.matchAll(/(?<![\p{L}\p{N}])\S/gu)) {
     let node = root.next.get(lower.charCodeAt(index));
@@ -30,7 +30,7 @@ export function countMentions(text: string, domains: readonly Domain[]): number[
   return counts;
 }
 
-function createTree(domains: readonly Domain[]): Node {
+function createTrie(domains: readonly Domain[]): Node {
   const root = createNode();
   for (const [index, { trigger_signals }] of domains.entries())
     for (const signal of new Set(trigger_signals)) {

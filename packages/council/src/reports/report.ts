@@ -57,7 +57,7 @@ export interface BridgeReport {
   artifacts: string[];
 }
 
-/** Returns why no role of a bridge answered, with the remedy if a person can provide it. */
+/** Returns why no role of a bridge answered, with the remedy if a person must act. */
 export const describeNoAnswer = ({ status, skip_reason, halt_reason, halt_message }: BridgeReport): string =>
   status === "HALTED"
     ? [halt_reason ?? "halted", ...(halt_message === null ? [] : [halt_message])].join(": ")

@@ -1,3 +1,0 @@
-/** Creates a random id. `crypto.randomUUID` is unavailable on pages that are not served over https. */
-export const makeTaskId = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
