@@ -116,7 +116,7 @@ function createPanelEntry(runtime: string): CatalogEntry {
   };
 }
 
-/** Lists the domains of councils, including those that a workspace defines. Imported on demand, because importing the catalog loads no runtime. */
+/** Lists the domains of councils, including those of a workspace. Imports them on demand, because the catalog loads no runtime. */
 export const listDomains = async (workspace: string | null) => (await import("./council/list-domains.ts")).listDomains(workspace);
 
 /** Finds installed programs that an adapter of the catalog could run, but whose adapter is not enabled. */

@@ -48,8 +48,8 @@ const agent = createAcpConnection({
   // A resumed session keeps its first instructions, so later instructions are part of the message.
   prompt: (request) => formatPrompt(request, request.resumeToken === undefined ? undefined : request.systemPrompt),
   readNotice,
-  // Codex does not report the calls that it rejects, such as one of an unknown tool. Without a call, only the start of another message shows
-  // that the text before it is not the answer.
+  // Codex does not report the calls that it rejects, such as one of an unknown tool. Only the start of another message shows that the text
+  // before it is not the answer.
   answersInLastMessage: true,
   toolName: findToolName,
   // After its stdin closes, codex-acp waits two seconds, although it has stored the session already.

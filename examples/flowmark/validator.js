@@ -1,4 +1,4 @@
-// A small validator with the commands and the report of FlowMark. Its documents are numbered steps:
+// A small validator with the same commands and the same form of report as FlowMark. Its documents are numbered steps:
 // flowmark describe ai --lang en, flowmark params normalize --lang en, flowmark validate FILE
 import { readFileSync } from "node:fs";
 
@@ -29,7 +29,7 @@ else if (command === "params" && hasTopic("normalize")) console.log(parameters);
 else if (command === "validate" && argument !== undefined) {
   const report = validate(readFileSync(argument, "utf8"));
   console.log(JSON.stringify(report, null, 2));
-  // As with FlowMark, the report decides. The exit code is 1 for warnings only.
+  // As with FlowMark, a document is valid if the report has no errors. The exit code is 1 if there are only warnings.
   process.exitCode = report.errors.length > 0 ? 2 : report.warnings.length > 0 ? 1 : 0;
 } else {
   console.error("usage: flowmark describe ai --lang en | params normalize --lang en | validate FILE");

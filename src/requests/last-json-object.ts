@@ -6,7 +6,7 @@ export interface FoundObject {
   object: Record<string, unknown>;
 }
 
-/** An object that would take too long to parse, and to pass on. */
+/** Thrown for an object with so many values that parsing it would take too long. */
 export class TooManyValuesError extends Error {}
 
 /**

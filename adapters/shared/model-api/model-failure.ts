@@ -77,7 +77,7 @@ function explainCall(error: APICallError, { baseUrl, secrets }: Pick<ModelEndpoi
 
 const addAdvice = (message: string, advice: string): string => `${message}${/[.!?]$/.test(message) || advice === "" ? "" : "."}${advice}`;
 
-/** Describes the first issue of a zod error, following the first alternative of each union. The message of the whole error has dozens of lines. */
+/** Describes the first issue of a zod error, and the first alternative of each union. The whole error has dozens of lines. */
 function describeIssue(error: unknown): string {
   let issue = (error as { issues?: Issue[] } | undefined)?.issues?.[0];
   const path = [];

@@ -9,7 +9,7 @@ export const dispatch = internalAction({
     message: v.string(),
     provider: v.optional(v.string()), // Required if Bridge has several adapters.
     model: v.optional(v.string()),
-    metadata: v.optional(v.record(v.string(), v.any())), // Returned with the result, for example the id of a step.
+    metadata: v.optional(v.record(v.string(), v.any())), // Returned with the result, for example the id of a workflow step.
   },
   handler: async (_context, task) => {
     const response = await fetch(`${process.env.BRIDGE_URL}/api/v2/dispatch`, {

@@ -7,7 +7,7 @@ export const resultFields = {
   provider: v.string(),
   status: v.union(v.literal("ok"), v.literal("error")),
   output: v.optional(v.string()),
-  outputs: v.optional(v.string()), // JSON, because Convex does not accept every name of a field.
+  outputs: v.optional(v.string()), // JSON text, because Convex does not accept every field name.
   error: v.optional(v.string()),
   errorCode: v.optional(v.string()),
   metadata: v.string(), // JSON

@@ -177,10 +177,14 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
 
   const client: BridgeClient = {
     dispatch: (task, { signal } = {}) =>
-      send("/api/v2/dispatch", { method: "POST", body: { ...task, taskId: task.taskId ?? createRandomId() }, signal }, (accepted, headers) => ({
-        ...(accepted as AcceptedTask),
-        replayed: headers.get("idempotent-replayed") === "true",
-      })),
+      send(
+        "/api/v2/dispatch",
+        { method: "POST", body: { ...task, taskId: task.taskId ?? createRandomId() }, signal },
+        (accepted, headers) => ({
+          ...(accepted as AcceptedTask),
+          replayed: headers.get("idempotent-replayed") === "true",
+        }),
+      ),
 
     async run(task, options) {
       const { taskId } = await client.dispatch(task, options);

@@ -2,9 +2,9 @@
 const { rawJSON } = JSON as JSON & { rawJSON?: (text: string) => unknown };
 
 /**
- * Parses JSON like `JSON.parse`, except that a number which JavaScript would write in another way, such as 653247040368672769 or 1.0,
- * becomes the object of `JSON.rawJSON`, which `JSON.stringify` writes as the number was. Browsers without it round the number. Throws
- * SyntaxError.
+ * Parses JSON like `JSON.parse`, but keeps each number that JavaScript would write in another way, such as 653247040368672769 or 1.0, as an
+ * object of `JSON.rawJSON`. `JSON.stringify` writes this object with the original characters. Browsers without `JSON.rawJSON` round the
+ * number. Throws SyntaxError.
  */
 export const parseExactJson = (text: string): unknown =>
   rawJSON === undefined ? JSON.parse(text) : JSON.parse(text, keepNumber as (key: string, value: unknown) => unknown);

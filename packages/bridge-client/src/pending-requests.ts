@@ -30,8 +30,8 @@ export function createPendingRequests() {
 
   return {
     /**
-     * Sends a request with a new id. Resolves with the payload of its answer. `send` returns the length of the frame. `watch` starts the time
-     * limit, and returns a function that stops it.
+     * Sends a request with a new id. Resolves with the payload of its answer. `send` returns the length of the frame. `watch` starts the
+     * time limit, and returns a function that stops it.
      */
     add<T>(send: (requestId: string) => number, watch: () => () => void, { signal, onSuccess }: AskOptions): Promise<T> {
       return new Promise<T>((resolve, reject) => {

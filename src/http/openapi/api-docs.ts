@@ -37,8 +37,8 @@ export async function registerApiDocs(app: FastifyInstance, { version, requestTu
       encoded ??= write().then((text) => encodeDocument(type, text));
       const document = await encoded;
       isReady = true;
-      // All requests that waited for the document would otherwise be answered in one turn of the event loop. There is no further await before
-      // the answer, so that its time counts before the next request asks for its turn.
+      // All requests that waited for the document would otherwise be answered in one turn of the event loop. No further await precedes the
+      // answer, so that its time counts before the next request asks for its turn.
       const turn = waits ? requestTurns.take(READERS) : null;
       if (turn !== null) await turn;
       return sendDocument(request, reply.header("cache-control", "no-cache"), document);

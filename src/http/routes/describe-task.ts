@@ -40,7 +40,8 @@ const deliverySchema = z
   })
   .meta({
     id: "CallbackDelivery",
-    description: "The delivery of a task's callback. The state is `pending` from the dispatch on; the first attempt starts when the task ends.",
+    description:
+      "The delivery of a task's callback. The state is `pending` from the dispatch on; the first attempt starts when the task ends.",
   });
 
 const listedTask = {

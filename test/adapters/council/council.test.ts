@@ -238,7 +238,10 @@ describe("the panel of one runtime over HTTP", () => {
     const problem = {
       ...{ status: 422, code: "profile_conflict" },
       errors: [
-        { path: "profile", message: expect.stringMatching(/^must be "modify" if task_type is "implementation".*; send this profile, or another/) },
+        {
+          path: "profile",
+          message: expect.stringMatching(/^must be "modify" if task_type is "implementation".*; send this profile, or another/),
+        },
       ],
     };
     for (const profile of [undefined, "inspect"]) {

@@ -21,7 +21,7 @@ const statusSigns: Signs = {
   ABORTED: ["failed", "✕"],
 };
 
-/** A report of another program can contain any word, also `constructor`, which every object has. */
+/** Any word is possible, because a program can write the report, including `constructor`, which every object inherits. */
 const signOf = (signs: Signs, word: string): readonly [kind: string, sign: string] =>
   (Object.hasOwn(signs, word) ? signs[word] : undefined) ?? ["", "·"];
 

@@ -191,7 +191,7 @@ class BridgeClient:
         return self._list("/api/v2/adapters")
 
     def list_domains(self, workspace: Optional[str] = None) -> Iterator[Domain]:
-        """Lists the domains for which councils have an expert, with those of a workspace."""
+        """Lists the domains of councils, including those that a workspace defines."""
         return self._list("/api/v2/domains", {"workspace": workspace})
 
     def check_adapter(self, provider: str) -> Adapter:

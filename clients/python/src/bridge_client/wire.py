@@ -425,6 +425,6 @@ class Domain(TypedDict):
     standards: list[str]
     #: None if the expert has no instructions beyond the focus and the standards.
     instructions: Optional[str]
-    #: Words and phrases in a task for which `deep-council` chooses the domain.
+    #: Words and phrases that make `deep-council` consider the domain for a task that contains them.
     signals: list[str]
     source: Literal["built-in", "workspace"]

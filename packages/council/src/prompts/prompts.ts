@@ -243,6 +243,6 @@ const embed = ({ packet, note }: FittedPacket): string =>
 /** Quotes as JSON, because a text in JSON cannot end its own quotation. */
 const quote = (value: unknown): string => JSON.stringify(value);
 
-/** Other words in braces stay, also `{constructor}`, which every object has. */
+/** Replaces placeholders. Other words in braces stay, including `{constructor}`, which every object inherits. */
 const fillIn = (template: string, fields: Readonly<Record<string, string>>): string =>
   template.replaceAll(/\{(\w+)\}/g, (whole, name: string) => (Object.hasOwn(fields, name) ? (fields[name] ?? whole) : whole));
