@@ -15,8 +15,8 @@ const OPENING_BRACE = 0x7b;
 /**
  * Creates a counter of the values in JSON that arrives in chunks, before it is parsed. It counts commas and opening brackets outside of
  * strings, so the result is a little higher than the number of values. JSON strings contain no line breaks, so a line break ends a string:
- * a stray quote in the text around the JSON hides nothing. With `byEvent`, a blank line sets the count to zero, as it ends a server-sent
- * event.
+ * a stray quote in the text around the JSON cannot hide values. With `byEvent`, a blank line sets the count to zero, as it ends a
+ * server-sent event.
  */
 export function createJsonCounter({ byEvent = false }: { byEvent?: boolean } = {}) {
   let total = 0;

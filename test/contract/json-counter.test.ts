@@ -20,7 +20,7 @@ test.each([
   for (const chunkBytes of [1, 3, 100]) expect(count(text, { chunkBytes })).toBe(values);
 });
 
-test.each(["\n", "\r", "\r\n"])("a stray quote hides nothing after the line break %j", (lineBreak) => {
+test.each(["\n", "\r", "\r\n"])("a stray quote hides no values after the line break %j", (lineBreak) => {
   expect(count(`: a "comment${lineBreak}data: [1,2,3]`)).toBe(3);
 });
 

@@ -9,7 +9,7 @@ const MAX_CONCURRENT = 100;
 const MAX_START_BYTES = 8 * 1024 ** 2;
 const MAX_START_VALUES = 4 * MAX_MESSAGE_VALUES;
 
-/** What the MCP servers of one task may answer, together, until they are ready. */
+/** The bytes and JSON values that the MCP servers of one task may still send, together, until they are ready. */
 export interface StartBudget {
   /** Subtracts a part of an answer. Throws when nothing is left. */
   spend(bytes: number, values: number): void;

@@ -1,8 +1,8 @@
 import { parseExactJson } from "#contract";
 
 /**
- * What programs print around a line of JSON: a byte order mark, blanks, and escape sequences that set colors. A part of it, because the
- * regular expression would overflow the stack on millions of them.
+ * Matches what programs print around a line of JSON: a byte order mark, blanks, and escape sequences that set colors. It matches a limited
+ * number of them at a time, because the regular expression would overflow the stack on millions.
  */
 const MAX_PARTS = 1000;
 const framePart = new RegExp(String.raw`(?:\s|\x1b\[[\d;?]*[A-Za-z]){1,${MAX_PARTS}}`, "y");
