@@ -62,7 +62,7 @@ function describe({ type, data }) {
 /** Shows line breaks and characters that hide or reverse text as their codes, because the title of a task is text of its caller. */
 function showHidden(text) {
   return text.replaceAll(
-    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    /(?!\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu,
     (character) => `<U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`,
   );
 }

@@ -22,5 +22,8 @@ const escapeHidden = (line: string): string =>
     Array.from({ length: character.length }, (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`).join(""),
   );
 
-/** Characters of the categories control, format, and line and paragraph separator, except the newline after each line. */
-const HIDDEN = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/**
+ * Characters of the categories control, format, and line and paragraph separator, and others that show nothing, except the newline after
+ * each line and the variation selector of emoji.
+ */
+const HIDDEN = /(?!\n|\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;

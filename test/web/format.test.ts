@@ -53,5 +53,6 @@ test("an unknown cost or count is a question mark and never 0", () => {
 test("characters that change how other text looks are visible", () => {
   expect(showHidden("rm \u202egpj.exe")).toBe("rm ⟨U+202E⟩gpj.exe");
   expect(showHidden("\u001b[31mred\u0007\u200b\ufeff")).toBe("␛[31mred␇⟨U+200B⟩⟨U+FEFF⟩");
-  expect(showHidden("line\nnext\tcell ü 漢 👍")).toBe("line\nnext\tcell ü 漢 👍");
+  expect(showHidden("line\nnext\tcell ü 漢 👍 ❤️")).toBe("line\nnext\tcell ü 漢 👍 ❤️");
+  expect(showHidden("a\u3164b\u2800c\u034fd\u{e0101}")).toBe("a⟨U+3164⟩b⟨U+2800⟩c⟨U+034F⟩d⟨U+E0101⟩");
 });

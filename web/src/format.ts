@@ -94,8 +94,11 @@ export function showHidden(text: string): string {
   });
 }
 
-/** Characters of the categories control, format, and line and paragraph separator. Line breaks and tabs stay as they are. */
-const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/**
+ * Characters of the categories control, format, and line and paragraph separator, and others that show nothing. Line breaks, tabs and the
+ * variation selector of emoji stay as they are.
+ */
+const HIDDEN = /(?!\n|\t|\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /** Formats a value as indented JSON. A string stays a string. */
 export function formatValue(value: unknown): string {

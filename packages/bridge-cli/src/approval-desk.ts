@@ -16,8 +16,10 @@ export interface ApprovalDesk {
   close(): void;
 }
 
-/** Input of a tool that is longer is cut; `bridge approvals --json` prints all of it. */
+/** Input of a tool that is longer is cut in the middle; `bridge approvals --json` prints all of it. */
 const MAX_INPUT_LENGTH = 2_000;
+/** How much of the end of a long input is shown, because a command can end with its dangerous part. */
+const SHOWN_END_LENGTH = 500;
 
 /** Creates the desk. It reads lines from stdin, and passes decisions to Bridge. */
 export function createApprovalDesk(client: BridgeClient, output: Output, stdin: NodeJS.ReadStream): ApprovalDesk {
@@ -37,7 +39,7 @@ export function createApprovalDesk(client: BridgeClient, output: Output, stdin: 
     const { approvalId, taskId, toolName, input } = question;
     const text = toOneLine(typeof input === "string" ? input : (JSON.stringify(input) ?? ""));
     output.warn(paint("yellow", `Approval ${approvalId} of task ${toOneLine(taskId)}`));
-    output.warn(`  ${toOneLine(toolName)} ${text.length > MAX_INPUT_LENGTH ? `${text.slice(0, MAX_INPUT_LENGTH)}… (cut)` : text}`);
+    output.warn(`  ${toOneLine(toolName)} ${cutMiddle(text)}`);
     output.warn("Approve it? Enter y, or n and a reason:");
   };
 
@@ -88,4 +90,10 @@ export function createApprovalDesk(client: BridgeClient, output: Output, stdin: 
     },
     close: () => lines.close(),
   };
+}
+
+function cutMiddle(text: string): string {
+  const omitted = text.length - MAX_INPUT_LENGTH;
+  if (omitted <= 0) return text;
+  return `${text.slice(0, MAX_INPUT_LENGTH - SHOWN_END_LENGTH)} … (${omitted} characters are not shown) … ${text.slice(-SHOWN_END_LENGTH)}`;
 }

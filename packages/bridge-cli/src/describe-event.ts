@@ -1,4 +1,5 @@
 import type { BridgeEvent } from "bridge-client";
+import { cutToWidth } from "./display-width.ts";
 import { toOneLine } from "./show-hidden.ts";
 import { paint, type Style, type Text } from "./text.ts";
 
@@ -8,7 +9,7 @@ export function describeEvent(event: BridgeEvent, columns: number, withTask: boo
   const start = `${time}  ${withTask ? `${toOneLine(event.taskId)}  ` : ""}${event.type.padEnd(TYPE_WIDTH)}`;
   const text = toOneLine(describeData(event));
   const room = Math.max(columns - start.length - 2, MIN_TEXT_WIDTH);
-  return [paint(styleOf(event), start), `  ${text.length > room ? `${text.slice(0, room - 1)}…` : text}`];
+  return [paint(styleOf(event), start), `  ${cutToWidth(text, room)}`];
 }
 
 /** Returns what happened, without the name of the event. */

@@ -23,5 +23,8 @@ export const escapeHidden = (json: string): string =>
     Array.from({ length: character.length }, (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`).join(""),
   );
 
-/** Characters of the categories control, format, and line and paragraph separator, except line breaks and tabs. */
-const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/**
+ * Characters of the categories control, format, and line and paragraph separator, and others that show nothing, except line breaks, tabs
+ * and the variation selector of emoji.
+ */
+const HIDDEN = /(?!\n|\t|\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;

@@ -1,3 +1,4 @@
+import { cutToWidth } from "./display-width.ts";
 import { showName } from "./show-hidden.ts";
 
 /** The last line of the terminal, which shows what currently happens. */
@@ -34,7 +35,7 @@ export function createStatusLine(stream: NodeJS.WriteStream, isEnabled: boolean)
     if (render === null || isSuspended) return;
     drawnAt = performance.now();
     // The last column stays empty, because some terminals would start a new line.
-    stream.write(`${CLEAR_LINE}${showName(render()).slice(0, (stream.columns || DEFAULT_COLUMNS) - 1)}`);
+    stream.write(`${CLEAR_LINE}${cutToWidth(showName(render()), (stream.columns || DEFAULT_COLUMNS) - 1)}`);
   };
 
   return {

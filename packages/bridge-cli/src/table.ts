@@ -1,3 +1,4 @@
+import { cutToWidth, measureWidth } from "./display-width.ts";
 import type { Output } from "./output.ts";
 import { toOneLine } from "./show-hidden.ts";
 import { paint, type Style, type Text } from "./text.ts";
@@ -27,7 +28,7 @@ export function printTable<Row>(output: Output, rows: readonly Row[], columns: r
 function printAligned<Row>(output: Output, rows: readonly Row[], columns: readonly Column<Row>[]): void {
   const cells = rows.map((row) => columns.map((column) => toOneLine(column.shown?.(row) ?? String(column.value(row) ?? "-"))));
   const widths = fitWidths(
-    columns.map(({ title }, index) => Math.max(title.length, ...cells.map((line) => line[index]?.length ?? 0))),
+    columns.map(({ title }, index) => Math.max(title.length, ...cells.map((line) => measureWidth(line[index] ?? "")))),
     columns,
     output.columns,
   );
@@ -69,6 +70,7 @@ function fitWidths(widths: readonly number[], columns: readonly Column<never>[],
 }
 
 function align(text: string, width: number, side: "right" | undefined): string {
-  const cut = text.length > width ? `${text.slice(0, width - 1)}…` : text;
-  return side === "right" ? cut.padStart(width) : cut.padEnd(width);
+  const cut = cutToWidth(text, width);
+  const padding = " ".repeat(Math.max(width - measureWidth(cut), 0));
+  return side === "right" ? padding + cut : cut + padding;
 }

@@ -11,7 +11,7 @@ import { runCli, runOnTerminal, startOnTerminal } from "./start-cli.ts";
  * overwrites the line, reverses text, and ends lines.
  */
 const HOSTILE =
-  "x\u001b[40A\u001b[0J\u009b2J\u001b]52;c;ZXZpbA==\u0007\u009d0;title\u009c\rover\b\u202eright\u2066to\u2069left\u2028\u2029\u0085\u200b\ufeff\u007f\u{e0041}y";
+  "x\u001b[40A\u001b[0J\u009b2J\u001b]52;c;ZXZpbA==\u0007\u009d0;title\u009c\rover\b\u202eright\u2066to\u2069left\u2028\u2029\u0085\u200b\ufeff\u007f\u{e0041}\u3164\u115f\u2800\u034f\ufe01\u{e0101}y";
 const at = "2026-01-02T03:04:05.000Z";
 const task = {
   ...{ taskId: HOSTILE, parentTaskId: HOSTILE, provider: HOSTILE, agentId: HOSTILE, state: "failed", waitingOn: null, node: HOSTILE },
@@ -97,7 +97,7 @@ const env = () => ({ BRIDGE_URL: server.origin, BRIDGE_TOKEN: "any" });
 /** The sequences that `bridge` itself writes: colors, the status line and the screen of `--watch`. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that the test looks for.
 const OWN_SEQUENCES = /\u001b\[\d{1,2}m|\r\u001b\[2K|\u001b\[\?1049[hl]|\u001b\[[HKJ]|\r(?=\n)/g;
-const HIDDEN = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const HIDDEN = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 function expectNothingHidden(shown: string): void {
   const rest = shown.replaceAll(OWN_SEQUENCES, "");
