@@ -71,7 +71,7 @@ test.each([
   expect(fault).toBe(expected ? null : `n must be multiple of ${multipleOf}`);
 });
 
-test("an object has no property that it inherits", () => {
+test("inherited properties do not count as properties of an object", () => {
   expect(checkAgainstSchema({ required: ["toString"] }, {})).toBe("the object must have required property 'toString'");
   expect(checkAgainstSchema({ properties: { constructor: { type: "number" } } }, {})).toBeNull();
   expect(checkAgainstSchema({ additionalProperties: false, properties: { valueOf: { type: "number" } } }, { valueOf: 1 })).toBeNull();

@@ -42,7 +42,10 @@ export function explainError(error: unknown, endpoint: Pick<ModelEndpoint, "base
   if (InvalidResponseDataError.isInstance(cause))
     return failure("model_error", `The model's answer is incomplete: ${redact(messageOf(cause), endpoint.secrets)}`);
   if (TypeValidationError.isInstance(cause))
-    return failure("model_error", `The model's endpoint sent an unknown format: ${redact(describeIssue(cause.cause), endpoint.secrets)}.`);
+    return failure(
+      "model_error",
+      `The model's endpoint sent data in an unknown format: ${redact(describeIssue(cause.cause), endpoint.secrets)}.`,
+    );
   const { errorCode, message } = mapReportedError(cause, endpoint.secrets);
   return failure(errorCode, `The model's endpoint reports: ${message}`);
 }

@@ -61,21 +61,21 @@ export async function connectBridge(options: BridgeSocketOptions, { signal }: Ca
   const settings = resolveSettings(options, getToken);
   const closing = new AbortController();
   const shared = createSharedConnection(settings, getTicket ?? ((openSignal) => createTicket(settings, openSignal)), closing.signal);
-  const withClose = (own: AbortSignal | undefined): AbortSignal =>
-    own === undefined ? closing.signal : AbortSignal.any([own, closing.signal]);
-  const openConnection = (own: AbortSignal): Promise<SocketConnection> =>
-    retry(() => shared.connect(own), { ...settings, isRepeatable: true, signal: own });
+  const abortOnClose = (callSignal: AbortSignal | undefined): AbortSignal =>
+    callSignal === undefined ? closing.signal : AbortSignal.any([callSignal, closing.signal]);
+  const openConnection = (callSignal: AbortSignal): Promise<SocketConnection> =>
+    retry(() => shared.connect(callSignal), { ...settings, isRepeatable: true, signal: callSignal });
 
   async function send<T>(op: string, payload: object, call: CallOptions & { isRepeatable?: boolean; waitMs?: number }): Promise<T> {
     const { isRepeatable = true, waitMs = 0 } = call;
-    const own = withClose(call.signal);
-    own.throwIfAborted();
+    const callSignal = abortOnClose(call.signal);
+    callSignal.throwIfAborted();
     const act = async (): Promise<T> => {
       // Nothing was sent before the connection is open, so opening it is retried even for a request that must not be repeated.
-      const connection = isRepeatable ? await shared.connect(own) : await openConnection(own);
-      return connection.ask<T>(op, payload, { signal: own, waitMs });
+      const connection = isRepeatable ? await shared.connect(callSignal) : await openConnection(callSignal);
+      return connection.ask<T>(op, payload, { signal: callSignal, waitMs });
     };
-    return retry(act, { ...settings, isRepeatable, signal: own });
+    return retry(act, { ...settings, isRepeatable, signal: callSignal });
   }
 
   async function decide(decision: "approve" | "reject", { toolCallId, approvalId }: WaitingCall, reason?: string, call: CallOptions = {}) {
@@ -93,12 +93,12 @@ export async function connectBridge(options: BridgeSocketOptions, { signal }: Ca
     } finally {
       waitingResults -= 1;
     }
-    if (waitSeconds === 0) await pause(RESULT_PAUSE_MS, withClose(call.signal));
+    if (waitSeconds === 0) await pause(RESULT_PAUSE_MS, abortOnClose(call.signal));
     return null;
   }
 
   try {
-    await openConnection(withClose(signal));
+    await openConnection(abortOnClose(signal));
   } catch (error) {
     // The caller receives no client to close, so a connection that still opens would stay open.
     closing.abort(error);
@@ -107,8 +107,8 @@ export async function connectBridge(options: BridgeSocketOptions, { signal }: Ca
   return {
     run: ({ taskId = createRandomId(), ...request }, call = {}) =>
       send<{ runId: string }>("agent.run", { ...request, taskId }, call).then(({ runId }) => ({ runId })),
-    follow: (runId, { after, signal: own } = {}) =>
-      followRun(runId, { ...settings, after, maxWaitingEvents, signal: withClose(own), connect: shared.connect }),
+    follow: (runId, { after, signal: callSignal } = {}) =>
+      followRun(runId, { ...settings, after, maxWaitingEvents, signal: abortOnClose(callSignal), connect: shared.connect }),
     async result(runId, call = {}) {
       for (;;) {
         const result = await readResult(runId, call);
@@ -140,8 +140,8 @@ function createSharedConnection(
 
   return {
     /** Returns the open connection, or opens one. The signal ends the wait of this caller only. */
-    async connect(own: AbortSignal): Promise<SocketConnection> {
-      own.throwIfAborted();
+    async connect(callSignal: AbortSignal): Promise<SocketConnection> {
+      callSignal.throwIfAborted();
       if (current === null) {
         const opening: Promise<SocketConnection> = open(forget);
         current = opening;
@@ -150,7 +150,7 @@ function createSharedConnection(
           if (current === opening) current = null;
         }
       }
-      return abortable(current, own);
+      return abortable(current, callSignal);
     },
   };
 }

@@ -50,7 +50,8 @@ export async function openSocketConnection(url: string, { silenceMs, parseJson, 
   function receive(text: string): void {
     lastReceivedAt = performance.now();
     const message = parseMessage(text, parseJson);
-    if (message === null) fail(new BridgeClientError("unexpected_answer", `The WebSocket received ${text.slice(0, 200)}`));
+    if (message === null)
+      fail(new BridgeClientError("unexpected_answer", `The WebSocket received a message that is not from Bridge: ${text.slice(0, 200)}`));
     else if ("requestId" in message) receiveAnswer(message);
     // Clients ignore unknown messages.
     else if (message.op === "agent.event") inboxes.get(message.payload.runId)?.receive(message.payload.event, text.length);

@@ -39,7 +39,9 @@ export function createCloseError(closeCode: number, reason: string): BridgeClien
 /** Creates the error of the request whose frame was too long; null for all other close codes. */
 export function createTooLongError(closeCode: number): BridgeClientError | null {
   if (closeCode !== TOO_LONG) return null;
-  return new BridgeClientError("too_large", "The request is longer than BRIDGE_BODY_LIMIT of Bridge.", { closeCode });
+  return new BridgeClientError("too_large", "The request is longer than Bridge accepts (BRIDGE_BODY_LIMIT). Send a shorter one.", {
+    closeCode,
+  });
 }
 
 /** Creates the error for a connection that could not be opened, or receives nothing. */

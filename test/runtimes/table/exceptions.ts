@@ -32,7 +32,7 @@ export const exceptions: readonly Exception[] = [
     runtime: "gemini",
     connection: "acp",
     scenario: "call of an unknown tool",
-    reason: "Over ACP, Gemini CLI reports neither the call nor the end of a message. The text before it is in the answer.",
+    reason: "Over ACP, Gemini CLI reports neither the call nor the end of a message. The answer contains the text before the call.",
   },
   {
     runtime: "gemini",

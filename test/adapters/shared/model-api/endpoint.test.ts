@@ -59,7 +59,7 @@ describe("an endpoint that ends an answer with a failure", () => {
       {
         errorCode: "model_error",
         error:
-          "The model's endpoint sent an unknown format: choices.0.delta.tool_calls.0.function.arguments: Invalid input: expected string, received object.",
+          "The model's endpoint sent data in an unknown format: choices.0.delta.tool_calls.0.function.arguments: Invalid input: expected string, received object.",
       },
     ],
     ["with invalid JSON", (request) => void beginStream(request.response).end("data: {oops\n\n"), { errorCode: "model_error" }],
