@@ -6,8 +6,8 @@ const WIDE =
 const EMOJI_SELECTOR = "\ufe0f";
 
 /**
- * Returns the maximum number of columns that a one-line text takes on a terminal. A text that is cut to a number of characters instead could
- * be wider than the line, and its rest on the next line could look like another event or task.
+ * Returns the maximum number of columns that a one-line text takes on a terminal. A text that is cut to a number of characters could be
+ * wider than the line, and its rest on the next line could look like another event or task.
  */
 export function measureWidth(text: string): number {
   let width = 0;
