@@ -26,6 +26,7 @@ import { logRequests } from "./log-requests.ts";
 import type { OverloadMonitor } from "./overload-monitor.ts";
 import { createSecurityHeaders } from "./security-headers.ts";
 import { takeTurns } from "./take-turns.ts";
+import { tenantOf } from "./tenant-of.ts";
 
 /**
  * Time limits of clients, and of pending responses when Bridge stops. A slow body is rejected at the first check after
@@ -95,7 +96,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.setValidatorCompiler(compileValidator);
   // Responses are not validated at run time; the tests check that they match their schemas.
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
-  acceptOnlyJson(app);
+  acceptOnlyJson(app, options.requestTurns);
 
   // Before all others, so that rejected requests are logged, too.
   if (options.requestLog) logRequests(app, options.requestLog);
@@ -154,12 +155,14 @@ function toRouteError(method: string, allowed: string[], reply: { header(name: s
   return new BridgeError("method_not_allowed", `This path does not support ${method}. Allowed: ${allowed.join(", ")}.`);
 }
 
+/** Smaller bodies take less than a millisecond, and wait for no turn. */
+const COSTLY_BODY_BYTES = 4 * 1024;
 /** A body of this size can take tens of milliseconds to parse. */
 const LARGE_BODY_BYTES = 1024 * 1024;
 /** The memory of smaller bodies is left to the garbage collector. */
 const MIN_FREED_BYTES = 64 * 1024;
 
-function acceptOnlyJson(app: FastifyInstance): void {
+function acceptOnlyJson(app: FastifyInstance, requestTurns: Pick<RequestTurns, "take">): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, async (request: FastifyRequest, bytes: Buffer<ArrayBuffer>) => {
     const { "content-encoding": encoding = "identity" } = request.headers;
@@ -170,8 +173,15 @@ function acceptOnlyJson(app: FastifyInstance): void {
       throw new BridgeError("unsupported_media_type", `The charset ${JSON.stringify(charset)} is not supported. Send the body as UTF-8.`);
     const { length } = bytes;
     if (length === 0) return undefined;
+    // Many bodies that arrive at the same moment would otherwise block the event loop for the sum of their times.
+    const takeTurn = async (): Promise<void> => {
+      if (length > COSTLY_BODY_BYTES) await requestTurns.take(tenantOf(request));
+    };
+    await takeTurn();
     const checked = checkJson(bytes);
     await request.reserveValues(checked.memoryBytes);
+    // Requests that waited for memory continue at the same moment, when it becomes free.
+    await takeTurn();
     const body = checked.parse();
     freeBytes(bytes);
     // Lets the event loop process other requests between parsing and validating a large body.
