@@ -63,9 +63,14 @@ export function createApprovalDesk(client: BridgeClient, output: Output, stdin: 
 
   // While a decision is sent, further lines are for the next question, so they are ignored.
   let isBusy = false;
+  /** Whether the shown question was withdrawn after the last line. A person may have begun to answer it. */
+  let wasWithdrawn = false;
   lines.on("line", (line) => {
     const [question] = waiting;
+    const isForWithdrawn = wasWithdrawn;
+    wasWithdrawn = false;
     if (question === undefined || isBusy) return;
+    if (isForWithdrawn) return output.warn("This answer was not sent, because the question has changed. Enter y, or n and a reason:");
     const answer = /^\s*(y|yes|n|no)\b[\s:,]*(.*)$/i.exec(line);
     if (answer === null) return output.warn("Enter y to approve, or n and a reason to reject:");
     const [, word = "", reason = ""] = answer;
@@ -85,8 +90,12 @@ export function createApprovalDesk(client: BridgeClient, output: Output, stdin: 
       const index = waiting.findIndex((question) => question.approvalId === approvalId);
       if (index < 0) return;
       output.note(`Approval ${approvalId}: ${toOneLine(outcome)}.`);
-      if (index === 0) next();
-      else waiting.splice(index, 1);
+      if (index > 0) {
+        waiting.splice(index, 1);
+        return;
+      }
+      wasWithdrawn = true;
+      next();
     },
     close: () => lines.close(),
   };

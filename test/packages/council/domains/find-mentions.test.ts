@@ -51,3 +51,8 @@ test("takes little time for many signals that almost match everywhere", () => {
   const signals = Array.from({ length: 10_000 }, (_, index) => `${"a ".repeat(18)}${index.toString(36)}`);
   expect(cpuCost(() => count("a ".repeat(100_000), signals))).toBeLessThan(10);
 });
+
+test("reads a limited part of a long text, because signals can match almost everywhere", () => {
+  expect(count(`${".".repeat(1_000_000)} oauth`, ["oauth"])).toEqual([0]);
+  expect(count(`oauth ${".".repeat(1_000_000)}`, ["oauth"])).toEqual([1]);
+});
