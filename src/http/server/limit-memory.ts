@@ -25,17 +25,29 @@ export function limitMemory(
 ): void {
   app.decorateRequest("reservation", null);
   app.decorateRequest("valuesReservation", null);
+  app.decorateRequest("handled", null);
 
   app.addHook("onRequest", (request, reply, done) => {
     const tenant = tenantOf(request);
     const bytes = estimateBodyBytes(request, bodyLimitBytes);
-    // A reply can end without `onSend`, and a request whose client has disconnected needs no place in the queue.
-    if (bytes > 0) reply.raw.once("close", () => request.valuesReservation?.release());
     if (tenant === PUBLIC_TENANT || (bytes < UNCOUNTED_BYTES && !clientMemory.isFull(tenant))) return done();
     // Reserves before Bridge reads the body, so that a waiting request occupies no memory.
     openReservation(clientMemory, request, reply)
       .reserve(bytes)
       .then(() => done(), done);
+  });
+
+  app.addHook("onRoute", (route) => {
+    const { handler } = route;
+    route.handler = function (this, request, reply) {
+      const result: unknown = handler.call(this, request, reply);
+      if (result instanceof Promise) {
+        request.handled = result;
+        // A handler can end without `onSend`.
+        releaseAfterHandler(request, request.valuesReservation);
+      }
+      return result;
+    };
   });
 
   app.addHook("onSend", (request, reply, payload, done) => {
@@ -71,8 +83,12 @@ export function limitMemory(
 
   app.decorateRequest("reserveValues", async function (this: FastifyRequest, bytes: number): Promise<void> {
     if (bytes < UNCOUNTED_BYTES) return;
-    this.valuesReservation = clientMemory.values.open(tenantOf(this));
-    await this.valuesReservation.reserve(bytes);
+    const reservation = clientMemory.values.open(tenantOf(this));
+    const { socket } = this.raw;
+    this.valuesReservation = reservation;
+    // A request whose client has disconnected needs no place in the queue.
+    socket.once("close", reservation.release);
+    await reservation.reserve(bytes).finally(() => socket.off("close", reservation.release));
   });
 
   app.decorateRequest("reserve", async function (this: FastifyRequest, reply: FastifyReply, bytes: number): Promise<void> {
@@ -83,9 +99,17 @@ export function limitMemory(
 function openReservation(clientMemory: ClientMemory, request: FastifyRequest, reply: FastifyReply): Reservation {
   const reservation = clientMemory.open(tenantOf(request));
   request.reservation = reservation;
-  reply.raw.once("close", reservation.release);
-  if (reply.raw.closed) reservation.release();
+  const release = (): void => releaseAfterHandler(request, reservation);
+  reply.raw.once("close", release);
+  if (reply.raw.closed) release();
   return reservation;
+}
+
+/** Releases memory when the handler has ended, which can work on the body after its client has disconnected. */
+function releaseAfterHandler({ handled }: FastifyRequest, reservation: Reservation | null): void {
+  if (reservation === null) return;
+  if (handled === null) reservation.release();
+  else void handled.then(reservation.release, reservation.release);
 }
 
 /** Returns the declared length of the body; the limit if the request declares none. */
@@ -110,6 +134,8 @@ declare module "fastify" {
     reservation: Reservation | null;
     /** The memory that the values of the body occupy until the request is answered; null while it is too little to count. */
     valuesReservation: Reservation | null;
+    /** Settles when the handler has ended; null until it has started. */
+    handled: Promise<unknown> | null;
     /** Reserves memory for the values of the body before it is parsed. Throws BridgeError `overloaded`. */
     reserveValues(bytes: number): Promise<void>;
     /** Reserves memory for a response of this many bytes before it is built. Throws BridgeError `overloaded`. */

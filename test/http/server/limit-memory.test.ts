@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import type { RouteHandlerMethod } from "fastify";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ClientMemory, createClientMemory, MAX_BYTES_PER_TENANT, type Reservation } from "../../../src/http/wire/client-memory.ts";
 import { HELD_WHILE_READ_BYTES } from "../../../src/store/long-texts.ts";
@@ -165,29 +166,60 @@ test("slow request bodies are limited for a tenant: the next is rejected before 
   expect((await post("a")).status).toBe(200);
 });
 
-test("the memory of the values of a body is released when its connection closes without a response", async () => {
-  const clientMemory = createClientMemory({ perTenantBytes: MIB, maxWaitMs: 50 });
-  const app = await createBareServer({
-    config: { bodyLimitBytes: 8 * MIB, corsOrigins: [] },
-    tokens: { find: (token) => ({ ...principal, tenant: token }) },
-    clientMemory,
-  });
+test("the memory of the values of a body is released when its handler sends no response", async () => {
   const handled: string[] = [];
-  app.post("/api/lost", { config: { scope: "dispatch" } }, async (_request, reply) => {
+  const { post } = await startValuesServer(async (_request, reply) => {
     handled.push("lost");
     reply.hijack();
     reply.raw.destroy();
   });
-  app.post("/api/echo", { config: { scope: "dispatch" } }, async () => ({ ok: true }));
-  const url = await app.listen({ host: "127.0.0.1", port: 0, listenTextResolver: () => "" });
-  onTestFinished(() => app.close());
-  const post = (target: string) =>
-    fetch(`${url}${target}`, {
-      method: "POST",
-      body: JSON.stringify("z".repeat(900_000)),
-      headers: { authorization: "Bearer a", "content-type": "application/json" },
-    });
-  await expect(post("/api/lost")).rejects.toThrow();
+  await expect(post("/api/tested")).rejects.toThrow();
   expect(handled).toEqual(["lost"]);
   expect((await post("/api/echo")).status).toBe(200);
 });
+
+test.each(["application/json", "application/octet-stream"])(
+  "the memory of a body (%s) stays reserved while its handler works for a client that has disconnected",
+  async (type) => {
+    const started = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const { app, post } = await startValuesServer(async () => {
+      started.resolve();
+      await gate.promise;
+      return { ok: true };
+    });
+    const controller = new AbortController();
+    const first = post("/api/tested", { type, signal: controller.signal });
+    await started.promise;
+    const closed = once(app.server, "connection-closed");
+    controller.abort();
+    await expect(first).rejects.toThrow();
+    await closed;
+    expect((await post("/api/echo", { type })).status).toBe(503);
+    gate.resolve();
+    await expect.poll(async () => (await post("/api/echo", { type })).status).toBe(200);
+  },
+);
+
+/** Starts a server that has memory for the values of one body. */
+async function startValuesServer(handler: RouteHandlerMethod) {
+  const app = await createBareServer({
+    config: { bodyLimitBytes: 8 * MIB, corsOrigins: [] },
+    tokens: { find: (token) => ({ ...principal, tenant: token }) },
+    clientMemory: createClientMemory({ perTenantBytes: MIB, maxWaitMs: 50 }),
+  });
+  app.addContentTypeParser("application/octet-stream", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+  app.post("/api/tested", { config: { scope: "dispatch" } }, handler);
+  app.post("/api/echo", { config: { scope: "dispatch" } }, async () => ({ ok: true }));
+  app.server.on("connection", (socket) => socket.once("close", () => app.server.emit("connection-closed")));
+  const url = await app.listen({ host: "127.0.0.1", port: 0, listenTextResolver: () => "" });
+  onTestFinished(() => app.close());
+  const post = (target: string, { type = "application/json", signal = null }: { type?: string; signal?: AbortSignal | null } = {}) =>
+    fetch(`${url}${target}`, {
+      method: "POST",
+      body: JSON.stringify("z".repeat(900_000)),
+      headers: { authorization: "Bearer a", "content-type": type },
+      signal,
+    });
+  return { app, post };
+}
