@@ -86,10 +86,10 @@ export async function diffWorkTree({ workspace, directory, commit, scratch, runG
     return end;
   }
 
-  const found = await run(["/bin/sh", "-c", FIND_OBSTACLE, workTree]);
+  const found = await run(["/bin/sh", "-c", LIST_OBSTACLES, workTree]);
   if (found.aborted) throw createTimeout(limits.ms);
-  const [obstacle = ""] = found.stdout.toString().split("\0");
-  if (obstacle !== "")
+  const obstacle = findObstacle(found);
+  if (obstacle !== undefined)
     throw new BridgeError(
       "invalid_state",
       `${obstacle.replace(/^\.\//, "")} in the work tree is neither a regular file nor a directory, so git could wait for it or read outside of the work tree. Remove it.`,
@@ -158,11 +158,22 @@ const START_GIT = 'ulimit -v "$0" 2>/dev/null; exec nice git "$@"';
 const EXIT_NOT_FOUND = 127;
 
 /**
- * Prints files that git opens by their name, although they are no files: a pipe makes git wait, and a link to a pipe as well. git itself
- * skips all other pipes. `$0` is the work tree. A host without `find` has no such check.
+ * Prints pipes and devices, and what is neither a file nor a directory in the objects. Then prints each `.git` below the work tree that names
+ * another directory as a repository, with a slash at its end. `$0` is the work tree. A host without `find` has no such check.
  */
-const FIND_OBSTACLE = String.raw`cd "$0" && exec nice find . \( \( -type p -o -type c -o -type b \) \( -name '.git*' -o -path '*/.git/*' \) \
-  -o -path './.git/objects/*' ! -type f ! -type d \) -print0 2>/dev/null`;
+const LIST_OBSTACLES = String.raw`cd "$0" && exec nice find . \( -type p -o -type c -o -type b -o -path './.git/objects/*' ! -type f ! -type d \) -print0 \
+  -o -path './*/.git' ! -type d -exec printf '%s/\0' {} + 2>/dev/null`;
+
+/**
+ * Returns a file for which git would wait, because git opens it by its name: a pipe, or a link to one. git itself skips all other pipes,
+ * unless they can belong to a repository that a `.git` names.
+ */
+function findObstacle({ stdout, limit }: GitEnd): string | undefined {
+  const names = stdout.toString().split("\0").slice(0, -1);
+  // After a limit, the list is not complete.
+  const isAnyOpened = limit !== null || names.some((name) => name.endsWith("/"));
+  return names.find((name) => !name.endsWith("/") && (isAnyOpened || /\/\.git([^/]*$|\/)/.test(name)));
+}
 
 const DIFF = [
   ...["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-relative", "--ignore-submodules=all"],

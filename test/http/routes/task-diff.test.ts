@@ -189,6 +189,8 @@ describe("the reason is reported when there is no diff:", () => {
     ["d/.gitattributes", "mkdir d; mkfifo d/.gitattributes"],
     [".gitmodules", "mkfifo .gitmodules"],
     ["nested/.git/HEAD", "git init -q nested; rm nested/.git/HEAD; mkfifo nested/.git/HEAD"],
+    ["named/HEAD", "mkdir -p sub named/objects named/refs; mkfifo named/HEAD; echo 'gitdir: ../named' > sub/.git"],
+    ["linked/config", "mkdir -p sub linked/objects linked/refs; mkfifo linked/config; ln -s ../linked sub/.git"],
     [".git/objects/pack/pack-1.idx", "mkfifo pipe .git/objects/pack/pack-1.idx"],
     [".git/objects/info/commit-graph", "mkfifo pipe; ln -s ../../../pipe .git/objects/info/commit-graph"],
   ])("a pipe for which git would wait: %s", async (name, script) => {
