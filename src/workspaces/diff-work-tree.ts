@@ -158,8 +158,8 @@ const START_GIT = 'ulimit -v "$0" 2>/dev/null; exec nice git "$@"';
 const EXIT_NOT_FOUND = 127;
 
 /**
- * Prints pipes and devices, and what is neither a file nor a directory in the objects. Then prints each `.git` below the work tree that names
- * another directory as a repository, with a slash at its end. `$0` is the work tree. A host without `find` has no such check.
+ * Prints pipes and devices, and what is neither a file nor a directory in the objects. Then prints each `.git` below the work tree that
+ * names another directory as a repository, with a slash at its end. `$0` is the work tree. A host without `find` has no such check.
  */
 const LIST_OBSTACLES = String.raw`cd "$0" && exec nice find . \( -type p -o -type c -o -type b -o -path './.git/objects/*' ! -type f ! -type d \) -print0 \
   -o -path './*/.git' ! -type d -exec printf '%s/\0' {} + 2>/dev/null`;
