@@ -10,8 +10,8 @@ declare module "fastify" {
 }
 
 /**
- * Lets requests wait for their turn, so that many at the same moment delay neither other tenants nor dispatches. Dispatches take a turn only
- * for a long body.
+ * Lets requests wait for their turn, so that many at the same moment delay neither other tenants nor dispatches. Dispatches wait only if
+ * their body is long.
  */
 export function takeTurns(app: FastifyInstance, requestTurns: Pick<RequestTurns, "take">): void {
   app.addHook("onRequest", (request, _reply, done) => {
