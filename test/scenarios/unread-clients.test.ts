@@ -15,7 +15,7 @@ const RUNS = 8;
 const EVENTS = 30;
 const RESULT_TEXT_LENGTH = 3_900_000;
 /** Memory that the connections themselves, and what the garbage collector has not freed yet, may add to the documented limit. */
-const OTHER_BYTES = 256 * MIB;
+const OTHER_BYTES = 192 * MIB;
 
 /** Starts a Bridge with a small heap and two tenants. */
 async function startSmallBridge() {
