@@ -66,14 +66,18 @@ function parse(bytes: Buffer): unknown {
 function countNames(root: unknown): number {
   let count = 0;
   const waiting = [root];
+  const visit = (member: unknown): void => {
+    if (typeof member === "object" && member !== null) waiting.push(member);
+  };
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
-    if (typeof value !== "object" || value === null) continue;
-    const isArray = Array.isArray(value);
-    const members = isArray ? (value as unknown[]) : Object.values(value);
-    if (!isArray) count += members.length;
-    for (let index = 0; index < members.length; index += 1) {
-      const member = members[index];
-      if (typeof member === "object" && member !== null) waiting.push(member);
+    if (Array.isArray(value)) {
+      for (const member of value) visit(member);
+      continue;
+    }
+    // Nothing is inherited: JSON.parse sets even `__proto__` as an own member. `Object.values` would create a list for each object.
+    for (const name in value as object) {
+      count += 1;
+      visit((value as Record<string, unknown>)[name]);
     }
   }
   return count;
