@@ -85,6 +85,8 @@ async function runProgram(
   let keptLength = 0;
   /** Text lines that are not emitted yet. The lines of one chunk become one event. */
   let pendingText = "";
+  /** The first half of a surrogate pair at the end of a text event. The next one may contain the second half. */
+  let highSurrogate = "";
   const isWithinLimit = createTextLimit();
   let isTooLong = false;
   let reported: CommandResult | null = null;
@@ -97,11 +99,21 @@ async function runProgram(
     controller.abort();
   };
   const emitWarning = (warning: string): void => emit({ type: "execution.progress", taskId, data: { warning } });
-  const emitText = (content: string): void => {
+  const emitText = (text: string): void => {
+    const content = text.toWellFormed();
     countBytes(measureEncodedSize(content));
     if (isTooLong) return;
     output += content;
     emit({ type: "assistant.text", taskId, data: { content } });
+  };
+  const emitDelta = (content: string): void => {
+    const text = highSurrogate + content;
+    highSurrogate = /[\ud800-\udbff]$/.exec(text)?.[0] ?? "";
+    if (text !== highSurrogate) emitText(text.slice(0, text.length - highSurrogate.length));
+  };
+  const flushHalf = (): void => {
+    if (highSurrogate !== "") emitText(highSurrogate);
+    highSurrogate = "";
   };
   const flushText = (): void => {
     const text = pendingText;
@@ -120,12 +132,14 @@ async function runProgram(
     if (isTooLong) return;
     const parsed = readLine(line);
     if (parsed.kind === "text") {
+      flushHalf();
       pendingText += ended ? `${line}\n` : line;
       return;
     }
     flushText();
-    if (parsed.kind === "event" && parsed.event.type === "assistant.text") emitText(parsed.event.data.content);
+    if (parsed.kind === "event" && parsed.event.type === "assistant.text") emitDelta(parsed.event.data.content);
     else {
+      flushHalf();
       if (parsed.kind === "event") updateOutput(parsed.event.type);
       // A stored event is about as large as its line; invalid bytes take more space.
       countBytes(Buffer.byteLength(line));
@@ -164,6 +178,7 @@ async function runProgram(
     onChunkEnd: flushText,
     signal: controller.signal,
   }).finally(() => clearTimeout(exitTimer));
+  flushHalf();
 
   if (dropped > 0) config.logger.warn({ taskId, dropped }, "reserved events or late results of the program dropped");
   if (malformed > 0) config.logger.warn({ taskId, malformed }, "malformed events of the program ignored");

@@ -13,6 +13,7 @@ import {
   type SkippedBridge,
   shareEvenly,
 } from "bridge-council";
+import { toWellFormedJson } from "#contract";
 import { failure } from "../shared/process/failure.ts";
 import type { CouncilKind, CouncilResult, CouncilTask } from "./council-kind.ts";
 import { buildPanelOptions, chooseModels, createTooManyRunsFailure, findSkipReason, listSettingsNotes } from "./panel-council.ts";
@@ -80,7 +81,7 @@ async function run(task: CouncilTask): Promise<CouncilResult> {
     onProgress: task.onProgress,
   });
   const reportWithNotes: CouncilReport = { ...report, synthesis_notes: [...report.synthesis_notes, ...listSettingsNotes(task)] };
-  await artifacts.write("json", `${JSON.stringify(reportWithNotes, null, 2)}\n`);
+  await artifacts.write("json", `${toWellFormedJson(JSON.stringify(reportWithNotes, null, 2))}\n`);
   await artifacts.write("md", renderCouncil(reportWithNotes, { scope: input.scope }));
   await artifacts.close();
   const faults = artifacts.fault === null ? [] : [artifacts.fault];

@@ -1,4 +1,4 @@
-import type { ExecutionResult } from "#contract";
+import { type ExecutionResult, stringifyWellFormed } from "#contract";
 import type { NewCallback } from "../store/records.ts";
 import type { Task } from "../task.ts";
 
@@ -21,7 +21,7 @@ export function encodeResult(result: ExecutionResult): string {
     error: result.error,
     connection: result.connection,
   };
-  return JSON.stringify(ordered);
+  return stringifyWellFormed(ordered);
 }
 
 /**
@@ -38,8 +38,8 @@ export function buildCallback(
   if (url === undefined) throw new Error(`Task ${taskId} has no callbackUrl.`);
   const isShortened = request.callbackConversation === false && result.conversationMessages !== undefined;
   const shownJson = isShortened ? encodeResult({ ...result, conversationMessages: undefined }) : resultJson;
-  const head = `${JSON.stringify({ taskId, agentId, provider }).slice(0, -1)},`;
-  const tail = `,${JSON.stringify({ metadata: request.metadata ?? null, finishedAt: new Date(finishedAt).toISOString() }).slice(1)}`;
+  const head = `${stringifyWellFormed({ taskId, agentId, provider }).slice(0, -1)},`;
+  const tail = `,${stringifyWellFormed({ metadata: request.metadata ?? null, finishedAt: new Date(finishedAt).toISOString() }).slice(1)}`;
   const body = `${head}${shownJson.slice(1, -1)}${tail}`;
   const shared = { resultJson, body: `${head}${tail}`, at: head.length };
   return { url, origin: callbackOrigin(url), body, ...(!isShortened && { shared }) };

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { sleep } from "@hak2i/async-kit";
 import type { BaseLogger } from "pino";
 import { Agent } from "undici";
+import { stringifyWellFormed } from "#contract";
 import { type Metrics, toExemplar } from "../metrics.ts";
 import { createDestinationGuard } from "../network/destination-guard.ts";
 import type { DnsCache } from "../network/dns-cache.ts";
@@ -178,4 +179,4 @@ function toSettlement(
   return { state: "dead", nextInMs: null, ...last, event: (attempts) => newEvent("callback.dead", { attempts, ...last }) };
 }
 
-const newEvent = (type: NewEvent["type"], data: object): NewEvent => ({ type, data: JSON.stringify(data) });
+const newEvent = (type: NewEvent["type"], data: object): NewEvent => ({ type, data: stringifyWellFormed(data) });

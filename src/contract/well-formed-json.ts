@@ -6,7 +6,7 @@ export const stringifyWellFormed = (value: unknown): string => toWellFormedJson(
  * writes them as escapes, such as `\ud83d`, and strict parsers reject a text with such an escape.
  */
 export const toWellFormedJson = (json: string): string =>
-  surrogate.test(json) ? json.replaceAll(escapes, (found) => (surrogate.test(found) ? "\\ufffd" : found)) : json;
+  surrogate.test(json) ? json.replaceAll(escapes, (found) => (surrogate.test(found) ? "\ufffd" : found)) : json;
 
 const surrogate = /\\ud[89a-f]/;
 const escapes = /\\(?:u[0-9a-f]{4}|[^u])/g;

@@ -1,3 +1,4 @@
+import { stringifyWellFormed } from "#contract";
 import { findCut, findLongLiterals } from "./json-literal.ts";
 
 /** Maximum size of event data as JSON. The task's result contains the full text. */
@@ -81,7 +82,7 @@ function asText(value: unknown): unknown {
 /** The JSON text; undefined if the value has none, because of a cycle, a bigint or its depth. */
 function toJson(value: unknown): string | undefined {
   try {
-    return JSON.stringify(value);
+    return stringifyWellFormed(value);
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { stringifyWellFormed } from "#contract";
 import { findCut } from "./json-literal.ts";
 
 /** Maximum size of a stored text delta as JSON. */
@@ -5,7 +6,7 @@ export const MAX_TEXT_BYTES = 64 * 1024;
 
 /** Encodes a text delta as the JSON of one or more events. Their contents joined are the text. */
 export function encodeTextDelta(content: string): string[] {
-  const json = JSON.stringify(content);
+  const json = stringifyWellFormed(content);
   const end = json.length - 1;
   const pieces: string[] = [];
   for (let start = 1; start < end; ) {

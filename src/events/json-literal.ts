@@ -32,7 +32,7 @@ export function findCut(json: string, from: number, maxBytes: number): number {
     const unit = json.charCodeAt(index);
     let [units, size] = [1, 1];
     if (unit === BACKSLASH) units = size = json[index + 1] === "u" ? 6 : 2;
-    // JSON.stringify escapes lone surrogates, so unescaped ones are pairs.
+    // Unpaired surrogates have been replaced, so all are pairs.
     else if (unit >= 0xd800 && unit <= 0xdfff) [units, size] = [2, 4];
     else if (unit >= 0x800) size = 3;
     else if (unit >= 0x80) size = 2;

@@ -1,4 +1,4 @@
-import type { AdapterInput, AdapterInputs, OutputStrategy, Profile } from "#contract";
+import { type AdapterInput, type AdapterInputs, type OutputStrategy, type Profile, toWellFormedJson } from "#contract";
 import { BridgeError, type FieldError } from "../errors.ts";
 import type { TaskRequest } from "../task.ts";
 import { canonicalJson, findJsonFault } from "./canonical-json.ts";
@@ -69,7 +69,7 @@ export function createDispatchParser(inputs: readonly AdapterInput[]) {
       taskId,
       provider: fields.provider ?? null,
       agentId: fields.agentId,
-      request: toRequest(fields, input?.defaultProfile ?? defaultProfile),
+      request: toRequest(toWellFormedFields(fields, canonical), input?.defaultProfile ?? defaultProfile),
       fingerprint: sha256Hex(canonical),
       canonicalLength: canonical.length,
     };
@@ -98,6 +98,15 @@ function resolveAliases(body: DispatchBody, inputs: readonly AdapterInput[]): Fi
   resolveAlias("outputStrategy", "outputSchema", outputSchema === undefined ? undefined : { type: "structured", schema: outputSchema });
   if (errors.length > 0) throw createInvalidDispatchError(errors);
   return fields as Fields;
+}
+
+/**
+ * Replaces unpaired surrogates by U+FFFD, because strict receivers reject JSON with their escapes. The fingerprint is built from the fields
+ * as they were sent.
+ */
+function toWellFormedFields(fields: Fields, canonical: string): Fields {
+  const wellFormed = toWellFormedJson(canonical);
+  return wellFormed === canonical ? fields : (JSON.parse(wellFormed) as Fields);
 }
 
 function chooseTaskId(taskId: string | undefined, header: string | undefined): string | null {

@@ -1,4 +1,4 @@
-import { parseExactJson } from "#contract";
+import { parseExactJson, stringifyWellFormed } from "#contract";
 import { toColumnText } from "./column-text.ts";
 import type { Approval, ApprovalDecision, ApprovalState, NewEvent } from "./records.ts";
 import { type StoredRow, toTaskIdentity } from "./task-rows.ts";
@@ -52,5 +52,5 @@ export const toRejection = (reason: string): ApprovalDecision => ({ decision: "r
 /** The event that announces a decision. */
 export function toDecisionEvent({ approvalId, toolCallId, state, decidedBy, reason }: Approval): NewEvent {
   const decision = state === "approved" ? "approve" : "reject";
-  return { type: "tool.approval_resolved", data: JSON.stringify({ approvalId, toolCallId, decision, by: decidedBy, reason }) };
+  return { type: "tool.approval_resolved", data: stringifyWellFormed({ approvalId, toolCallId, decision, by: decidedBy, reason }) };
 }

@@ -1,3 +1,4 @@
+import { toWellFormedJson } from "#contract";
 import type { Task } from "../task.ts";
 import { insertResult, lacksResult, type StoredBody, storeWithoutResult } from "./body-without-result.ts";
 import { decodeHistory } from "./callback-history.ts";
@@ -79,6 +80,7 @@ export function toNewDueCallback(
 
 function toBody(taskSeq: number, stored: GappedJson, readGapped: ReadGapped): Pick<DueCallback, "heldLength" | "body" | "readBody"> {
   const heldLength = stored.json.length;
-  if (stored.gaps.length === 0) return { heldLength, body: stored.json };
+  // Earlier versions stored unpaired surrogates.
+  if (stored.gaps.length === 0) return { heldLength, body: toWellFormedJson(stored.json) };
   return { heldLength, body: "", readBody: () => readGapped(taskSeq, stored) };
 }

@@ -1,4 +1,4 @@
-import type { EventType } from "#contract";
+import { type EventType, toWellFormedJson } from "#contract";
 import type { StoredEvent } from "./records.ts";
 import { type StoredRow, toTaskIdentity } from "./task-rows.ts";
 import { isExecution } from "./task-status.ts";
@@ -19,5 +19,6 @@ export const toStoredEvent = (row: StoredRow): StoredEvent => ({
   task: toTaskIdentity(row),
   type: row["type"] as EventType,
   at: Number(row["at"]),
-  data: String(row["data"]),
+  // Earlier versions stored unpaired surrogates.
+  data: toWellFormedJson(String(row["data"])),
 });

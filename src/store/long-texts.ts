@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { parseExactJson } from "#contract";
+import { parseExactJson, toWellFormedJson } from "#contract";
 import type { TaskIdentity, TaskRun } from "../task.ts";
 import type { ReadGapped } from "./callback-rows.ts";
 import { fillGaps, type GappedJson, type LongText } from "./gapped-json.ts";
@@ -86,7 +86,7 @@ export function createLongTexts(rows: LongTextRows): LongTexts {
         end -= content.length;
         last ??= first;
         if (end === 0) return { events: [first, last] };
-        // A surrogate pair that is split between two events is two escapes there, and one character in the text.
+        // Earlier versions could split a surrogate pair between two events, as two escapes.
         if (isPairAt(text, end)) return null;
       }
       rowsLeft -= events.filter(({ json }) => json !== null).length;
@@ -117,14 +117,15 @@ export function createLongTexts(rows: LongTextRows): LongTexts {
     }
   }
 
+  /** Replaces unpaired surrogates, which earlier versions stored. */
   async function* readGapped(taskSeq: number, { json, gaps }: GappedJson): AsyncGenerator<string, void, undefined> {
     let copied = 0;
     for (const { at, text } of gaps) {
-      yield json.slice(copied, at);
-      yield* readText(taskSeq, text);
+      yield toWellFormedJson(json.slice(copied, at));
+      for await (const part of readText(taskSeq, text)) yield toWellFormedJson(part);
       copied = at;
     }
-    yield json.slice(copied);
+    yield toWellFormedJson(json.slice(copied));
   }
 
   return {
@@ -143,7 +144,9 @@ export function createLongTexts(rows: LongTextRows): LongTexts {
     async keepLongTexts(task, texts) {
       await rows.deleteChunks(task);
       const kept: LongText[] = [];
-      for (const [index, text] of texts.entries()) kept.push((await findInEvents(task, text)) ?? (await store(task, index + 1, text)));
+      // The events contain no unpaired surrogates, and neither does what is stored.
+      for (const [index, text] of texts.map((any) => any.toWellFormed()).entries())
+        kept.push((await findInEvents(task, text)) ?? (await store(task, index + 1, text)));
       return kept;
     },
   };

@@ -1,4 +1,4 @@
-import { type ExecutionResult, parseExactJson } from "#contract";
+import { type ExecutionResult, parseExactJson, stringifyWellFormed } from "#contract";
 import type { ListedTask, StopCode, StopRequest, Task, TaskIdentity, TaskProgress, TaskState } from "../task.ts";
 import { decodeGaps, type GappedJson } from "./gapped-json.ts";
 import type { NewEvent, NewTask, QueuedCount } from "./records.ts";
@@ -63,7 +63,7 @@ export const toStoredResult = (row: StoredRow): GappedJson => ({ json: String(ro
 
 /** The columns of a new task that contain its request, as JSON. */
 export function toRequestColumns({ request: { metadata, ...request } }: NewTask): { request: string; metadata: string | null } {
-  return { request: JSON.stringify(request), metadata: metadata === undefined ? null : JSON.stringify(metadata) };
+  return { request: stringifyWellFormed(request), metadata: metadata === undefined ? null : stringifyWellFormed(metadata) };
 }
 
 /** The task that an insert has just created. */

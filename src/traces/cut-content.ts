@@ -1,3 +1,5 @@
+import { stringifyWellFormed } from "#contract";
+
 /** Maximum size of one recorded content, in UTF-8. */
 const MAX_CONTENT_BYTES = 8 * 1024;
 
@@ -19,7 +21,7 @@ export function formatMessage(role: "user" | "assistant", text: string): string 
   return json;
 }
 
-const toMessageJson = (role: string, content: string): string => JSON.stringify([{ role, parts: [{ type: "text", content }] }]);
+const toMessageJson = (role: string, content: string): string => stringifyWellFormed([{ role, parts: [{ type: "text", content }] }]);
 
 /** Returns the last position up to `limit` that does not split a character. */
 function findCharacterEnd(bytes: Buffer, limit: number): number {

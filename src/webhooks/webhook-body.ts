@@ -1,3 +1,4 @@
+import { stringifyWellFormed } from "#contract";
 import { toPublicUrl } from "../network/public-url.ts";
 import type { WebhookEvent } from "../store/webhook-records.ts";
 import { ADAPTER_OFFLINE } from "./subscription.ts";
@@ -19,6 +20,7 @@ export function buildTaskBody({ type, at, task, title, approvalId, errorCode }: 
 export const buildAdapterBody = (adapter: { provider: string; node: string; at: number }, publicUrl: string): string =>
   buildBody(ADAPTER_OFFLINE, adapter.at, { provider: adapter.provider, node: adapter.node, url: toConsoleUrl(publicUrl, "adapters") });
 
-const buildBody = (type: string, at: number, data: object): string => JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
+const buildBody = (type: string, at: number, data: object): string =>
+  stringifyWellFormed({ type, timestamp: new Date(at).toISOString(), data });
 
 const toConsoleUrl = (publicUrl: string, page: string): string => toPublicUrl(publicUrl, `ui/${page}`);

@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { stringifyWellFormed } from "#contract";
 import type { Principal } from "../access/principal.ts";
 import { BridgeError } from "../errors.ts";
 import { type Reservation, UNCOUNTED_BYTES } from "../http/wire/client-memory.ts";
@@ -67,5 +68,5 @@ const toFaultResponse = (fault: EnvelopeFault | BridgeError): BridgeResponse =>
 function encode(requestId: string, { status, payload }: BridgeResponse): { status: number; text: string } {
   if (!Number.isInteger(status) || typeof payload !== "object" || payload === null)
     throw new TypeError("The handler did not return a valid response.");
-  return { status, text: JSON.stringify({ requestId, status, payload }) };
+  return { status, text: stringifyWellFormed({ requestId, status, payload }) };
 }

@@ -48,6 +48,8 @@ describe("buildCallback", () => {
       agentId: "a1",
       provider: "memory",
       ...result,
+      // Strict parsers reject unpaired surrogates.
+      output: "\u0000 \ufffd 😀",
       metadata: { order: 7 },
       finishedAt: "1970-01-01T00:00:00.000Z",
     });

@@ -7,10 +7,16 @@ const KIB = 1024;
 const bytes = (json: string): number => Buffer.byteLength(json);
 
 test("event data within the limit is stored unchanged", () => {
-  const data = { content: 'a "quoted" line\r\nand \u0000 \u007f \u0085 \ud800 😀', list: [1, null, { deep: true }] };
+  const data = { content: 'a "quoted" line\r\nand \u0000 \u007f \u0085 😀', list: [1, null, { deep: true }] };
   expect(encodeEventData(data)).toBe(JSON.stringify(data));
   const exact = { text: "x".repeat(MAX_EVENT_DATA_BYTES - '{"text":""}'.length) };
   expect(encodeEventData(exact)).toBe(JSON.stringify(exact));
+});
+
+test("unpaired surrogates in names and values become U+FFFD", () => {
+  expect(encodeEventData({ "\ud83d": ["\ude00", { text: "a\ud83d" }], json: '"\\ud83d"' })).toBe(
+    JSON.stringify({ "\ufffd": ["\ufffd", { text: "a\ufffd" }], json: '"\\ud83d"' }),
+  );
 });
 
 describe("event data over 256 KiB", () => {
@@ -30,7 +36,7 @@ describe("event data over 256 KiB", () => {
     const json = encodeEventData({ toolCallId: "t1", output, isError: false });
     const stored = JSON.parse(json) as Record<string, unknown>;
     expect(stored).toMatchObject({ toolCallId: "t1", isError: false, truncated: true });
-    expect(output.startsWith(stored["output"] as string)).toBe(true);
+    expect(output.toWellFormed().startsWith(stored["output"] as string)).toBe(true);
     expect(bytes(json)).toBeLessThanOrEqual(MAX_EVENT_DATA_BYTES);
     // At most one character less than the limit is used.
     expect(bytes(json)).toBeGreaterThan(MAX_EVENT_DATA_BYTES - 16);

@@ -2,6 +2,7 @@ import { hash, randomUUID } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { z } from "zod";
+import { stringifyWellFormed } from "#contract";
 
 /** Stores data of sessions, one file each, outside the agents' homes, so that a task cannot change it. */
 export interface SessionFiles<T> {
@@ -26,7 +27,7 @@ export function createSessionFiles<T>(directory: string, schema: z.ZodType<T>): 
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const file = fileOf(home, session);
       const draft = `${file}.${randomUUID()}`;
-      await writeFile(draft, JSON.stringify(value), { mode: 0o600 });
+      await writeFile(draft, stringifyWellFormed(value), { mode: 0o600 });
       await rename(draft, file);
     },
     remove: (home, session) => rm(fileOf(home, session), { force: true }),

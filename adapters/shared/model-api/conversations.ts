@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type ModelMessage, modelMessageSchema } from "ai";
 import { z } from "zod";
-import { parseExactJson } from "#contract";
+import { parseExactJson, stringifyWellFormed } from "#contract";
 import { removeOldFiles } from "../agent-program/remove-old-files.ts";
 import { ModelFailure } from "./model-failure.ts";
 import { omitImages } from "./model-output.ts";
@@ -60,7 +60,7 @@ export function createConversations(directory: string, retentionDays: number) {
       const file = fileOf(home, token);
       const draft = `${file}.${randomUUID()}`;
       try {
-        await writeFile(draft, JSON.stringify({ messages: messages.map(reduceMessage) }), { mode: 0o600 });
+        await writeFile(draft, stringifyWellFormed({ messages: messages.map(reduceMessage) }), { mode: 0o600 });
         await rename(draft, file);
       } catch (error) {
         await rm(draft, { force: true });

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
-import { normalizedUsageSchema } from "#contract";
+import { normalizedUsageSchema, stringifyWellFormed } from "#contract";
 import { queuedReasons } from "../../dispatch/queued-reason.ts";
 import type { TaskSnapshot } from "../../queries/task-reader.ts";
 import { type ListedTask, taskStates } from "../../task.ts";
@@ -147,7 +147,7 @@ export function sendTask(reply: FastifyReply, snapshot: TaskSnapshot): FastifyRe
 
 /** Encodes a task as JSON and inserts the JSON text of its result. */
 async function* encodeTask({ result: _, ...described }: z.infer<typeof taskSchema>, result: AsyncIterable<string>): AsyncGenerator<string> {
-  yield `${JSON.stringify(described).slice(0, -1)},"result":`;
+  yield `${stringifyWellFormed(described).slice(0, -1)},"result":`;
   yield* result;
   yield "}";
 }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, LogController } from "fastify";
 import { validatorCompiler } from "fastify-zod-openapi";
 import type { Logger } from "pino";
+import { stringifyWellFormed } from "#contract";
 import type { Principal } from "../../access/principal.ts";
 import type { Config } from "../../config/config.ts";
 import { BridgeError } from "../../errors.ts";
@@ -95,7 +96,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, new BridgeError("not_found", "Not found.")));
   app.setValidatorCompiler(compileValidator);
   // Responses are not validated at run time; the tests check that they match their schemas.
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  app.setSerializerCompiler(() => stringifyWellFormed);
   acceptOnlyJson(app, options.requestTurns);
 
   // Before all others, so that rejected requests are logged, too.

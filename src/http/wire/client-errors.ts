@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { stringifyWellFormed } from "#contract";
 import { BridgeError } from "../../errors.ts";
 import { PROBLEM_TYPE, toProblem } from "./problem.ts";
 import { chooseRequestId } from "./request-id.ts";
@@ -22,7 +23,7 @@ export function handleClientError(error: NodeJS.ErrnoException, socket: Socket):
 /** Writes a problem as an HTTP response to a socket that has no Fastify reply, and closes the socket. */
 export function sendProblemOnSocket(socket: Duplex, error: BridgeError, request: Pick<IncomingMessage, "headers">): void {
   const requestId = chooseRequestId(request);
-  const body = JSON.stringify(toProblem(error, requestId));
+  const body = stringifyWellFormed(toProblem(error, requestId));
   const head = [
     `HTTP/1.1 ${error.httpStatus} ${STATUS_CODES[error.httpStatus]}`,
     `Content-Type: ${PROBLEM_TYPE}`,

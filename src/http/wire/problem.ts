@@ -1,5 +1,6 @@
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
+import { stringifyWellFormed } from "#contract";
 import { type BridgeError, type ErrorCode, errorCodes, queueOwners } from "../../errors.ts";
 import { extensibleEnum } from "./extensible-enum.ts";
 
@@ -81,7 +82,7 @@ export function sendProblem(reply: FastifyReply, error: BridgeError): FastifyRep
   return reply
     .code(error.httpStatus)
     .headers({ "content-type": PROBLEM_TYPE, "cache-control": "no-store", "x-request-id": requestId })
-    .send(JSON.stringify(toProblem(error, requestId)));
+    .send(stringifyWellFormed(toProblem(error, requestId)));
 }
 
 /** Error codes of every route with a request body. */

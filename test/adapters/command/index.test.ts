@@ -52,6 +52,13 @@ describe("a program without the protocol", () => {
     ]);
   });
 
+  test("can split a character between two events of its text, and half a character becomes U+FFFD", async () => {
+    const deltas = ["a\ud83d", "\ude00b", "\ud83d"].map((content) => JSON.stringify({ type: "assistant.text", content }));
+    await initialize(shell([...deltas, "c"].map((line) => `printf '%s\\n' '${line}'`).join(";")));
+    expect(await adapter.execute(request())).toMatchObject({ status: "ok", output: "a😀b\ufffdc\n" });
+    expect(textOf(events)).toEqual(["a", "😀b", "\ufffd", "c\n"]);
+  });
+
   test("is limited in output by the size of its text in JSON", async () => {
     const printing = (bytes: number, byte: number) =>
       shell(`head -c ${bytes} /dev/zero | tr '\\0' '\\${byte.toString(8)}' | fold -b -w 1000`);
