@@ -32,6 +32,8 @@ export async function openToolServer(served: ServedTools) {
     if (!isEqual(request.headers.authorization ?? "", `Bearer ${secret}`)) rejectUnauthorized(response);
     else answer(request as NodeIncomingMessageLike, response).catch(() => response.destroy());
   });
+  // A program may close its sending side after its request. Node's types do not include this property.
+  Object.assign(listener, { httpAllowHalfOpen: true });
   listener.listen(0, "127.0.0.1");
   await once(listener, "listening");
   const { port } = listener.address() as AddressInfo;

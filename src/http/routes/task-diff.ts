@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import { DIFF_LIMITS, diffCuts } from "../../workspaces/diff-work-tree.ts";
 import type { TaskDiffs } from "../../workspaces/task-diffs.ts";
+import { createClosedSignal } from "../wire/closed-signal.ts";
 import { extensibleEnum } from "../wire/extensible-enum.ts";
 import { forwardingCodes, problemResponses } from "../wire/problem.ts";
 import { noQuery, taskParams } from "../wire/request-schemas.ts";
@@ -75,10 +76,8 @@ export const taskDiffRoutes: FastifyPluginAsyncZodOpenApi<{
       },
     },
     async (request, reply) => {
-      const gone = new AbortController();
-      reply.raw.once("close", () => gone.abort());
       const reserve = () => request.reserve(reply, DIFF_COPIES * DIFF_LIMITS.bytes);
-      return taskDiffs.read(request.principal.tenant, request.params.taskId, { reserve, signal: gone.signal });
+      return taskDiffs.read(request.principal.tenant, request.params.taskId, { reserve, signal: createClosedSignal(reply) });
     },
   );
 };

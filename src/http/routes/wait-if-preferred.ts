@@ -1,6 +1,7 @@
 import type { FastifyReply } from "fastify";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import type { TaskProgress } from "../../task.ts";
+import { createClosedSignal } from "../wire/closed-signal.ts";
 import { parsePreferredWait } from "../wire/prefer-header.ts";
 
 /**
@@ -15,12 +16,5 @@ export async function waitIfPreferred(
   const seconds = parsePreferredWait(prefer);
   if (seconds === null) return null;
   reply.header("preference-applied", `wait=${seconds}`);
-  return await dispatcher.waitForEnd(task, seconds * 1000, createDisconnectSignal(reply));
-}
-
-/** Returns a signal that is aborted when the client disconnects before the response. */
-function createDisconnectSignal(reply: FastifyReply): AbortSignal {
-  const controller = new AbortController();
-  reply.raw.once("close", () => controller.abort());
-  return controller.signal;
+  return await dispatcher.waitForEnd(task, seconds * 1000, createClosedSignal(reply));
 }

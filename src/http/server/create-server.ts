@@ -16,6 +16,7 @@ import { RATE_WINDOW_MS, type RequestRates } from "../wire/request-rates.ts";
 import type { RequestTurns } from "../wire/request-turns.ts";
 import { isWebSocketUpgrade } from "../wire/websocket-upgrade.ts";
 import { collectAllowedMethods } from "./allowed-methods.ts";
+import { answerHalfClosed } from "./answer-half-closed.ts";
 import { type Credentials, createAuthentication } from "./authenticate.ts";
 import { allowOrigins } from "./cors.ts";
 import { drainResponsesOnClose } from "./drain-responses.ts";
@@ -90,6 +91,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   });
   // Node would reject an unknown `Expect` header without a body. The HTTP standard allows servers to ignore it.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
+  answerHalfClosed(app);
 
   app.setErrorHandler(handleError);
   // `validateRequestLine` rejects unknown routes; this handles missing files of plugins, such as those of `/docs`.

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { withTimeout } from "@hak2i/async-kit";
 import type { Reservation } from "../wire/client-memory.ts";
+import { checkHalfClosed } from "../wire/half-closed.ts";
 import type { SharedEvents } from "./shared-events.ts";
 
 /** Limits of the live events that wait for one client, in addition to the buffers of its connection. */
@@ -26,8 +27,10 @@ export function createStreamWriter(raw: ServerResponse, { heartbeatMs, reservati
   /** Bytes that are reserved for the next page. */
   let pageBytes = 0;
   const heartbeat = setTimeout(beat, heartbeatMs).unref();
+  const stopChecks = checkHalfClosed(raw.req.socket, beat);
   raw.once("close", () => {
     clearTimeout(heartbeat);
+    stopChecks();
     reservation.release();
     while (waiting.length > 0) releaseFirst();
   });

@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { MAX_STREAMS_PER_TENANT } from "../../../src/http/streams/event-streams.ts";
@@ -127,6 +128,7 @@ test("a tenant cannot exceed its maximum of open streams, and other tenants are 
   const listeners = new Set<() => void>();
   const raw = {
     destroyed: false,
+    req: { socket: new EventEmitter().setMaxListeners(0) },
     writeHead() {},
     flushHeaders() {},
     write: () => true,

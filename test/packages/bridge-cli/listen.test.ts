@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findFreePort } from "../../support/find-free-port.ts";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
@@ -62,6 +65,21 @@ test("bridge listen forwards a callback with its headers and its exact bytes, an
   expect(await cli.exited).toBe(130);
   await target.close();
   await direct.close();
+});
+
+test("bridge listen answers a client that closes its sending side after its request", async () => {
+  const ended = Promise.withResolvers<void>();
+  const target = await startReceiver((response) => void ended.promise.then(() => response.writeHead(200).end("Late.")));
+  const cli = await listen(target.origin, "");
+  const socket = connect({ port: Number(new URL(cli.url).port), host: "127.0.0.1", allowHalfOpen: true });
+  socket.end("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}");
+  await once(socket, "finish");
+  // An answer to a later request means that the end of the first one has arrived.
+  expect((await fetch(cli.url)).status).toBe(405);
+  ended.resolve();
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 OK\r\n.*Late\./s);
+  socket.destroy();
+  await target.close();
 });
 
 test("bridge listen passes an error of the server on, so that Bridge retries", async () => {

@@ -58,6 +58,8 @@ export async function startForwarder({ target, port, host, secrets, onForwarded 
   const server = createServer((request, response) => {
     void handle(request, response).catch(() => response.destroy());
   });
+  // A client may close its sending side after its request. Node's types do not include this property.
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.listen(port, host);
   try {
     await once(server, "listening");

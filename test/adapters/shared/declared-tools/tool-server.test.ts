@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import path from "node:path";
+import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { McpServerSpec, NormalizedTool } from "#contract";
 import { openToolServer, type ServedTools, type ToolServer } from "../../../../adapters/shared/declared-tools/tool-server.ts";
@@ -114,4 +115,29 @@ test("closing the server frees the port, also while a call waits", async () => {
   await server.close();
   expect(await isListening(server.url)).toBe(false);
   await expect(call).rejects.toThrow();
+});
+
+test("a program that closes its sending side after a call receives the answer", async () => {
+  const ended = Promise.withResolvers<void>();
+  const server = await open(async () => {
+    await ended.promise;
+    return { text: "Later.", isError: false };
+  });
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "ask_user_", arguments: {} } });
+  const socket = connect({ port: Number(new URL(server.url).port), host: "127.0.0.1", allowHalfOpen: true });
+  onTestFinished(() => void socket.destroy());
+  const headers = [
+    "POST /mcp HTTP/1.1",
+    "Host: localhost",
+    `Authorization: Bearer ${server.secret}`,
+    "Accept: application/json, text/event-stream",
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+  ];
+  socket.end(`${headers.join("\r\n")}\r\n\r\n${body}`);
+  await once(socket, "finish");
+  // An answer to a later request means that the end of the first one has arrived.
+  expect((await fetch(server.url)).status).toBe(401);
+  ended.resolve();
+  expect(await text(socket)).toContain("Later.");
 });
