@@ -3,13 +3,21 @@ import { createTurns } from "@hak2i/async-kit";
 import type { Store } from "../store/store.ts";
 import { addCounts, noCounts, type UsageCounts } from "../store/usage-counts.ts";
 import type { UsageDimension, UsageSum } from "../store/usage-records.ts";
-import { HOUR_MS, OTHER } from "../store/usage-rollup.ts";
+import { HOUR_MS, KEPT_HOURS, OTHER } from "../store/usage-rollup.ts";
 
 export type { UsageCounts } from "../store/usage-counts.ts";
 
 /** The windows that end with the current hour or day, in hours. Those of days begin at midnight UTC. */
 export const usageWindows = { "24h": 24, "7d": 7 * 24, "30d": 30 * 24, "90d": 90 * 24, "365d": 365 * 24 } as const;
 export type UsageWindow = keyof typeof usageWindows;
+/** The longest range, in days: the rollup has no older hours. */
+export const MAX_RANGE_DAYS = KEPT_HOURS / 24;
+
+/** A range of time in ms since the epoch, without `to`. Usage is summed by hours, so a range grows to whole hours. */
+export interface UsageRange {
+  from: number;
+  to: number;
+}
 
 /** By what usage is grouped. */
 export const usageGroupings = ["hour", "day", "provider", "agent", "model", "label"] as const;
@@ -27,11 +35,8 @@ export interface UsageGroup {
   counts: UsageCounts;
 }
 
-/** What the tasks that ended in a window have used. */
-export interface Usage {
-  /** In ms since the epoch. */
-  from: number;
-  to: number;
+/** What the tasks that ended in a window or range have used. */
+export interface Usage extends UsageRange {
   /** Each task once. */
   total: UsageCounts;
   /** Hours and days in order, also those without tasks; others by cost, then by their number of tasks. */
@@ -58,17 +63,18 @@ export function createUsageReader(store: Pick<Store, "sumUsage">, clock = Date.n
 
   async function sumTimes(
     tenant: string,
-    hours: readonly number[],
+    { hours, dayStart }: Hours,
     by: "hour" | "day",
   ): Promise<Pick<Usage, "total" | "groups" | "other">> {
     const size = by === "hour" ? 1 : DAY_HOURS;
-    const times = new Map(hours.map((hour) => [Math.floor(hour / size), noCounts()]));
+    const startOf = (hour: number): number => hour - ((((hour - dayStart) % size) + size) % size);
+    const times = new Map(hours.map((hour) => [startOf(hour), noCounts()]));
     const total = noCounts();
     await read(tenant, { hours, by: "hour" }, ({ key, counts }) => {
-      addCounts(times.get(Math.floor(Number(key) / size)) ?? noCounts(), counts);
+      addCounts(times.get(startOf(Number(key))) ?? noCounts(), counts);
       addCounts(total, counts);
     });
-    return { total, groups: [...times].map(([time, counts]) => ({ key: time * size * HOUR_MS, counts })), other: null };
+    return { total, groups: [...times].map(([hour, counts]) => ({ key: hour * HOUR_MS, counts })), other: null };
   }
 
   async function sumGroups(
@@ -96,26 +102,47 @@ export function createUsageReader(store: Pick<Store, "sumUsage">, clock = Date.n
 
   return {
     /** Adds up what the tasks of a tenant have used. At most `limit` groups are returned, except hours and days. */
-    read: (tenant: string, { window, by, limit }: { window: UsageWindow; by: UsageGrouping; limit: number }): Promise<Usage> =>
+    read: (tenant: string, { window, by, limit }: UsageQuery): Promise<Usage> =>
       turns.take(tenant, async () => {
-        const to = clock();
-        const hours = hoursOf(window, to);
-        const range = { from: (hours[0] ?? 0) * HOUR_MS, to };
-        if (by === "hour" || by === "day") return { ...range, ...(await sumTimes(tenant, hours, by)) };
+        const now = clock();
+        const asked = typeof window === "string" ? hoursOfWindow(window, now) : hoursOfRange(window);
+        const { hours } = asked;
+        const range = { from: (hours[0] ?? 0) * HOUR_MS, to: Math.min(now, ((hours.at(-1) ?? 0) + 1) * HOUR_MS) };
+        if (by === "hour" || by === "day") return { ...range, ...(await sumTimes(tenant, asked, by)) };
         const sums = { ...range, ...(await sumGroups(tenant, hours, { by, limit })) };
         // A task can have several labels, or none.
-        return by === "label" ? { ...sums, total: (await sumTimes(tenant, hours, "day")).total } : sums;
+        return by === "label" ? { ...sums, total: (await sumTimes(tenant, asked, "day")).total } : sums;
       }),
   };
 }
 
+interface UsageQuery {
+  window: UsageWindow | UsageRange;
+  by: UsageGrouping;
+  limit: number;
+}
+
+/** Consecutive hours since the epoch, and one hour at which a day begins. */
+interface Hours {
+  hours: readonly number[];
+  dayStart: number;
+}
+
 /** The hours of a window that contains this time. */
-function hoursOf(window: UsageWindow, now: number): number[] {
+function hoursOfWindow(window: UsageWindow, now: number): Hours {
   const last = Math.floor(now / HOUR_MS);
   const length = usageWindows[window];
   const first = length === DAY_HOURS ? last - length + 1 : last - (last % DAY_HOURS) - length + DAY_HOURS;
-  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  return { hours: listHours(first, last), dayStart: 0 };
 }
+
+/** The hours that a range touches. Its days begin at the same time of the day as the range, so that local days can be read. */
+function hoursOfRange({ from, to }: UsageRange): Hours {
+  const first = Math.floor(from / HOUR_MS);
+  return { hours: listHours(first, Math.ceil(to / HOUR_MS) - 1), dayStart: first };
+}
+
+const listHours = (first: number, last: number): number[] => Array.from({ length: last - first + 1 }, (_, index) => first + index);
 
 const isOther = (by: UsageDimension, key: string): boolean => key === (by === "label" ? `${OTHER}=${OTHER}` : OTHER);
 

@@ -115,7 +115,8 @@ function closeSchemas<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null) return value;
   const closed = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, closeSchemas(part)]));
   if (closed["type"] === "object" && typeof closed["properties"] === "object") closed["additionalProperties"] ??= false;
-  const [known, any, ...more] = (closed["anyOf"] ?? []) as ({ enum?: unknown } | undefined)[];
-  if (known?.enum !== undefined && any !== undefined && Object.keys(any).join() === "type" && more.length === 0) closed["anyOf"] = [known];
+  const [known, any, ...more] = (closed["anyOf"] ?? []) as ({ enum?: unknown; type?: unknown } | undefined)[];
+  const isAnyText = any !== undefined && Object.keys(any).join() === "type" && any.type === "string";
+  if (known?.enum !== undefined && isAnyText && more.length === 0) closed["anyOf"] = [known];
   return closed as Value;
 }

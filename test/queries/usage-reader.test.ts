@@ -41,6 +41,28 @@ test.each([
   },
 );
 
+test("a range grows to whole hours, and its days begin at the time of its start", async () => {
+  const { read } = createReader((hours) => Object.fromEntries(hours.map((hour) => [String(hour), 1])));
+  const range = { from: Date.parse("2026-11-20T23:00:00+05:30"), to: Date.parse("2026-11-22T23:00:00+05:30") };
+  const { groups, total, ...covered } = await read({ window: range, by: "day" });
+  expect([covered.from, covered.to].map((time) => new Date(time).toISOString())).toEqual([
+    "2026-11-20T17:00:00.000Z",
+    "2026-11-22T18:00:00.000Z",
+  ]);
+  expect(groups.map(({ key, counts }) => [new Date(Number(key)).toISOString(), counts.completed])).toEqual([
+    ["2026-11-20T17:00:00.000Z", 24],
+    ["2026-11-21T17:00:00.000Z", 24],
+    ["2026-11-22T17:00:00.000Z", 1],
+  ]);
+  expect(total.completed).toBe(49);
+});
+
+test("the end of a range that has not ended is the present", async () => {
+  const { reads, read } = createReader();
+  const usage = await read({ window: { from: now - HOUR_MS, to: now + 48 * HOUR_MS } });
+  expect([usage.to, reads.toReversed().flat()[0]]).toEqual([now, Math.floor(now / HOUR_MS) - 1]);
+});
+
 test("days are sums of their hours, and have no others", async () => {
   const { read } = createReader((hours) => Object.fromEntries(hours.map((hour) => [String(hour), 1])));
   const { groups, total, other } = await read({ window: "7d", by: "day" });

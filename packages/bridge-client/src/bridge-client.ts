@@ -2,7 +2,7 @@ import { type ClientSettings, resolveSettings, type TokenSource } from "./client
 import type { BridgeEvent, EventFilter, EventOptions } from "./events.ts";
 import { followEvents } from "./follow-events.ts";
 import { createRandomId } from "./random-id.ts";
-import { createRequestSender } from "./request-sender.ts";
+import { createRequestSender, toQuery } from "./request-sender.ts";
 import type {
   AcceptedTask,
   Adapter,
@@ -93,7 +93,7 @@ export interface BridgeClient {
   listDomains(workspace?: string, options?: CallOptions): Promise<{ domains: Domain[]; settingsFault: string | null }>;
   /** Lists the agents of the tenant that have tasks, sorted by name. */
   listAgents(options?: CallOptions): AsyncGenerator<TaskAgent, void>;
-  /** Returns cost, tokens and numbers of the tasks that ended in a window. */
+  /** Returns cost, tokens and numbers of the tasks that ended in a window or a range of time. */
   getStats(query?: StatsQuery, options?: CallOptions): Promise<Stats>;
   /** Returns name, version and links of this Bridge. */
   getServiceInfo(options?: CallOptions): Promise<ServiceInfo>;
@@ -219,8 +219,7 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
     ...createAdapterCalls({ send, list, fetchPages }),
     listAgents: (options = {}) => list("/api/v2/agents", {}, options),
 
-    getStats: ({ window = "24h", by = "agent", limit = 20 } = {}, { signal } = {}) =>
-      send(`/api/v2/stats?window=${window}&by=${by}&limit=${limit}`, { signal }),
+    getStats: (query = {}, { signal } = {}) => send(`/api/v2/stats?${toQuery(query)}`, { signal }),
 
     getServiceInfo: ({ signal } = {}) => send("/", { headers: { accept: "application/json" }, signal }),
 

@@ -15,6 +15,10 @@ interface Page<T> {
 
 type Cancellation = Pick<BridgeRequest, "signal">;
 
+/** Encodes the parameters of a query that are defined. */
+export const toQuery = (parameters: object): URLSearchParams =>
+  new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== undefined));
+
 /** Sends requests and retries them. A request that is not repeatable is retried only if Bridge has not processed it. */
 export function createRequestSender(options: SenderOptions) {
   function send<T>(
@@ -30,7 +34,7 @@ export function createRequestSender(options: SenderOptions) {
   }
 
   async function* fetchPages<T>(path: string, filter: object, { signal }: Cancellation): AsyncGenerator<Page<T>, void> {
-    const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== undefined));
+    const query = toQuery(filter);
     for (;;) {
       const page = await send<Page<T>>(`${path}?${query}`, { signal });
       yield page;

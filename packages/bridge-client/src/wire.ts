@@ -437,17 +437,22 @@ export interface UsageGroup extends UsageCounts {
 
 /** Which sums `getStats` returns. */
 export interface StatsQuery {
-  /** Default: `24h`. */
+  /** Default: `24h`, unless there is a range. */
   window?: "24h" | "7d" | "30d" | "90d" | "365d" | undefined;
+  /** Start of a range, instead of `window`: a time with a time zone, or a date, which begins at midnight UTC. */
+  from?: string | undefined;
+  /** End of the range, exclusive. Default: the present. */
+  to?: string | undefined;
   /** Default: `agent`. */
   by?: "hour" | "day" | "provider" | "agent" | "model" | "label" | undefined;
   /** Maximum groups, 1 to 100, except hours and days. Default: 20. */
   limit?: number | undefined;
 }
 
-/** Cost, tokens and numbers of the tasks that ended in a window. */
+/** Cost, tokens and numbers of the tasks that ended in a window or a range. */
 export interface Stats {
-  window: NonNullable<StatsQuery["window"]>;
+  /** Null if the query has a range. */
+  window: NonNullable<StatsQuery["window"]> | null;
   by: NonNullable<StatsQuery["by"]>;
   from: string;
   to: string;

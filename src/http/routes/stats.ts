@@ -1,11 +1,20 @@
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
-import { countTasks, type UsageCounts, type UsageReader, usageGroupings, usageWindows } from "../../queries/usage-reader.ts";
+import {
+  countTasks,
+  MAX_RANGE_DAYS,
+  type UsageCounts,
+  type UsageRange,
+  type UsageReader,
+  usageGroupings,
+  usageWindows,
+} from "../../queries/usage-reader.ts";
 import { problemResponses } from "../wire/problem.ts";
 import { timestamp, toIso } from "../wire/timestamps.ts";
 
-/** The window of the longest list of hours that a response contains. */
-const MAX_WINDOW_OF_HOURS = "30d";
+/** The longest list of hours that a response contains, in days. */
+const MAX_DAYS_OF_HOURS = 30;
+const DAY_MS = 24 * 3_600_000;
 const MICROS_PER_USD = 1e6;
 
 const count = z.number().int().nonnegative();
@@ -35,12 +44,13 @@ const groupSchema = z
   })
   .meta({ id: "UsageGroup", description: "What the tasks of one group have used." });
 
+const windowSchema = z.enum(Object.keys(usageWindows) as (keyof typeof usageWindows)[]);
 const statsSchema = z
   .strictObject({
-    window: z.enum(Object.keys(usageWindows) as (keyof typeof usageWindows)[]),
+    window: windowSchema.nullable().describe("Null if the request has a range."),
     by: z.enum(usageGroupings),
-    from: timestamp.describe("Start of the window."),
-    to: timestamp.describe("Time of the response."),
+    from: timestamp.describe("Start of the window, or of the range in whole hours."),
+    to: timestamp.describe("Time of the response, or the end of the range in whole hours if it is earlier."),
     total: countsSchema,
     data: z.array(groupSchema).describe("The groups: hours and days in order, others sorted by cost and by their number of tasks."),
     other: countsSchema.nullable().describe("All groups that `data` does not contain. Null if there are none."),
@@ -50,21 +60,58 @@ const statsSchema = z
     description: "Cost, tokens and numbers of ended tasks in a window. `total` contains each task once, whatever its labels.",
   });
 
+/** A time of a range: ms since the epoch. */
+const rangeTime = z
+  .string()
+  .refine(
+    (text) => z.iso.date().safeParse(text).success || z.iso.datetime({ offset: true }).safeParse(text).success,
+    "must be a date such as 2026-11-27, or a time with a time zone such as 2026-11-27T09:00:00+01:00",
+  )
+  .transform((text) => Date.parse(text));
+const rangeTimeInput = { override: { type: "string" as const, examples: ["2026-11-27"] } };
+
 const query = z
   .strictObject({
-    window: statsSchema.shape.window
-      .default("24h")
-      .describe("`24h`: the current hour and the 23 before it. Otherwise the current day (UTC) and the days before it. Default: `24h`."),
+    window: windowSchema
+      .optional()
+      .describe(
+        "`24h`: the current hour and the 23 before it. Otherwise the current day (UTC) and the days before it. Default: `24h`, unless there is a range.",
+      ),
+    from: rangeTime
+      .optional()
+      .describe("Start of a range, instead of `window`: a time, or a date, which begins at midnight UTC. Usage is summed by whole hours.")
+      .meta(rangeTimeInput),
+    to: rangeTime
+      .optional()
+      .describe(`End of the range, exclusive, at most ${MAX_RANGE_DAYS} days after \`from\`. Default: the present.`)
+      .meta(rangeTimeInput),
     by: statsSchema.shape.by
       .default("agent")
       .describe(
-        "How to group. `hour` is limited to windows of at most 30 days. A task with several labels is in several groups. Default: `agent`.",
+        "How to group. `hour` is limited to windows of at most 30 days. The days of a range begin at the time of its `from`. A task with several labels is in several groups. Default: `agent`.",
       ),
     limit: z.coerce.number().int().min(1).max(100).default(20).describe("Maximum groups, 1 to 100, except hours and days. Default: 20."),
   })
-  .refine(({ window, by }) => by !== "hour" || usageWindows[window] <= usageWindows[MAX_WINDOW_OF_HOURS], {
-    path: ["by"],
-    message: "must not be `hour` in a window of more than 30 days; use `day`",
+  .transform(({ window, from, to = Date.now(), by, limit }, context) => {
+    const reject = (name: string, message: string) => {
+      context.issues.push({ code: "custom", input: undefined, path: [name], message });
+      return z.NEVER;
+    };
+    const hasTo = context.value.to !== undefined;
+    if (from === undefined) {
+      if (hasTo) return reject("from", "is missing; a range needs `from`");
+      const named = window ?? "24h";
+      if (by === "hour" && usageWindows[named] > MAX_DAYS_OF_HOURS * 24)
+        return reject("by", `must not be \`hour\` in a window of more than ${MAX_DAYS_OF_HOURS} days; use \`day\``);
+      return { window: named, by, limit };
+    }
+    if (window !== undefined) return reject("window", "must not be combined with `from`; send one of them");
+    if (from >= to) return reject("from", `must be before ${hasTo ? "`to`" : "the present"}`);
+    if (to - from > MAX_RANGE_DAYS * DAY_MS)
+      return reject("from", `must be at most ${MAX_RANGE_DAYS} days before ${hasTo ? "`to`" : "the present"}`);
+    if (by === "hour" && to - from > MAX_DAYS_OF_HOURS * DAY_MS)
+      return reject("by", `must not be \`hour\` in a range of more than ${MAX_DAYS_OF_HOURS} days; use \`day\``);
+    return { window: { from, to } satisfies UsageRange, by, limit };
   });
 
 /** `GET /api/v2/stats`. */
@@ -78,7 +125,7 @@ export const statsRoutes: FastifyPluginAsyncZodOpenApi<{ usage: UsageReader }> =
         tags: ["tasks"],
         summary: "Get cost, tokens and numbers of tasks",
         description:
-          "Sums over the tasks of your tenant that ended in a window, grouped. They remain for 400 days, also after the tasks were deleted. The cost and the tokens of a task with child tasks are those of its child tasks, which are counted as tasks themselves.",
+          "Sums over the tasks of your tenant that ended in a window or a range of time, grouped. They remain for 400 days, also after the tasks were deleted. The cost and the tokens of a task with child tasks are those of its child tasks, which are counted as tasks themselves.",
         querystring: query,
         response: {
           200: { description: "The sums.", content: { "application/json": { schema: statsSchema } } },
@@ -89,7 +136,7 @@ export const statsRoutes: FastifyPluginAsyncZodOpenApi<{ usage: UsageReader }> =
     async ({ principal, query: { window, by, limit } }) => {
       const { from, to, total, groups, other } = await usage.read(principal.tenant, { window, by, limit });
       return {
-        ...{ window, by, from: toIso(from), to: toIso(to), total: describeCounts(total) },
+        ...{ window: typeof window === "string" ? window : null, by, from: toIso(from), to: toIso(to), total: describeCounts(total) },
         data: groups.map(({ key, counts }) => ({ key: typeof key === "number" ? toIso(key) : key, ...describeCounts(counts) })),
         other: other === null ? null : describeCounts(other),
       };

@@ -112,6 +112,37 @@ test("the cost of child tasks is counted once, under their adapters, and under t
   expect((await sums("label")).data).toMatchObject([{ key: "team=docs", tasks: 1, costUsd: 0.5 }]);
 });
 
+test("a range contains the hours that it touches, and its dates begin at midnight UTC", async () => {
+  const hour = (offset: number) => new Date((Math.floor(Date.now() / 3_600_000) + offset) * 3_600_000).toISOString();
+  const { window, from, to, total, data } = await stats(`from=${hour(-1)}&to=${hour(1)}&by=agent`);
+  expect([window, from, Date.parse(to) <= Date.now(), total.tasks]).toEqual([null, hour(-1), true, 3]);
+  expect(data.map(({ key }: { key: string }) => key)).toEqual(["writer", "auditor"]);
+  expect((await stats(`from=${hour(-3)}&to=${hour(-2)}&by=model`)).total.tasks).toBe(0);
+  expect(await stats("from=2026-01-01&to=2026-01-03&by=day")).toMatchObject({
+    from: "2026-01-01T00:00:00.000Z",
+    to: "2026-01-03T00:00:00.000Z",
+    data: [{ key: "2026-01-01T00:00:00.000Z", tasks: 0 }, { key: "2026-01-02T00:00:00.000Z" }],
+  });
+  expect((await stats(`from=${hour(-1).slice(0, 10)}`)).total.tasks).toBe(3);
+});
+
+test.each([
+  ["window=24h&from=2026-01-01", "window", "must not be combined"],
+  ["to=2026-01-01", "from", "is missing"],
+  ["from=2026-01-02&to=2026-01-01", "from", "must be before `to`"],
+  ["from=2026-01-02&to=2026-01-02", "from", "must be before `to`"],
+  ["from=9000-01-01", "from", "must be before the present"],
+  ["from=2025-01-01&to=2026-06-01", "from", "at most 400 days"],
+  ["from=2026-01-01&to=2026-03-01&by=hour", "by", "use `day`"],
+  ["from=2026-01-01T00:00:00", "from", "a time with a time zone"],
+  ["from=yesterday", "from", "a time with a time zone"],
+])("the sums reject ?%s, and name %s", async (query, name, message) => {
+  const response = await bridge.call("GET", `/api/v2/stats?${query}`);
+  expectProblem(response, "invalid_request");
+  expect(response.body.errors).toEqual([expect.objectContaining({ message: expect.stringContaining(message) })]);
+  expect(JSON.stringify(response.body.errors)).toContain(name);
+});
+
 test.each(["window=1h", "by=tenant", "limit=0", "limit=101", "window=90d&by=hour", "tenant=beta"])("the sums reject ?%s", async (query) => {
   expectProblem(await bridge.call("GET", `/api/v2/stats?${query}`), "invalid_request");
 });
