@@ -25,11 +25,13 @@ export type ParsedLine =
 export function readLine(line: string): ParsedLine {
   const object = parseJsonLine(line);
   if (object === null) return { kind: "text" };
-  const { type, ...fields } = object;
-  if (type === "result") return { kind: "result", result: readResult(fields) };
+  const { type } = object;
+  if (type === "result") return { kind: "result", result: readResult(object) };
   if (type === "execution.started" || type === "execution.completed" || type === "execution.failed") return { kind: "dropped" };
   if (typeof type !== "string" || !Object.hasOwn(adapterEventData, type)) return { kind: "text" };
-  const data = adapterEventData[type as CommandEvent["type"]].safeParse(fields);
+  // A copy without it would take as long as parsing the line.
+  delete object["type"];
+  const data = adapterEventData[type as CommandEvent["type"]].safeParse(object);
   if (data.success) return { kind: "event", event: describeOutput({ type, data: data.data } as CommandEvent) };
   const faults = data.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
   return { kind: "malformed", fault: `${type} (${faults.join("; ")})` };
@@ -45,8 +47,10 @@ const resultFields = executionResultSchema
   .extend({ errorCode: z.string().optional() });
 
 function readResult(fields: Record<string, unknown>): CommandResult {
-  // Many languages write an absent value as null.
-  const present = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  // Many languages write an absent value as null. Further fields are ignored.
+  const present = Object.fromEntries(
+    Object.keys(resultFields.shape).flatMap((name) => (Object.hasOwn(fields, name) && fields[name] !== null ? [[name, fields[name]]] : [])),
+  );
   const parsed = resultFields.safeParse(present);
   if (!parsed.success) {
     return failure("adapter_error", `The program's result line is not valid.\n${z.prettifyError(parsed.error)}`);

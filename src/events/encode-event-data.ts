@@ -5,6 +5,8 @@ import { findCut, findLongLiterals } from "./json-literal.ts";
 export const MAX_EVENT_DATA_BYTES = 256 * 1024;
 /** Strings are not cut below this size. If that does not suffice, the structure itself is too large. */
 const MIN_STRING_BYTES = 1024;
+/** The quotes of a name, its colon, and a value of one digit. */
+const MIN_VALUE_BYTES = 4;
 const UNREADABLE = "[not serializable]";
 
 /**
@@ -13,28 +15,39 @@ const UNREADABLE = "[not serializable]";
  * too many fields becomes `{json: "<the start of its JSON text>", truncated: true}`.
  */
 export function encodeEventData(original: Record<string, unknown>): string {
-  const data = withShortenedFields(original);
+  const { data, minBytes } = shortenFields(original);
   const json = toJson(data);
   if (json !== undefined && fits(json)) return json;
-  const marked = { ...data, truncated: true };
-  return (
-    cutStrings(toJson(marked)) ??
-    cutStrings(toJson(withTextFields(marked))) ??
-    (cutStrings(toJson({ json: json ?? UNREADABLE, truncated: true })) as string)
-  );
+  const inPart = minBytes > MAX_EVENT_DATA_BYTES ? undefined : encodeInPart(data, json);
+  return inPart ?? (cutStrings(toJson({ json: shorten(json ?? UNREADABLE), truncated: true })) as string);
 }
 
-/** Shortens huge fields before they are measured exactly. They remain the longest strings, and each is still longer than the limit. */
-function withShortenedFields(data: Record<string, unknown>): Record<string, unknown> {
-  let cut = data;
-  for (const name in data) {
-    const value = data[name];
-    if (typeof value !== "string" || value.length <= 2 * MAX_EVENT_DATA_BYTES) continue;
-    if (cut === data) cut = { ...data };
-    cut[name] = value.slice(0, 2 * MAX_EVENT_DATA_BYTES);
-  }
-  return cut;
+/** Keeps all fields; undefined if that takes too many bytes. */
+function encodeInPart(data: Record<string, unknown>, json: string | undefined): string | undefined {
+  // To add the mark to the text is cheaper than to encode the data again.
+  const isMarkable = json?.endsWith("}") === true && !Object.hasOwn(data, "truncated");
+  const marked = isMarkable ? `${json.slice(0, -1)},"truncated":true}` : toJson({ ...data, truncated: true });
+  return cutStrings(marked) ?? cutStrings(toJson({ ...withTextFields(data), truncated: true }));
 }
+
+/**
+ * Shortens huge fields before they are measured exactly. They remain the longest strings, and each is still longer than the limit.
+ * `minBytes` is what the names and the shortest values take, which no cut saves.
+ */
+function shortenFields(original: Record<string, unknown>): { data: Record<string, unknown>; minBytes: number } {
+  let data = original;
+  let minBytes = 0;
+  for (const name in original) {
+    minBytes += name.length + MIN_VALUE_BYTES;
+    const value = original[name];
+    if (typeof value !== "string" || value.length <= 2 * MAX_EVENT_DATA_BYTES) continue;
+    if (data === original) data = { ...original };
+    data[name] = shorten(value);
+  }
+  return { data, minBytes };
+}
+
+const shorten = (text: string): string => text.slice(0, 2 * MAX_EVENT_DATA_BYTES);
 
 /** Cuts the longest strings to one size so that the text fits; undefined if cutting strings does not suffice. */
 function cutStrings(json: string | undefined): string | undefined {
@@ -76,7 +89,7 @@ function asText(value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   if (typeof value !== "object" || value === null) return value;
   const json = toJson(value);
-  return json !== undefined && json.length <= MIN_STRING_BYTES ? value : (json ?? UNREADABLE);
+  return json !== undefined && json.length <= MIN_STRING_BYTES ? value : shorten(json ?? UNREADABLE);
 }
 
 /** The JSON text; undefined if the value has none, because of a cycle, a bigint or its depth. */

@@ -77,8 +77,14 @@ function parseOrUndefined(bytes: Buffer): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 function toAttributes(meta: Record<string, unknown>): Record<string, string> {
-  const entries = Object.entries(meta).slice(0, MAX_ATTRIBUTES);
-  return Object.fromEntries(entries.map(([name, value]) => [truncate(name), truncate(typeof value === "string" ? value : toText(value))]));
+  const attributes: [string, string][] = [];
+  // A list of all names would take as long as parsing them.
+  for (const name in meta) {
+    const value = meta[name];
+    attributes.push([truncate(name), truncate(typeof value === "string" ? value : toText(value))]);
+    if (attributes.length === MAX_ATTRIBUTES) break;
+  }
+  return Object.fromEntries(attributes);
 }
 
 function toText(value: unknown): string {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { encodeEventData, MAX_EVENT_DATA_BYTES } from "../../src/events/encode-event-data.ts";
 import { anyCharacter } from "../support/any-character.ts";
+import { leastCpuRatio } from "../support/cpu-time.ts";
 
 const KIB = 1024;
 const bytes = (json: string): number => Buffer.byteLength(json);
@@ -68,6 +69,19 @@ describe("event data over 256 KiB", () => {
     const stored = JSON.parse(encodeEventData(data));
     expect(Object.keys(stored)).toEqual(["json", "truncated"]);
     expect(JSON.stringify(data).startsWith(stored.json)).toBe(true);
+  });
+
+  test("with 49,900 fields takes at most four times the CPU time of parsing the data", () => {
+    const data = Object.fromEntries(Array.from({ length: 49_900 }, (_, index) => [`${(index * 7919) % 49_999}`.padStart(7, "k"), 1]));
+    const json = JSON.stringify(data);
+    for (const large of [data, { output: data }]) {
+      const ratio = leastCpuRatio(
+        () => encodeEventData(large),
+        () => JSON.parse(json),
+        4,
+      );
+      expect(ratio).toBeLessThanOrEqual(4);
+    }
   });
 
   test("replaces data with a huge key by the start of its JSON text", () => {

@@ -1,5 +1,6 @@
 /** Minimum CPU time of a measurement, because the CPU clock has a resolution of 4 ms on some systems. */
 const MEASURED_CPU_MS = 60;
+const MAX_TRIES = 10;
 const LOOPS = 10_000_000;
 
 /** Returns the mean CPU time of one run in this thread, in milliseconds. */
@@ -20,6 +21,16 @@ export function cpuCost(work: () => unknown): number {
   const before = process.threadCpuUsage();
   work();
   return cpuMsSince(before) / measureCpuMs(count);
+}
+
+/**
+ * Returns the CPU time of the work as a multiple of that of the reference: the first ratio within the limit, or the least of several,
+ * because other load of the machine only adds time.
+ */
+export function leastCpuRatio(work: () => unknown, reference: () => unknown, limit: number): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < MAX_TRIES && least > limit; tries += 1) least = Math.min(least, measureCpuMs(work) / measureCpuMs(reference));
+  return least;
 }
 
 function cpuMsSince(before: NodeJS.CpuUsage): number {

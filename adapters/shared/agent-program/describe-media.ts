@@ -22,9 +22,24 @@ export function describeMedia(output: unknown, depth = 0): unknown {
   const fields = output as Fields;
   const media = readMedia(fields);
   if (media !== null) return { type: typeOf(media), mimeType: media.mimeType, bytes: measureBase64(media.data) };
-  const { blob, ...rest } = fields;
-  if (typeof blob === "string" && typeof fields["uri"] === "string") return { ...rest, bytes: measureBase64(blob) };
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, describeMedia(value, depth + 1)]));
+  if (typeof fields["blob"] === "string" && typeof fields["uri"] === "string") {
+    const { blob, ...rest } = fields;
+    return { ...rest, bytes: measureBase64(blob as string) };
+  }
+  return describeFields(fields, depth + 1);
+}
+
+/** Copies the fields only if one of them changes, because a copy of many fields takes longer than parsing them. */
+function describeFields(fields: Fields, depth: number): Fields {
+  let described = fields as Record<string, unknown>;
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    const text = describeMedia(value, depth);
+    if (text === value) continue;
+    if (described === fields) described = Object.fromEntries(Object.entries(fields));
+    described[name] = text;
+  }
+  return described;
 }
 
 /** Reads media in the forms of MCP and ACP, Anthropic, Gemini, OpenAI and OpenCode; null for any other object. */

@@ -22,7 +22,8 @@ export function matchResults(open: readonly OpenCall[], message: string): Matche
   const { object, rest } = splitObject(message);
   const ids = open.map(({ toolCallId }) => toolCallId);
   if (object !== null && ids.every((id) => Object.hasOwn(object, id))) {
-    const unknownIds = Object.keys(object).filter((key) => !ids.includes(key));
+    const known = new Set(ids);
+    const unknownIds = Object.keys(object).filter((key) => !known.has(key));
     if (unknownIds.length > 0)
       return { fault: `The message has results for unknown calls: ${formatIds(unknownIds)}. The waiting calls are: ${formatIds(ids)}.` };
     return { results: open.map((call) => [call, object[call.toolCallId]]), rest };
