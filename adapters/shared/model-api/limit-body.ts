@@ -20,8 +20,8 @@ export interface BodyLimit {
   onChunk?(bytes: number, values: number): void;
   /** Creates the error of a body that exceeds a limit. */
   createError(): Error;
-  /** Called when the body ends, fails or is canceled. */
-  onEnd?(): void;
+  /** Called when the body ends, fails or is canceled, with whether all of it was passed on. */
+  onEnd?(isWhole: boolean): void;
 }
 
 /** Returns the response with a body that fails when it exceeds a limit. */
@@ -39,7 +39,7 @@ export function limitBody(
 ): Response {
   const { body, status, statusText, headers } = response;
   if (body === null) {
-    onEnd?.();
+    onEnd?.(true);
     return response;
   }
   let length = 0;
@@ -63,7 +63,7 @@ export function limitBody(
         try {
           count(chunk);
         } catch (error) {
-          onEnd?.();
+          onEnd?.(false);
           throw error;
         }
         for (let start = 0; isEventStream && start < chunk.length; start += TURN_BYTES) {
@@ -85,11 +85,11 @@ export function limitBody(
           tail = seen.subarray(-2);
         }
         if (length <= bytes && total <= totalBytes) return;
-        onEnd?.();
+        onEnd?.(false);
         throw createError();
       },
-      flush: () => onEnd?.(),
-      cancel: () => onEnd?.(),
+      flush: () => onEnd?.(true),
+      cancel: () => onEnd?.(false),
     }),
   );
   return new Response(limited, { status, statusText, headers });

@@ -1,4 +1,5 @@
 import { MAX_MESSAGE_VALUES } from "#contract";
+import type { TaskAnswers } from "./answer-memory.ts";
 import { limitBody } from "./limit-body.ts";
 import type { ModelFetch } from "./model-endpoint.ts";
 
@@ -38,28 +39,34 @@ export function createStartBudget(): StartBudget {
 }
 
 /**
- * Wraps a fetch: a body ends with an error after `limitBytes` or too many JSON values, and the number of concurrent requests is limited.
- * `signal` aborts all requests.
+ * Wraps a fetch: a body ends with an error after `limitBytes` or too many JSON values, or if no memory is left for it in `answers`, and the
+ * number of concurrent requests is limited. `signal` aborts all requests.
  */
 export function limitFetch(
   fetch: ModelFetch,
-  { limitBytes, start, signal }: { limitBytes: number; start: StartBudget; signal: AbortSignal },
+  { limitBytes, start, answers, signal }: { limitBytes: number; start: StartBudget; answers: TaskAnswers; signal: AbortSignal },
 ): ModelFetch {
   const running = new Set<object>();
   return async (input, init) => {
     if (running.size >= MAX_CONCURRENT) throw new Error(`The limit of ${MAX_CONCURRENT} concurrent requests is reached.`);
-    const request = {};
-    const onEnd = (): void => void running.delete(request);
-    running.add(request);
+    const answer = answers.open();
+    const onEnd = (isWhole: boolean): void => {
+      running.delete(answer);
+      if (!isWhole) answer.drop();
+    };
+    running.add(answer);
     const signals = [signal, init?.signal].filter((one) => one !== null && one !== undefined);
     const response = await fetch(input, { ...init, signal: AbortSignal.any(signals) }).catch((error: unknown) => {
-      onEnd();
+      onEnd(false);
       throw error;
     });
     return limitBody(response, {
       bytes: limitBytes,
       values: MAX_MESSAGE_VALUES,
-      onChunk: start.spend,
+      onChunk(bytes, values) {
+        start.spend(bytes, values);
+        answer.take(bytes);
+      },
       createError: () => new Error(`The answer has more than ${limitBytes / 1024 ** 2} MiB or ${MAX_MESSAGE_VALUES} JSON values.`),
       onEnd,
     });

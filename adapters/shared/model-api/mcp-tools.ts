@@ -8,6 +8,7 @@ import { decideApproval } from "../agent-program/decide-approval.ts";
 import { nameMcpServers } from "../agent-program/mcp-server-names.ts";
 import { createToolNamer } from "../agent-program/tool-names.ts";
 import { PROCESS_LIMITS } from "../process/run-process.ts";
+import { answerMemory, type TaskAnswers } from "./answer-memory.ts";
 import { failUnansweredRequests } from "./fail-unanswered-requests.ts";
 import { createStartBudget, limitFetch, type StartBudget } from "./limit-fetch.ts";
 import { ModelFailure, networkErrorCode, redact } from "./model-failure.ts";
@@ -41,11 +42,15 @@ interface McpServer {
 export async function openMcpTools(task: ProgramTask, reserved: Iterable<string>, acceptsImages: boolean): Promise<McpTools> {
   const specs = task.request.mcpServers ?? [];
   const start = createStartBudget();
-  const results = await Promise.allSettled(specs.map((spec, index) => openServer(spec, { idSuffix: `mcp-${index + 1}`, task, start })));
+  const answers = answerMemory.openTask();
+  const results = await Promise.allSettled(
+    specs.map((spec, index) => openServer(spec, { idSuffix: `mcp-${index + 1}`, task, start, answers })),
+  );
   start.end();
   const servers = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   const close = async (): Promise<void> => {
     await Promise.all(servers.map((server) => server.close()));
+    answers.release();
   };
   const failed = results.find((result) => result.status === "rejected");
   if (failed !== undefined) {
@@ -66,10 +71,10 @@ export async function openMcpTools(task: ProgramTask, reserved: Iterable<string>
 
 async function openServer(
   spec: McpServerSpec,
-  { idSuffix, task, start }: { idSuffix: string; task: ProgramTask; start: StartBudget },
+  { idSuffix, task, start, answers }: { idSuffix: string; task: ProgramTask; start: StartBudget; answers: TaskAnswers },
 ): Promise<McpServer> {
   const closing = new AbortController();
-  const child = spec.transport === "stdio" ? createStdioServer(spec, idSuffix, task) : null;
+  const child = spec.transport === "stdio" ? createStdioServer(spec, { idSuffix, task, answers }) : null;
   let client: MCPClient | null = null;
   const close = async (): Promise<void> => {
     if (child === null) await withTimeout(Promise.allSettled([client?.close()]), CLOSE_LIMIT_MS, () => {});
@@ -79,7 +84,7 @@ async function openServer(
   try {
     const limits = { timeout: START_LIMIT_MS, signal: task.signal };
     client = await createMCPClient({
-      transport: child?.transport ?? createRemoteTransport(spec as RemoteSpec, task, { start, signal: closing.signal }),
+      transport: child?.transport ?? createRemoteTransport(spec as RemoteSpec, task, { start, answers, signal: closing.signal }),
       clientName: packageJson.name,
       version: packageJson.version,
       initializationOptions: limits,
@@ -99,7 +104,11 @@ type RemoteSpec = Exclude<McpServerSpec, { transport: "stdio" }>;
 /**
  * Creates the transport of a remote server. Bridge opens the connection itself, so its fetch rejects destinations that are not permitted.
  */
-function createRemoteTransport(spec: RemoteSpec, { context }: ProgramTask, limits: { start: StartBudget; signal: AbortSignal }) {
+function createRemoteTransport(
+  spec: RemoteSpec,
+  { context }: ProgramTask,
+  limits: { start: StartBudget; answers: TaskAnswers; signal: AbortSignal },
+) {
   const { transport: type, url, headers } = spec;
   const limited = limitFetch(sendWellFormed(context.fetch), { ...limits, limitBytes: PROCESS_LIMITS.stdoutBytes });
   const fetch = failUnansweredRequests(limited, spec);

@@ -8,6 +8,7 @@ import { findProgram } from "../process/find-program.ts";
 import { parseJsonLine } from "../process/parse-json-line.ts";
 import { exitFailure, stopFailure } from "../process/process-failure.ts";
 import { JSON_OUTPUT_LIMITS, type ProcessEnd, runProcess } from "../process/run-process.ts";
+import type { TaskAnswers } from "./answer-memory.ts";
 
 /** How long a server may take to exit after its stdin is closed, and after SIGTERM. */
 const EXIT_LIMIT_MS = 500;
@@ -19,7 +20,10 @@ type StdioSpec = Extract<McpServerSpec, { transport: "stdio" }>;
  * Creates the process of an MCP server for one task. The process gets the allowed variables of Bridge's environment and the
  * variables of the dispatch. `idSuffix` distinguishes the servers of the task.
  */
-export function createStdioServer({ command, args = [], env = {} }: StdioSpec, idSuffix: string, task: ProgramTask) {
+export function createStdioServer(
+  { command, args = [], env = {} }: StdioSpec,
+  { idSuffix, task, answers }: { idSuffix: string; task: ProgramTask; answers: TaskAnswers },
+) {
   const { request, context, signal } = task;
   const { directories } = request;
   const stop = new AbortController();
@@ -77,10 +81,21 @@ export function createStdioServer({ command, args = [], env = {} }: StdioSpec, i
     if (message !== null && "method" in message && stdin?.writableNeedDrain === true) return;
     try {
       if (message === null) throw new Error("The line is not a JSON-RPC message.");
-      transport.onmessage?.(message);
+      transport.onmessage?.(limitAnswer(message, Buffer.byteLength(line)));
     } catch (error) {
       const { taskId } = request;
       context.logger.debug({ taskId, line: line.slice(0, 500), err: error }, "invalid output of an MCP server");
+    }
+  }
+
+  /** Returns an error in place of an answer for which no memory is left. */
+  function limitAnswer(message: Message, bytes: number): Message {
+    if (!("result" in message || "error" in message)) return message;
+    try {
+      answers.open().take(bytes);
+      return message;
+    } catch (error) {
+      return { jsonrpc: "2.0", id: message.id, error: { code: -32_000, message: (error as Error).message } };
     }
   }
 

@@ -139,7 +139,8 @@ test.each([
 test("error messages of failed calls count toward the limit of tool results", async () => {
   const far = await openServer(({ body, response }) => {
     if (body["method"] !== "tools/call") return false;
-    response.writeHead(500).end("x".repeat(20 * 1024 ** 2));
+    // Six bytes each as JSON, so that the messages exceed the limit of results before the bodies exceed the limit of answers.
+    response.writeHead(500).end("\u0001".repeat(3 * 1024 ** 2));
     return true;
   });
   const calls = ["c1", "c2"].map((id) => ({ id, name: "mcp__far__locate" }));

@@ -46,6 +46,17 @@ test("a server gets the variables of the dispatch and the allowed ones of Bridge
   ]);
 });
 
+test("an answer for which a task has no memory left fails its call, and the task continues", async () => {
+  const calls = Array.from({ length: 5 }, (_, index) => ({ id: `c${index}`, name: "mcp__wild__recite" }));
+  const { url, requests } = await openToolEndpoint(calls);
+  const fixture = await openVercelFixture({ baseUrl: url });
+  const { result } = await fixture.run({ mcpServers: [server("plain")] });
+  expect(result).toMatchObject({ status: "ok", output: "Done." });
+  const results = Object.values(receivedResults(requests[1] as never));
+  expect(results.map((text) => text.length >= 7 * 1024 ** 2)).toEqual([true, true, true, true, false]);
+  expect(results[4]).toMatch("The answers of all MCP servers in this task have more than 32 MiB. Ask for less.");
+});
+
 test.each(["plain", "only-structure"])(
   "numbers of a tool call keep all digits to the server, in events and to the model (%s)",
   async (behavior) => {
@@ -87,7 +98,7 @@ test("tool names are unique, for any names of servers and declared tools", async
   const { result } = await fixture.run({ mcpServers, tools });
   expect(result.status).toBe("ok");
   const names = offeredTools(requests[0] as never);
-  expect(names).toHaveLength(1 + 3 * 9);
+  expect(names).toHaveLength(1 + 3 * 10);
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   expect(receivedResults(requests[1] as never)).toMatchObject({ c1: expect.stringContaining("the other one") });

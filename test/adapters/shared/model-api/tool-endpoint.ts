@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { beginStream, openEndpoint, type Received, sendChunk } from "./raw-endpoint.ts";
 
 /** One tool call of the model. */
@@ -13,22 +14,31 @@ export function openToolEndpoint(calls: readonly ScriptedCall[], say = ""): Retu
   let asked = 0;
   return openEndpoint(({ response }) => {
     asked += 1;
-    beginStream(response);
-    if (asked > 1) {
-      sendChunk(response, { content: "Done." });
-      sendChunk(response, {}, "stop");
-    } else {
-      if (say !== "") sendChunk(response, { content: say });
-      for (const [index, { id, name, input = {} }] of calls.entries())
-        sendChunk(response, {
-          tool_calls: [
-            { index, id, type: "function", function: { name, arguments: typeof input === "string" ? input : JSON.stringify(input) } },
-          ],
-        });
-      sendChunk(response, {}, calls.length > 0 ? "tool_calls" : "stop");
-    }
-    response.end("data: [DONE]\n\n");
+    if (asked > 1) sendText(response, "Done.");
+    else sendCalls(response, calls, say);
   });
+}
+
+/** Answers a request to the model with a text. */
+export function sendText(response: ServerResponse, text: string): void {
+  beginStream(response);
+  sendChunk(response, { content: text });
+  sendChunk(response, {}, "stop");
+  response.end("data: [DONE]\n\n");
+}
+
+/** Answers a request to the model with calls of tools. */
+export function sendCalls(response: ServerResponse, calls: readonly ScriptedCall[], say = ""): void {
+  beginStream(response);
+  if (say !== "") sendChunk(response, { content: say });
+  for (const [index, { id, name, input = {} }] of calls.entries())
+    sendChunk(response, {
+      tool_calls: [
+        { index, id, type: "function", function: { name, arguments: typeof input === "string" ? input : JSON.stringify(input) } },
+      ],
+    });
+  sendChunk(response, {}, calls.length > 0 ? "tool_calls" : "stop");
+  response.end("data: [DONE]\n\n");
 }
 
 /** The tool results in a request to the model, by the ids of their calls. */
