@@ -16,13 +16,19 @@ export function createAgentList(store: Pick<Store, "listAgentsByName">, { nameOf
   const turns = createTurns();
 
   return {
-    /** Returns one page of agents, ordered by `agentId`. `next` is the `after` of the following page, null at the end. */
-    page: (tenant: string, { after, limit }: { after: string; limit: number }): Promise<{ agents: PlacedAgent[]; next: string | null }> =>
-      turns.take(tenant, async () => {
+    /** Returns one page of agents, ordered by `agentId`. `next` is the `after` of the following page, null at the end. Does not read after the signal has aborted. */
+    page(
+      tenant: string,
+      { after, limit }: { after: string; limit: number },
+      signal?: AbortSignal,
+    ): Promise<{ agents: PlacedAgent[]; next: string | null }> {
+      const read = async () => {
         // Reads one more than requested, to see whether another page follows.
         const found = await store.listAgentsByName(tenant, { after, limit: limit + 1 });
         const agents = found.slice(0, limit).map((agent) => ({ ...agent, node: nameOfNode(agent.node) }));
         return { agents, next: found.length > limit ? (agents.at(-1)?.agentId ?? null) : null };
-      }),
+      };
+      return turns.take(tenant, read, signal);
+    },
   };
 }

@@ -53,16 +53,21 @@ export function createUsageReader(store: Pick<Store, "sumUsage">, clock = Date.n
   const turns = createTurns();
 
   /** Passes the sums to `add`, the latest hours first. */
-  async function read(tenant: string, { hours, by }: { hours: readonly number[]; by: UsageDimension }, add: (sum: UsageSum) => void) {
+  async function read(
+    { tenant, signal }: Asker,
+    { hours, by }: { hours: readonly number[]; by: UsageDimension },
+    add: (sum: UsageSum) => void,
+  ) {
     for (let end = hours.length; end > 0; end -= HOURS_AT_ONCE) {
       const part = hours.slice(Math.max(0, end - HOURS_AT_ONCE), end);
       for (const sum of await store.sumUsage(tenant, part, by)) add(sum);
       await nextTurn();
+      signal?.throwIfAborted();
     }
   }
 
   async function sumTimes(
-    tenant: string,
+    asker: Asker,
     { hours, dayStart }: Hours,
     by: "hour" | "day",
   ): Promise<Pick<Usage, "total" | "groups" | "other">> {
@@ -70,21 +75,17 @@ export function createUsageReader(store: Pick<Store, "sumUsage">, clock = Date.n
     const startOf = (hour: number): number => hour - ((((hour - dayStart) % size) + size) % size);
     const times = new Map(hours.map((hour) => [startOf(hour), noCounts()]));
     const total = noCounts();
-    await read(tenant, { hours, by: "hour" }, ({ key, counts }) => {
+    await read(asker, { hours, by: "hour" }, ({ key, counts }) => {
       addCounts(times.get(startOf(Number(key))) ?? noCounts(), counts);
       addCounts(total, counts);
     });
     return { total, groups: [...times].map(([hour, counts]) => ({ key: hour * HOUR_MS, counts })), other: null };
   }
 
-  async function sumGroups(
-    tenant: string,
-    hours: readonly number[],
-    { by, limit }: { by: Exclude<UsageDimension, "hour">; limit: number },
-  ) {
+  async function sumGroups(asker: Asker, hours: readonly number[], { by, limit }: { by: Exclude<UsageDimension, "hour">; limit: number }) {
     const found = new Map<string, UsageCounts>();
     const [total, rest] = [noCounts(), noCounts()];
-    await read(tenant, { hours, by }, ({ key, counts }) => {
+    await read(asker, { hours, by }, ({ key, counts }) => {
       addCounts(total, counts);
       const known = found.get(key);
       if (known !== undefined) addCounts(known, counts);
@@ -101,19 +102,31 @@ export function createUsageReader(store: Pick<Store, "sumUsage">, clock = Date.n
   }
 
   return {
-    /** Adds up what the tasks of a tenant have used. At most `limit` groups are returned, except hours and days. */
-    read: (tenant: string, { window, by, limit }: UsageQuery): Promise<Usage> =>
-      turns.take(tenant, async () => {
+    /**
+     * Adds up what the tasks of a tenant have used. At most `limit` groups are returned, except hours and days. Rejects with the reason of
+     * the signal if it aborts.
+     */
+    read(tenant: string, { window, by, limit }: UsageQuery, signal?: AbortSignal): Promise<Usage> {
+      const asker = { tenant, signal };
+      const sum = async (): Promise<Usage> => {
         const now = clock();
         const asked = typeof window === "string" ? hoursOfWindow(window, now) : hoursOfRange(window);
         const { hours } = asked;
         const range = { from: (hours[0] ?? 0) * HOUR_MS, to: Math.min(now, ((hours.at(-1) ?? 0) + 1) * HOUR_MS) };
-        if (by === "hour" || by === "day") return { ...range, ...(await sumTimes(tenant, asked, by)) };
-        const sums = { ...range, ...(await sumGroups(tenant, hours, { by, limit })) };
+        if (by === "hour" || by === "day") return { ...range, ...(await sumTimes(asker, asked, by)) };
+        const sums = { ...range, ...(await sumGroups(asker, hours, { by, limit })) };
         // A task can have several labels, or none.
-        return by === "label" ? { ...sums, total: (await sumTimes(tenant, asked, "day")).total } : sums;
-      }),
+        return by === "label" ? { ...sums, total: (await sumTimes(asker, asked, "day")).total } : sums;
+      };
+      return turns.take(tenant, sum, signal);
+    },
   };
+}
+
+/** A tenant, and the signal that aborts when its client disconnects. */
+interface Asker {
+  tenant: string;
+  signal: AbortSignal | undefined;
 }
 
 interface UsageQuery {

@@ -22,8 +22,8 @@ export function createOps({ approvals, workspaces, ...agents }: OpOptions): Op[]
       name: "workspace.list",
       scope: "read",
       payload: z.strictObject({}),
-      async handle(_payload, { tenant }) {
-        const found = await workspaces.listWorkspaces(tenant);
+      async handle(_payload, { tenant, channel }) {
+        const found = await workspaces.listWorkspaces(tenant, channel?.signal);
         return ok({ workspaces: found.map(({ updatedAt, ...workspace }) => ({ ...workspace, updatedAt: toIso(updatedAt) })) });
       },
     }),

@@ -68,8 +68,9 @@ export function createWorkspaceList({
   }
 
   return {
-    listWorkspaces: (tenant: string) => turns.take(tenant, () => listWorkspaces(tenant)),
-    pageWorkspaces: (tenant: string, page: { after: string; limit: number }) => turns.take(tenant, () => pageWorkspaces(tenant, page)),
+    listWorkspaces: (tenant: string, signal?: AbortSignal) => turns.take(tenant, () => listWorkspaces(tenant), signal),
+    pageWorkspaces: (tenant: string, page: { after: string; limit: number }, signal?: AbortSignal) =>
+      turns.take(tenant, () => pageWorkspaces(tenant, page), signal),
   };
 }
 

@@ -24,6 +24,14 @@ export interface OpenTaskFile {
   isFinal: boolean;
 }
 
+/** A page of the files of a task. */
+interface FilePage {
+  after: string | null;
+  limit: number;
+  /** Nothing is read after it has aborted. */
+  signal?: AbortSignal;
+}
+
 export type TaskFiles = ReturnType<typeof createTaskFiles>;
 
 /**
@@ -48,15 +56,16 @@ export function createTaskFiles({
 
   return {
     /** Lists the files of a task. Throws BridgeError: not_found. */
-    async list(tenant: string, taskId: string, { after, limit }: { after: string | null; limit: number }): Promise<WalkedFiles> {
+    async list(tenant: string, taskId: string, { after, limit, signal }: FilePage): Promise<WalkedFiles> {
       const task = await find(tenant, taskId);
-      return turns.take(tenant, async () => {
+      const walk = async (): Promise<WalkedFiles> => {
         const workspace = task.startedAt === null ? null : await nullIfAbsent(realpath(workspaces.workspaceOf(tenant, task.agentId)));
         const root = workspace === null ? null : holdDirectory(workspace);
         if (root === null) return { files: [], next: null, truncated: false };
         const isWanted = ({ changedAt }: { changedAt: number }) => compareToRun(task, changedAt) === "during";
         return walkFiles(root, { after, limit, skip: skippedDirectories, isWanted }).finally(root.close);
-      });
+      };
+      return turns.take(tenant, walk, signal);
     },
 
     /** Opens a file of a task. Throws BridgeError: not_found, with the reason. */

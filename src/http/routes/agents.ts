@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { AgentList } from "../../queries/agent-list.ts";
+import { createClosedSignal } from "../wire/closed-signal.ts";
 import { encodeNameCursor, nameCursorSchema, pageQuery, pageSchema } from "../wire/pagination.ts";
 import { problemResponses } from "../wire/problem.ts";
 import { timestamp, toIso } from "../wire/timestamps.ts";
@@ -36,9 +37,10 @@ export const agentRoutes: FastifyPluginAsyncZodOpenApi<{ agents: AgentList }> = 
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { limit, cursor } = request.query;
-      const { agents: found, next } = await agents.page(request.principal.tenant, { after: cursor ?? "", limit });
+      const page = { after: cursor ?? "", limit };
+      const { agents: found, next } = await agents.page(request.principal.tenant, page, createClosedSignal(reply));
       return {
         data: found.map(({ updatedAt, ...agent }) => ({ ...agent, lastActivityAt: toIso(updatedAt) })),
         meta: { nextCursor: next === null ? null : encodeNameCursor(next) },

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { agentIdPattern } from "../../requests/dispatch-schema.ts";
 import type { Workspaces } from "../../workspaces/workspace-directories.ts";
 import { PAGE_BYTES } from "../wire/client-memory.ts";
+import { createClosedSignal } from "../wire/closed-signal.ts";
 import { pageQuery, toPage } from "../wire/pagination.ts";
 import { forwardingCodes, problemResponses } from "../wire/problem.ts";
 
@@ -61,7 +62,7 @@ export const domainRoutes: FastifyPluginAsyncZodOpenApi<DomainRouteOptions> = as
   async function listOf(workspace: string, request: FastifyRequest, reply: FastifyReply) {
     const { tenant } = request.principal;
     await request.reserve(reply, PAGE_BYTES);
-    return turns.take(tenant, () => listDomains(workspaces.workspaceOf(tenant, workspace)));
+    return turns.take(tenant, () => listDomains(workspaces.workspaceOf(tenant, workspace)), createClosedSignal(reply));
   }
 
   app.get(

@@ -9,6 +9,7 @@ import {
   usageGroupings,
   usageWindows,
 } from "../../queries/usage-reader.ts";
+import { createClosedSignal } from "../wire/closed-signal.ts";
 import { problemResponses } from "../wire/problem.ts";
 import { timestamp, toIso } from "../wire/timestamps.ts";
 
@@ -133,8 +134,9 @@ export const statsRoutes: FastifyPluginAsyncZodOpenApi<{ usage: UsageReader }> =
         },
       },
     },
-    async ({ principal, query: { window, by, limit } }) => {
-      const { from, to, total, groups, other } = await usage.read(principal.tenant, { window, by, limit });
+    async ({ principal, query: { window, by, limit } }, reply) => {
+      const signal = createClosedSignal(reply);
+      const { from, to, total, groups, other } = await usage.read(principal.tenant, { window, by, limit }, signal);
       return {
         ...{ window: typeof window === "string" ? window : null, by, from: toIso(from), to: toIso(to), total: describeCounts(total) },
         data: groups.map(({ key, counts }) => ({ key: typeof key === "number" ? toIso(key) : key, ...describeCounts(counts) })),

@@ -2,6 +2,7 @@ import type { onRequestAsyncHookHandler } from "fastify";
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { FoundFile, TaskFiles } from "../../workspaces/tenant-task-files.ts";
+import { createClosedSignal } from "../wire/closed-signal.ts";
 import { encodeNameCursor, nameCursorSchema, pageQuery } from "../wire/pagination.ts";
 import { forwardingCodes, problemResponses } from "../wire/problem.ts";
 import { noQuery, taskParams } from "../wire/request-schemas.ts";
@@ -65,11 +66,12 @@ export const taskFileRoutes: FastifyPluginAsyncZodOpenApi<{
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { limit, cursor } = request.query;
       const { files, next, truncated } = await taskFiles.list(request.principal.tenant, request.params.taskId, {
         after: cursor ?? null,
         limit,
+        signal: createClosedSignal(reply),
       });
       return { data: files.map(describeFile), meta: { nextCursor: next === null ? null : encodeNameCursor(next), truncated } };
     },

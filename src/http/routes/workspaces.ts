@@ -5,6 +5,7 @@ import { BridgeError } from "../../errors.ts";
 import { agentIdPattern } from "../../requests/dispatch-schema.ts";
 import type { WorkspaceList } from "../../workspaces/list-workspaces.ts";
 import type { WorkspaceFiles } from "../../workspaces/workspace-files.ts";
+import { createClosedSignal } from "../wire/closed-signal.ts";
 import { parseFilePrecondition } from "../wire/etag.ts";
 import { encodeNameCursor, nameCursorSchema, pageQuery, pageSchema } from "../wire/pagination.ts";
 import { bodyErrorCodes, forwardingCodes, problemResponses } from "../wire/problem.ts";
@@ -81,9 +82,10 @@ export const workspaceRoutes: FastifyPluginAsyncZodOpenApi<{
         },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { limit, cursor } = request.query;
-      const { workspaces: found, next } = await workspaces.pageWorkspaces(request.principal.tenant, { after: cursor ?? "", limit });
+      const page = { after: cursor ?? "", limit };
+      const { workspaces: found, next } = await workspaces.pageWorkspaces(request.principal.tenant, page, createClosedSignal(reply));
       return {
         data: found.map(({ updatedAt, ...workspace }) => ({ ...workspace, updatedAt: toIso(updatedAt) })),
         meta: { nextCursor: next === null ? null : encodeNameCursor(next) },

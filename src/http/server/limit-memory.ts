@@ -1,7 +1,9 @@
 import { Readable } from "node:stream";
+import { rejectOnAbort } from "@hak2i/async-kit";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { BridgeError } from "../../errors.ts";
 import { type ClientMemory, type Reservation, UNCOUNTED_BYTES } from "../wire/client-memory.ts";
+import { createClosedSignal } from "../wire/closed-signal.ts";
 import { isDocument } from "../wire/encoded-document.ts";
 import { PUBLIC_TENANT, tenantOf } from "./tenant-of.ts";
 
@@ -92,7 +94,10 @@ export function limitMemory(
   });
 
   app.decorateRequest("reserve", async function (this: FastifyRequest, reply: FastifyReply, bytes: number): Promise<void> {
-    if (bytes >= UNCOUNTED_BYTES) await (this.reservation ?? openReservation(clientMemory, this, reply)).reserve(bytes);
+    if (bytes < UNCOUNTED_BYTES) return;
+    const reservation = this.reservation ?? openReservation(clientMemory, this, reply);
+    // The reservation itself is released when the handler has ended.
+    await rejectOnAbort(reservation.reserve(bytes), createClosedSignal(reply));
   });
 }
 
@@ -138,7 +143,9 @@ declare module "fastify" {
     handled: Promise<unknown> | null;
     /** Reserves memory for the values of the body before it is parsed. Throws BridgeError `overloaded`. */
     reserveValues(bytes: number): Promise<void>;
-    /** Reserves memory for a response of this many bytes before it is built. Throws BridgeError `overloaded`. */
+    /**
+     * Reserves memory for a response of this many bytes before it is built. Throws BridgeError `overloaded`, also if the client disconnects.
+     */
     reserve(reply: FastifyReply, bytes: number): Promise<void>;
   }
 }

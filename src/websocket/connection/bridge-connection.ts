@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import type { WebSocket } from "@fastify/websocket";
 import { createTurns, withTimeout } from "@hak2i/async-kit";
 import { type Reservation, UNCOUNTED_BYTES } from "../../http/wire/client-memory.ts";
+import { createDisconnectedError } from "../../http/wire/closed-signal.ts";
 import type { BridgeChannel } from "../bridge-protocol.ts";
 import type { Frame } from "../parse-envelope.ts";
 import { createFrameQueue } from "./frame-queue.ts";
@@ -49,7 +50,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
   const frames = createFrameQueue({ handleFrame: answerFrame, outgoing, setPaused });
   void closed.then(() => {
     heartbeat.stop();
-    closedSignal.abort();
+    closedSignal.abort(createDisconnectedError());
     for (const one of [reservation, ...inProgress]) one.release();
   });
   socket.on("message", (bytes: Buffer, isBinary) => {
