@@ -16,7 +16,10 @@ export function createAgentList(store: Pick<Store, "listAgentsByName">, { nameOf
   const turns = createTurns();
 
   return {
-    /** Returns one page of agents, ordered by `agentId`. `next` is the `after` of the following page, null at the end. Does not read after the signal has aborted. */
+    /**
+     * Returns one page of agents, ordered by `agentId`. `next` is the `after` of the following page, null at the end. Does not read after
+     * the signal has aborted.
+     */
     page(
       tenant: string,
       { after, limit }: { after: string; limit: number },

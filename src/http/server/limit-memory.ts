@@ -144,7 +144,8 @@ declare module "fastify" {
     /** Reserves memory for the values of the body before it is parsed. Throws BridgeError `overloaded`. */
     reserveValues(bytes: number): Promise<void>;
     /**
-     * Reserves memory for a response of this many bytes before it is built. Throws BridgeError `overloaded`, also if the client disconnects.
+     * Reserves memory for a response of this many bytes before it is built. Throws BridgeError `overloaded`, also if the client
+     * disconnects.
      */
     reserve(reply: FastifyReply, bytes: number): Promise<void>;
   }
