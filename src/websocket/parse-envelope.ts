@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { BridgeError } from "../errors.ts";
 import { checkJson } from "../requests/check-json.ts";
+import { findRequestId } from "./find-request-id.ts";
 
 /** Why a frame is not a valid request. */
 export type EnvelopeFault = "malformed-envelope" | "empty-envelope" | "missing-op" | "invalid-request";
@@ -25,7 +26,11 @@ const MAX_ATTRIBUTE_LENGTH = 256;
 export async function parseEnvelope({ bytes, isBinary }: Frame, reserve: (bytes: number) => Promise<void>): Promise<Envelope> {
   if (isBinary) return toFault("malformed-envelope");
   const envelope = await parseValue(bytes, reserve);
-  if (envelope instanceof BridgeError) return { ...toFault(envelope), ...findRequestId(bytes, envelope) };
+  if (envelope instanceof BridgeError) {
+    const fault = toFault(envelope);
+    // Frames with too many values are not scanned to their end.
+    return envelope.code === "too_large" ? fault : { ...fault, requestId: findRequestId(bytes) ?? fault.requestId };
+  }
   if (!isObject(envelope)) return toFault(bytes.toString().trim() === "" ? "empty-envelope" : "malformed-envelope");
   const { requestId = "", op, payload, meta } = envelope;
   if (typeof requestId !== "string") return toFault("malformed-envelope");
@@ -53,24 +58,6 @@ async function parseValue(bytes: Buffer, reserve: (bytes: number) => Promise<voi
     // Paths of errors begin in the payload.
     const errors = error.errors.map(({ path, message }) => ({ path: path.replace(/^payload\./, ""), message }));
     return new BridgeError(error.code, error.message, { errors });
-  }
-}
-
-/** The `requestId` of a frame that is not processed. */
-function findRequestId(bytes: Buffer, { code }: BridgeError): { requestId?: string } {
-  // Frames with too many values are not parsed.
-  if (code === "too_large") return {};
-  const envelope = parseOrUndefined(bytes);
-  return isObject(envelope) && typeof envelope["requestId"] === "string" && envelope["requestId"] !== ""
-    ? { requestId: envelope["requestId"] }
-    : {};
-}
-
-function parseOrUndefined(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { BridgeError } from "../../src/errors.ts";
 import { MAX_JSON_VALUES } from "../../src/requests/check-json.ts";
 import { parseEnvelope } from "../../src/websocket/parse-envelope.ts";
 
@@ -55,6 +56,17 @@ describe("invalid frames", () => {
       requestId: expect.stringMatching(UUID),
       fault: { errors: [{ path: "op" }] },
     });
+  });
+
+  test("a frame for whose values no memory is left is rejected without parsing it, with its requestId", async () => {
+    const text = `{"op":"a.b","payload":{"requestId":"inner","list":[${"{},".repeat(40_000)}{}]},"requestId":"mine"}`;
+    const parse = vi.spyOn(JSON, "parse");
+    const overloaded = new BridgeError("overloaded", "No memory is left.");
+    const refused = await parseEnvelope({ bytes: Buffer.from(text), isBinary: false }, () => Promise.reject(overloaded));
+    const lengths = parse.mock.calls.map(([parsed]) => parsed.length);
+    parse.mockRestore();
+    expect(refused).toMatchObject({ requestId: "mine", fault: { code: "overloaded" } });
+    expect(Math.max(...lengths)).toBeLessThan(100);
   });
 
   test("the fault keeps the requestId if there is one", async () => {
