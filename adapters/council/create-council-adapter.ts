@@ -116,8 +116,10 @@ function capabilitiesOf(kind: CouncilKind, config: AdapterConfig | null): Gatewa
 function checkRuntimes({ providers }: CouncilKind, config: AdapterConfig): AdapterHealthStatus {
   const runtimes = providers.map((provider) => {
     const described = config.describeProvider(provider);
-    if (described === null)
-      return { isHealthy: false, step: { step: provider, ok: false, detail: `${provider} is not loaded: add it to BRIDGE_ADAPTERS.` } };
+    if (described === null) {
+      const detail = config.findLoadFailure(provider) ?? `${provider} is not loaded: add it to BRIDGE_ADAPTERS.`;
+      return { isHealthy: false, step: { step: provider, ok: false, detail } };
+    }
     const health =
       described.detail === null ? `${provider} is ${described.health}.` : `${provider} is ${described.health}: ${described.detail}`;
     const seconds = estimateTimeoutSeconds({ files: 10 }, "standard", described.timeoutMultiplier);

@@ -16,7 +16,7 @@ export const createPanelCouncil = (runtime: string): CouncilKind => ({
 export function findSkipReason(provider: string, { settings, config }: Pick<CouncilTask, "settings" | "config">): string | null {
   if (!settings.of(provider).enabled) return "disabled by the settings of the workspace";
   const described = config.describeProvider(provider);
-  if (described === null) return "adapter_offline: not loaded; add it to BRIDGE_ADAPTERS";
+  if (described === null) return `adapter_offline: ${config.findLoadFailure(provider) ?? "not loaded; add it to BRIDGE_ADAPTERS"}`;
   return (described.capabilities.inputs ?? []).length > 0 ? "this provider is a council or a responder, not a runtime" : null;
 }
 
@@ -77,7 +77,7 @@ export function buildPanelOptions(provider: string, task: CouncilTask) {
       found: described !== null && described.health !== "offline",
       path: described?.path ?? null,
       connection: described?.connection ?? null,
-      detail: described?.detail ?? described?.health ?? "not loaded",
+      detail: described?.detail ?? described?.health ?? task.config.findLoadFailure(provider) ?? "not loaded",
     },
     now: () => new Date(),
   };

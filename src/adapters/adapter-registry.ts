@@ -129,6 +129,11 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
       const entry = entries.get(provider);
       return entry === undefined || entry.adapter === null ? null : describeAdapter(entry.adapter, entry.health);
     },
+    /** Returns why an adapter could not be loaded. Returns null if it is loaded or not configured. */
+    findLoadFailure(provider: string): string | null {
+      const entry = entries.get(provider);
+      return entry?.adapter === null ? entry.health.detail : null;
+    },
     /** Resolves to null if the models are unknown, or not known in time. */
     async listModels(provider: string): Promise<readonly string[] | null> {
       const adapter = entries.get(provider)?.adapter;

@@ -156,6 +156,7 @@ export async function createEngine(
         lookup: operatorDnsCache.lookup,
         runChild: dispatcher.runChild,
         describeProvider: registry.describe,
+        findLoadFailure: registry.findLoadFailure,
         listModels: registry.listModels,
         requestApproval: (question) => dispatcher.requestApproval(provider, question),
         onOrphansKilled: (count) => metrics.orphansKilled.inc(count),

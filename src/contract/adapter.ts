@@ -107,6 +107,8 @@ export interface AdapterConfig {
   runChild(request: ChildRequest): Promise<ExecutionResult>;
   /** Describes the adapter of a provider, for composite adapters. Returns null if it is not loaded. */
   describeProvider(provider: string): ProviderDescription | null;
+  /** Returns why the adapter of a provider could not be loaded, for composite adapters. Returns null if it is loaded or not configured. */
+  findLoadFailure(provider: string): string | null;
   /** Lists the models of a provider's runtime, for composite adapters. Resolves to null if they are unknown. Never rejects. */
   listModels(provider: string): Promise<readonly string[] | null>;
   /**

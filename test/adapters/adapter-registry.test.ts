@@ -110,9 +110,10 @@ test("an offline adapter is checked again with exponential backoff, and the regi
   expect(registry.estimateSecondsToNextCheck("memory")).toBe(305);
 });
 
-test("an adapter that is not loaded has no description", () => {
+test("an adapter that is not loaded has no description, but the reason if there is one", () => {
   const registry = registryOf({ provider: "broken", adapter: null, reason: "It is broken." });
   expect(["broken", "missing"].map((provider) => registry.describe(provider))).toEqual([null, null]);
+  expect(["broken", "missing"].map((provider) => registry.findLoadFailure(provider))).toEqual(["It is broken.", null]);
 });
 
 test("listModels() resolves to null for an adapter that cannot list its models, or fails to", async () => {

@@ -16,6 +16,7 @@ export function createAdapterConfig(dataDir: string, changes: Partial<AdapterCon
     lookup,
     runChild: () => Promise.reject(new Error("this test runs no child tasks; pass runChild")),
     describeProvider: () => null,
+    findLoadFailure: () => null,
     listModels: async () => null,
     requestApproval: async () => ({ decision: "reject", reason: "This test decides no approvals. Pass requestApproval." }),
     onOrphansKilled: silent,

@@ -30,3 +30,22 @@ test("a panel on an offline runtime reports the reason of its health, with the r
   );
   expect(result.outputs).toMatchObject({ status: "SKIPPED", skip_reason: `adapter_offline: ${detail}` });
 });
+
+test.each([
+  ["could not be loaded", "Cannot find the package of claude. Run npm install.", "Cannot find the package of claude. Run npm install."],
+  ["is not configured", null, "not loaded; add it to BRIDGE_ADAPTERS"],
+])("a panel on a runtime that %s reports this reason", async (_, failure, reason) => {
+  const workspace = await temporaryDirectory();
+  const adapter = createPanelAdapter("claude");
+  await adapter.initialize(createAdapterConfig(workspace, { findLoadFailure: () => failure }));
+  onTestFinished(() => adapter.shutdown());
+  const result = await adapter.execute(
+    createExecutionRequest(workspace, {
+      message: "",
+      bridgeInput: { scope: "login.ts", task_description: "Review.", task_type: "review", domains: ["security"], intensity: "quick" },
+    }),
+  );
+  expect(result.outputs).toMatchObject({ status: "SKIPPED", skip_reason: `adapter_offline: ${reason}` });
+  const { preflight } = await adapter.checkHealth();
+  expect(JSON.stringify(preflight)).toContain(failure ?? "add it to BRIDGE_ADAPTERS");
+});
