@@ -1,4 +1,4 @@
-import { estimateTimeoutSeconds, readInput, type TaskType, taskTypeProperties } from "bridge-council";
+import { estimateTimeoutSeconds, readInput, resolveProfile, type TaskType, taskTypeProperties } from "bridge-council";
 import type {
   AdapterConfig,
   AdapterHealthStatus,
@@ -75,6 +75,10 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
       return "faults" in parsed
         ? parsed.faults.map(({ path, message }) => ({ path: path === "" ? "bridgeInput" : `bridgeInput.${path}`, message }))
         : findProfileConflicts(parsed.input.taskType, request.profile);
+    },
+    resolveProfile(request) {
+      const parsed = readInput(request.bridgeInput, "task", kind);
+      return "faults" in parsed ? request.profile : resolveProfile(parsed.input.taskType, request.profile);
     },
   };
 }

@@ -197,6 +197,8 @@ export interface InputFault {
 /** Validates the adapter's own inputs before a task is accepted. */
 export interface InputChecker {
   checkInput(dispatch: AdapterInputs & { profile: Profile }): InputFault[];
+  /** Returns the profile with which the adapter carries out a valid dispatch. Default: that of the dispatch. */
+  resolveProfile?(dispatch: AdapterInputs & { profile: Profile }): Profile;
 }
 
 /** Returns whether the adapter validates its inputs. */

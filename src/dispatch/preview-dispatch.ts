@@ -1,4 +1,4 @@
-import type { Connection, Profile } from "#contract";
+import { type Connection, type ExecutionAdapter, isInputChecker, type Profile } from "#contract";
 import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
 import { BridgeError } from "../errors.ts";
 import type { ParseDispatch } from "../requests/parse-dispatch.ts";
@@ -49,7 +49,7 @@ export function createPreviewDispatch({
       const dispatch = parseDispatch(body, { defaultProfile, idempotencyKey });
       const { agentId, request } = dispatch;
       const { provider, runner, replayed } = await dispatcher.checkTask(dispatch, tenant);
-      const health = registry.get(provider)?.health;
+      const { health, adapter = null } = registry.get(provider) ?? {};
       const { agent, fault } =
         runner?.isHere === false ? { agent: {}, fault: null } : tryReadAgentFile(workspaces.workspaceOf(tenant, agentId));
       return {
@@ -57,7 +57,7 @@ export function createPreviewDispatch({
         queueAhead: replayed ? 0 : dispatcher.load(provider).queued,
         resolved: {
           model: resolveModel(request, agent) ?? null,
-          ...{ profile: request.profile, approvals: request.approvals },
+          ...{ profile: resolveProfile(request, adapter), approvals: request.approvals },
           timeoutSeconds: resolveTimeoutSeconds(request, agent),
         },
         warnings: [
@@ -73,6 +73,10 @@ export function createPreviewDispatch({
     }
   };
 }
+
+/** Returns the profile with which the task would run. An adapter can narrow that of the dispatch. */
+const resolveProfile = (request: TaskRequest, adapter: ExecutionAdapter | null): Profile =>
+  (isInputChecker(adapter) ? adapter.resolveProfile?.(request) : undefined) ?? request.profile;
 
 function tryReadAgentFile(workspace: string): { agent: AgentFile; fault: string | null } {
   try {

@@ -227,7 +227,10 @@ describe("the panel of one runtime over HTTP", () => {
     ["review", "modify", "inspect"],
     ["implementation", "modify", "modify"],
   ])("of task type %s with the profile %s in the dispatch asks its roles with %s", async (task_type, profile, ofRoles) => {
-    const { dispatch, asked, ended } = await openCouncil({});
+    const { bridge, dispatch, asked, ended, input } = await openCouncil({});
+    const body = { provider: "bridge-codex", agentId: "writer", bridgeInput: { ...input, task_type, intensity: "quick" }, profile };
+    const preview = await bridge.call("POST", "/api/v2/dispatch/check", body);
+    expect(await preview.json()).toMatchObject({ wouldAnswer: 202, task: { resolved: { profile: ofRoles } } });
     await dispatch({ task_type, intensity: "quick" }, { profile });
     expect(await ended("completed")).toMatchObject({ outputs: { capability_profile: ofRoles } });
     expect(asked().map((question) => question.profile)).toEqual([ofRoles, ofRoles, ofRoles]);
