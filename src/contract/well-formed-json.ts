@@ -6,7 +6,8 @@ export const stringifyWellFormed = (value: unknown): string => toWellFormedJson(
  * writes them as escapes, such as `\ud83d`, and strict parsers reject a text with such an escape.
  */
 export const toWellFormedJson = (json: string): string =>
-  surrogate.test(json) ? json.replaceAll(escapes, (found) => (surrogate.test(found) ? "\ufffd" : found)) : json;
+  // The search for a fixed text is several times as fast as the regular expression, and most texts have no such escape.
+  json.includes("\\ud") && surrogate.test(json) ? json.replaceAll(escapes, (found) => (surrogate.test(found) ? "\ufffd" : found)) : json;
 
 const surrogate = /\\ud[89a-f]/;
 const escapes = /\\(?:u[0-9a-f]{4}|[^u])/g;

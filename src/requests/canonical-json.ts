@@ -21,20 +21,23 @@ export function findJsonFault(root: unknown): JsonFault | null {
   return fault === null || fault.path.length < MAX_JSON_DEPTH ? fault : { ...fault, path: fault.path.slice(0, 3) };
 }
 
-/** Loops without iterators and entries: a body can have 50,000 members. */
+/** Loops without iterators, entries and lists of names: a body can have 50,000 members. */
 function findFault(value: unknown, depth: number): JsonFault | null {
   if (typeof value === "number") return Number.isFinite(value) ? null : { path: [], message: "must be a finite number" };
   if (typeof value !== "object" || value === null) return null;
   if (depth >= MAX_JSON_DEPTH) return { path: [], message: `must not be nested deeper than ${MAX_JSON_DEPTH} levels` };
-  const names = Array.isArray(value) ? null : Object.keys(value);
-  const length = names?.length ?? (value as unknown[]).length;
-  for (let index = 0; index < length; index += 1) {
-    const key = names?.[index] ?? index;
-    if (key === "__proto__") return { path: [key], message: "is not allowed as a name" };
-    const member = (value as Record<PropertyKey, unknown>)[key];
-    if (typeof member !== "object" && typeof member !== "number") continue;
-    const fault = findFault(member, depth + 1);
-    if (fault !== null) return { ...fault, path: [key, ...fault.path] };
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const fault = findFault(value[index], depth + 1);
+      if (fault !== null) return { ...fault, path: [index, ...fault.path] };
+    }
+    return null;
+  }
+  // Nothing is inherited: JSON.parse sets even `__proto__` as an own member.
+  for (const name in value) {
+    if (name === "__proto__") return { path: [name], message: "is not allowed as a name" };
+    const fault = findFault((value as Record<string, unknown>)[name], depth + 1);
+    if (fault !== null) return { ...fault, path: [name, ...fault.path] };
   }
   return null;
 }
