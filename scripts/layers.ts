@@ -27,6 +27,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   approvals: ["store", "metrics.ts", "trace-context.ts", "events"],
   callbacks: ["store", "metrics.ts", "trace-context.ts", "timers", "network"],
   webhooks: ["store", "metrics.ts", "config", "network", "reloaded-file.ts", "events", "callbacks"],
+  attention: ["store", "metrics.ts", "adapters", "events", "callbacks", "webhooks"],
   traces: ["store", "metrics.ts", "trace-context.ts", "config", "events"],
   results: ["store", "requests", "events", "callbacks"],
   dispatch: [
@@ -61,6 +62,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     "approvals",
     "callbacks",
     "webhooks",
+    "attention",
     "dispatch",
     "queries",
     "http/wire",

@@ -11,6 +11,9 @@ import type {
   TaskErrorCode,
 } from "#contract";
 
+/** The agent of the tasks with which `bridge doctor` tests a receiver. They need no person, and their usage does not count. */
+export const PROBE_AGENT = "bridge-doctor";
+
 /** The states of a task. A timeout or a restart, for example, is `failed` with an error code. */
 export const taskStates = ["queued", "running", "completed", "failed", "cancelled"] as const;
 export type TaskState = (typeof taskStates)[number];

@@ -36,6 +36,8 @@ export interface AdapterHost {
   onChecked(provider: string): void;
   /** Called when an adapter goes offline, and when its first check finds it offline. */
   onOffline(provider: string): void;
+  /** Called when an adapter is no longer offline, and when its first check finds it available. */
+  onAvailable(provider: string): void;
 }
 
 const CHECK_INTERVAL_MS = 5 * 60_000;
@@ -106,6 +108,7 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
 
   function setHealth(entry: Entry, health: AdapterHealthStatus): void {
     const hasChanged = entry.health.checkedAt === null || entry.health.status !== health.status;
+    const wasOffline = entry.health.checkedAt === null || entry.health.status === "offline";
     entry.health = { ...health, checkedAt: Date.now() };
     entry.checkedAtMs = performance.now();
     metrics.adapterUp.set({ provider: entry.provider }, { healthy: 1, degraded: 0.5, offline: 0 }[health.status]);
@@ -115,6 +118,7 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
     }
     host?.onChecked(entry.provider);
     if (hasChanged && health.status === "offline") host?.onOffline(entry.provider);
+    else if (wasOffline && health.status !== "offline") host?.onAvailable(entry.provider);
     if (hasChanged) for (const composite of listCompositesOf(entry.provider)) void composite.checks?.checkAgain();
   }
 

@@ -6,6 +6,7 @@ import type { Tokens } from "../access/tokens.ts";
 import { type AdapterRegistry, createAdapterRegistry, type LoadedAdapter } from "../adapters/adapter-registry.ts";
 import { createAvailableAdapters } from "../adapters/available-adapters.ts";
 import { createApprovals } from "../approvals/approvals.ts";
+import { createAttention } from "../attention/attention.ts";
 import { type CallbackWorker, createCallbackWorker } from "../callbacks/callback-worker.ts";
 import { type ClusterView, createClusterView, createLoneView } from "../cluster/cluster-view.ts";
 import { createMembership } from "../cluster/membership.ts";
@@ -113,6 +114,7 @@ export async function createEngine(
   // With SQLite, no other node could run the tasks.
   const hasSlots = (provider: string): boolean => cluster === null || config.maxConcurrent(provider) > 0;
   const adapters = createAvailableAdapters(registry, view, hasSlots);
+  const attention = createAttention({ store, registry, adapters, webhooks, logger });
   const dispatcher = createDispatcher({
     ...{ store, adapters, view, cluster, eventLog, approvals, registry, workspaces, guard, schemas, metrics, logger },
     nodeGraceMs: graceMs,
@@ -164,11 +166,12 @@ export async function createEngine(
       onEvent: dispatcher.onAdapterEvent,
       onChecked: dispatcher.onAdapterChecked,
       onOffline: webhooks.onAdapterOffline,
+      onAvailable: (provider) => void attention.onAdapterAvailable(provider),
     });
 
   return {
     ...{ store, cluster, membership, view, nodes, adapters, onHint, rates, eventLog, approvals, workspaces },
-    ...{ guardedFetch, callbackWorker, webhooks, traces, schemas, registry, dispatcher, startAdapters },
+    ...{ guardedFetch, callbackWorker, webhooks, attention, traces, schemas, registry, dispatcher, startAdapters },
     runGit: createRunGit({ environment, sandbox: sandbox.sandbox }),
   };
 }

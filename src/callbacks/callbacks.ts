@@ -3,18 +3,9 @@ import type { Callback, CallbackDetails, CallbackQueue, CallbackState, Page } fr
 import type { Store } from "../store/store.ts";
 import { callbackOrigin } from "./callback-body.ts";
 import type { CallbackWorker } from "./callback-worker.ts";
+import { type Redelivery, redeliverPages } from "./redeliver-pages.ts";
 
 export { type CallbackAttempt, type CallbackDetails, callbackStates } from "../store/records.ts";
-
-/** Dead callbacks that one request examines. Others of the process wait for no more than one page of them. */
-const MAX_EXAMINED = 1000;
-const PAGE_LENGTH = 100;
-
-/** How many callbacks one request has redelivered, and where the next one continues; null at the end. */
-export interface Redelivery {
-  redelivered: number;
-  next: number | null;
-}
 
 /** Whether the callback waits for the end of its task. */
 export const isAwaitingEnd = ({ state, nextAttemptAt }: Callback): boolean => state === "pending" && nextAttemptAt === null;
@@ -45,19 +36,14 @@ export function createCallbacks(store: Store, worker: Pick<CallbackWorker, "noti
      * callbacks, from `before` on, so that repeated requests end even if the receiver still fails.
      */
     async redeliverAll({ tenant, origin }: CallbackQueue, before: number | null): Promise<Redelivery> {
-      let next = before;
-      let redelivered = 0;
-      for (let examined = 0; examined < MAX_EXAMINED; examined += PAGE_LENGTH) {
-        const page = await store.listCallbacks(tenant, "dead", { before: next, limit: PAGE_LENGTH });
-        const found = page.filter(({ url }) => callbackOrigin(url) === origin);
-        // Writes of one turn of the event loop share a transaction.
-        const changed = await Promise.all(found.map(({ task }) => store.redeliverCallbackIfDead(task.seq)));
-        redelivered += changed.filter((callback) => callback !== null).length;
-        if (found.length > 0) worker.notify({ tenant, origin });
-        next = page.at(-1)?.task.seq ?? null;
-        if (page.length < PAGE_LENGTH) return { redelivered, next: null };
-      }
-      return { redelivered, next };
+      const result = await redeliverPages({
+        before,
+        list: (page) => store.listCallbacks(tenant, "dead", page),
+        keyOf: ({ task }) => task.seq,
+        redeliver: async ({ url, task }) => callbackOrigin(url) === origin && (await store.redeliverCallbackIfDead(task.seq)) !== null,
+      });
+      if (result.redelivered > 0) worker.notify({ tenant, origin });
+      return result;
     },
 
     /**

@@ -1,5 +1,6 @@
 import type { EventType } from "#contract";
 import type { ListedTask, StopRequest, Task, TaskIdentity, TaskProgress, TaskRun } from "../task.ts";
+import type { Acknowledgement, AttentionQuery, FaultSelection, StoredAttention } from "./attention-records.ts";
 import type { LongText } from "./gapped-json.ts";
 import type {
   Approval,
@@ -234,6 +235,24 @@ export interface ApprovalStore {
   hasPendingApproval(taskSeq: number): Promise<boolean>;
 }
 
+/** What needs a person, and the acknowledgements of faults. */
+export interface AttentionStore {
+  readAttention(tenant: string, query: AttentionQuery): Promise<StoredAttention>;
+  /** Whether there is such a fault, acknowledged or not. */
+  isFault(selection: FaultSelection): Promise<boolean>;
+  /**
+   * Acknowledges at most `limit` faults that are not acknowledged, and returns their number. A callback or delivery that dies again is a
+   * new fault.
+   */
+  acknowledgeFaults(selection: FaultSelection, by: string, limit: number): Promise<number>;
+  /** The acknowledgements of adapters that are offline, by adapter. */
+  listAdapterAcknowledgements(tenant: string): Promise<ReadonlyMap<string, Acknowledgement>>;
+  /** Returns false if it is acknowledged already. */
+  acknowledgeAdapter(tenant: string, provider: string, by: string): Promise<boolean>;
+  /** Deletes the acknowledgements of an adapter that is no longer offline. */
+  forgetAdapterAcknowledgements(provider: string): Promise<void>;
+}
+
 /** Deletion on request. */
 export interface DeletionStore {
   /** Numbers of the task, of its children and of their children; empty when there is no such task. */
@@ -298,6 +317,7 @@ export interface Store
     WebhookStore,
     TraceStore,
     ApprovalStore,
+    AttentionStore,
     DeletionStore,
     UsageStore,
     TicketStore,

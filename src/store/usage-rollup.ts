@@ -1,5 +1,5 @@
 import type { ExecutionResult, TaskErrorCode } from "#contract";
-import type { Task } from "../task.ts";
+import { PROBE_AGENT, type Task } from "../task.ts";
 import { toColumnText } from "./column-text.ts";
 import type { Finish } from "./records.ts";
 import { addCounts, type UsageCounts } from "./usage-counts.ts";
@@ -73,12 +73,13 @@ export function createUsageRollup() {
   }
 
   return {
-    /** Adds up the ends of one transaction. */
+    /** Adds up the ends of one transaction, without probes. */
     sum(ends: readonly TaskEnd[]): UsageRows {
       const usage = new Map<string, UsageRow>();
       const labels = new Map<string, LabelUsageRow>();
       for (const end of ends) {
         const { task } = end;
+        if (task.agentId === PROBE_AGENT) continue;
         const { tenant, provider, agentId } = task;
         const hour = Math.floor(end.now / HOUR_MS);
         if (hour !== currentHour) known.clear();

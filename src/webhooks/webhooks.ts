@@ -9,6 +9,7 @@ import type { WebhookStore } from "../store/store.ts";
 import type { WebhookDelivery } from "../store/webhook-records.ts";
 import { deliveryId } from "./delivery-id.ts";
 import { createLogFollower } from "./log-follower.ts";
+import { createRedelivery } from "./redelivery.ts";
 import { ADAPTER_OFFLINE, matchesFilter, type Subscription } from "./subscription.ts";
 import { buildAdapterBody, buildTaskBody } from "./webhook-body.ts";
 import { createWebhookOutbox, type DueDelivery } from "./webhook-outbox.ts";
@@ -137,21 +138,7 @@ export function createWebhooks(options: WebhooksOptions) {
       find(tenant, name);
       return await store.listWebhookDeliveries({ tenant, webhook: name }, state, page);
     },
-    /** Gives a dead delivery a new round of attempts. Throws BridgeError: not_found, already_delivered, invalid_state. */
-    async redeliver(tenant: string, name: string, id: string): Promise<WebhookDelivery> {
-      find(tenant, name);
-      const key = { tenant, webhook: name };
-      const redelivered = await store.redeliverWebhookIfDead(key, id);
-      if (redelivered !== null) {
-        if (delivers) worker.notify({ tenant, origin: name });
-        return redelivered;
-      }
-      const known = await store.findWebhookDelivery(key, id);
-      if (known === null) throw new BridgeError("not_found", "There is no such delivery.");
-      if (known.state === "delivered")
-        throw new BridgeError("already_delivered", "The webhook has been delivered. Only dead deliveries can be redelivered.");
-      throw new BridgeError("invalid_state", "The delivery is pending. Only dead deliveries can be redelivered.");
-    },
+    ...createRedelivery({ store, checkExists: find, onRedelivered: (queue) => delivers && worker.notify(queue) }),
     /** Describes all webhooks except for their secrets, for a comparison. The order in the file does not matter. */
     describe: () =>
       subscriptions()

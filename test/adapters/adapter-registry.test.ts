@@ -15,7 +15,13 @@ const registryOf = (...loaded: LoadedAdapter[]): AdapterRegistry =>
     logger: pino({ level: "silent" }),
   });
 
-const host: AdapterHost = { configure: () => createAdapterConfig("/nowhere"), onEvent() {}, onChecked() {}, onOffline() {} };
+const host: AdapterHost = {
+  configure: () => createAdapterConfig("/nowhere"),
+  onEvent() {},
+  onChecked() {},
+  onOffline() {},
+  onAvailable() {},
+};
 
 test.each([
   ["opencode", 1.5],

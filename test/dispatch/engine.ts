@@ -80,6 +80,7 @@ export async function startEngine(
     onEvent: dispatcher.onAdapterEvent,
     onChecked: dispatcher.onAdapterChecked,
     onOffline() {},
+    onAvailable() {},
   });
   let stopped = false;
   const stop = async () => {

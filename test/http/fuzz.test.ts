@@ -145,6 +145,8 @@ test("500 almost-JSON bodies never cause an internal error", async () => {
     "/api/v2/callbacks/redeliver",
     "/api/v2/callbacks/t/redeliver",
     "/api/v2/webhooks/w/deliveries/msg_1/redeliver",
+    "/api/v2/webhooks/w/redeliver",
+    "/api/v2/attention/acknowledge",
     "/api/v2/events/ticket",
   ];
   await fc.assert(
@@ -176,6 +178,8 @@ test("1200 mutated queries and paths never cause an internal error", async () =>
       "/api/v2/callbacks",
       "/api/v2/webhooks",
       "/api/v2/webhooks/w/deliveries",
+      "/api/v2/attention",
+      "/api/v2/stats",
       "/api/v2/adapters",
       "/api/v2/workspaces",
       "/",

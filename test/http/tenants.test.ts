@@ -73,6 +73,7 @@ test.each([
   ["GET", () => "/api/v2/webhooks/hook/deliveries"],
   ["GET", () => "/api/v2/webhooks/hook/deliveries?state=dead"],
   ["POST", () => `/api/v2/webhooks/hook/deliveries/${deliveryId}/redeliver`],
+  ["POST", () => "/api/v2/webhooks/hook/redeliver"],
 ])("%s of another tenant's task results in 404: row %#", async (method, target) => {
   const refused = await asBeta(method, target());
   expectProblem(refused, "not_found");
@@ -106,6 +107,18 @@ test("a redelivery of all dead callbacks to an origin leaves those of another te
   const { status, body } = await bridge.call("POST", "/api/v2/callbacks/redeliver", { token: "beta", body: { origin: receiver.origin } });
   expect([status, body]).toEqual([202, { redelivered: 0, nextCursor: null }]);
   expect((await bridge.call("GET", `/api/v2/callbacks/${done}`)).body).toMatchObject({ state: "dead", history: [{ number: 1 }] });
+});
+
+test("what needs a person contains nothing of another tenant, and no other tenant acknowledges it", async () => {
+  const ofBeta = (await asBeta("GET", "/api/v2/attention")).body;
+  expect(ofBeta.data.filter(({ kind }: { kind: string }) => kind !== "adapter")).toEqual([]);
+  expect([ofBeta.counts.callback, ofBeta.counts.delivery, ofBeta.receivers]).toEqual([0, 0, []]);
+  const acknowledge = (body: object) => bridge.call("POST", "/api/v2/attention/acknowledge", { token: "beta", body });
+  expectProblem(await acknowledge({ kind: "callback", id: done }), "not_found");
+  expectProblem(await acknowledge({ kind: "delivery", id: deliveryId }), "not_found");
+  expect((await acknowledge({ kind: "callback", receiver: receiver.origin })).body).toEqual({ acknowledged: 0, hasMore: false });
+  expect((await acknowledge({ kind: "delivery", all: true })).body).toEqual({ acknowledged: 0, hasMore: false });
+  expect((await bridge.call("GET", "/api/v2/attention")).body.counts).toMatchObject({ callback: 1, delivery: 1 });
 });
 
 test("the sums of usage contain nothing of another tenant", async () => {

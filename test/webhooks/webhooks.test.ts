@@ -174,6 +174,41 @@ test("the routes list the webhooks of the tenant without secrets, and redeliver 
   expect(bridge.log.join("\n")).not.toMatch(/secret-topic|Bearer secret|whsec_/);
 });
 
+test("all dead deliveries of a webhook are redelivered, page by page, and those of another one are not", async () => {
+  let status = 500;
+  const types = ["execution.completed"];
+  const { bridge, received } = await startWithWebhooks(
+    [
+      { name: "oncall", types, path: "/oncall" },
+      { name: "chat", types, path: "/chat" },
+    ],
+    (response) => response.writeHead(status).end(),
+  );
+  const ids: string[] = [];
+  for (let number = 0; number < 3; number += 1) ids.push(await dispatch(bridge));
+  const counts = async () => {
+    const { data } = (await bridge.call("GET", "/api/v2/webhooks")).body;
+    return Object.fromEntries(data.map(({ name, dead }: { name: string; dead: number }) => [name, dead]));
+  };
+  await expect.poll(counts).toEqual({ chat: 3, oncall: 3 });
+  const first = await bridge.call("GET", "/api/v2/webhooks/oncall/deliveries?state=dead&limit=2");
+  const second = await bridge.call("GET", `/api/v2/webhooks/oncall/deliveries?state=dead&limit=2&cursor=${first.body.meta.nextCursor}`);
+  expect([...first.body.data, ...second.body.data].map(({ taskId }) => taskId).toSorted()).toEqual(ids.toSorted());
+  expect(second.body.meta.nextCursor).toBeNull();
+
+  status = 204;
+  expectProblem(await bridge.call("POST", "/api/v2/webhooks/oncall/redeliver", { token: "beta" }), "not_found");
+  expectProblem(await bridge.call("POST", "/api/v2/webhooks/absent/redeliver"), "not_found");
+  expectProblem(await bridge.call("POST", "/api/v2/webhooks/oncall/redeliver", { body: { cursor: "x" } }), "invalid_request");
+  const redelivered = await bridge.call("POST", "/api/v2/webhooks/oncall/redeliver");
+  expect([redelivered.status, redelivered.body]).toEqual([202, { redelivered: 3, nextCursor: null }]);
+  await expect.poll(counts).toEqual({ chat: 3, oncall: 0 });
+  await expect.poll(() => received("/oncall").length).toBe(6);
+  const client = createBridgeClient({ url: bridge.url, token: "secret-alpha" });
+  expect(await client.webhooks.redeliverAll("oncall")).toBe(0);
+  expect(await client.webhooks.redeliverAll("chat")).toBe(3);
+});
+
 test("BRIDGE_WEBHOOKS_FILE needs BRIDGE_PUBLIC_URL", async () => {
   await expect(startBridge({ BRIDGE_WEBHOOKS_FILE: "webhooks.json" })).rejects.toThrow(
     "BRIDGE_PUBLIC_URL: must be set with BRIDGE_WEBHOOKS_FILE",

@@ -8,12 +8,14 @@ import type {
   Adapter,
   Approval,
   ApprovalState,
+  Attention,
   Callback,
   CallbackDetails,
   CallbackState,
   DispatchCheck,
   DispatchRequest,
   Domain,
+  FaultChoice,
   FileCondition,
   Identity,
   ListedTask,
@@ -131,6 +133,12 @@ export interface BridgeClient {
     /** Approves or rejects a pending tool call. Rejects with `already_decided` if it was decided before. */
     decide(approvalId: string, decision: "approve" | "reject", reason?: string, options?: CallOptions): Promise<Approval>;
   };
+  readonly attention: {
+    /** Lists what needs a person; with `acknowledged`, the faults that were acknowledged and still exist instead. `limit`: of each kind. */
+    list(query?: { acknowledged?: boolean | undefined; limit?: number | undefined }, options?: CallOptions): Promise<Attention>;
+    /** Acknowledges faults, which are listed no longer, and resolves with their number. Rejects with `not_found` for an unknown id. */
+    acknowledge(faults: FaultChoice, options?: CallOptions): Promise<number>;
+  };
   readonly callbacks: {
     /** Lists callbacks, newest task first. */
     list(filter?: { state?: CallbackState | undefined }, options?: CallOptions): AsyncGenerator<Callback, void>;
@@ -155,6 +163,8 @@ export interface BridgeClient {
     ): AsyncGenerator<WebhookDelivery, void>;
     /** Starts a new round of attempts for a dead delivery. Rejects with `invalid_state` or `already_delivered` for any other. */
     redeliver(name: string, deliveryId: string, options?: CallOptions): Promise<WebhookDelivery>;
+    /** Redelivers all dead deliveries of a webhook. Resolves with their number. After an error, call it again. */
+    redeliverAll(name: string, options?: CallOptions): Promise<number>;
   };
 }
 
@@ -265,19 +275,9 @@ export function createBridgeClient(options: BridgeClientOptions): BridgeClient {
         }),
     },
 
+    attention: createAttentionCalls({ send }),
     callbacks: createCallbackCalls({ send, list }),
-
-    webhooks: {
-      list: (options = {}) => list("/api/v2/webhooks", {}, options),
-      listDeliveries: (name, filter = {}, options = {}) => list(`/api/v2/webhooks/${encodeURIComponent(name)}/deliveries`, filter, options),
-      redeliver: (name, deliveryId, { signal } = {}) =>
-        send(`/api/v2/webhooks/${encodeURIComponent(name)}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`, {
-          method: "POST",
-          signal,
-          // A retry could not distinguish its own earlier redelivery from one of another client.
-          isRepeatable: false,
-        }),
-    },
+    webhooks: createWebhookCalls({ send, list }),
   };
   return client;
 }
@@ -320,6 +320,21 @@ function createAdapterCalls({
   };
 }
 
+function createAttentionCalls({ send }: Pick<ReturnType<typeof createRequestSender>, "send">): BridgeClient["attention"] {
+  return {
+    list: (query = {}, { signal } = {}) => send(`/api/v2/attention?${toQuery(query)}`, { signal }),
+    async acknowledge(faults, { signal } = {}) {
+      let acknowledged = 0;
+      for (;;) {
+        const path = "/api/v2/attention/acknowledge";
+        const answer = await send<{ acknowledged: number; hasMore: boolean }>(path, { method: "POST", body: faults, signal });
+        acknowledged += answer.acknowledged;
+        if (!answer.hasMore) return acknowledged;
+      }
+    },
+  };
+}
+
 function createCallbackCalls({ send, list }: Pick<ReturnType<typeof createRequestSender>, "send" | "list">): BridgeClient["callbacks"] {
   return {
     list: (filter = {}, options = {}) => list("/api/v2/callbacks", filter, options),
@@ -327,18 +342,36 @@ function createCallbackCalls({ send, list }: Pick<ReturnType<typeof createReques
     redeliver: (taskId, { signal } = {}) =>
       // A retry could not distinguish its own earlier redelivery from one of another client.
       send(`/api/v2/callbacks/${encodeURIComponent(taskId)}/redeliver`, { method: "POST", signal, isRepeatable: false }),
-    async redeliverAll(origin, { signal } = {}) {
-      let redelivered = 0;
-      let cursor: string | undefined;
-      do {
-        const path = "/api/v2/callbacks/redeliver";
-        const answer = await send<Redelivery>(path, { method: "POST", body: { origin, cursor }, signal, isRepeatable: false });
-        redelivered += answer.redelivered;
-        cursor = answer.nextCursor ?? undefined;
-      } while (cursor !== undefined);
-      return redelivered;
-    },
+    redeliverAll: (origin, { signal } = {}) => redeliverAll(send, "/api/v2/callbacks/redeliver", { body: { origin }, signal }),
   };
+}
+
+function createWebhookCalls({ send, list }: Pick<ReturnType<typeof createRequestSender>, "send" | "list">): BridgeClient["webhooks"] {
+  const pathTo = (name: string): string => `/api/v2/webhooks/${encodeURIComponent(name)}`;
+  return {
+    list: (options = {}) => list("/api/v2/webhooks", {}, options),
+    listDeliveries: (name, filter = {}, options = {}) => list(`${pathTo(name)}/deliveries`, filter, options),
+    redeliver: (name, deliveryId, { signal } = {}) =>
+      // A retry could not distinguish its own earlier redelivery from one of another client.
+      send(`${pathTo(name)}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`, { method: "POST", signal, isRepeatable: false }),
+    redeliverAll: (name, { signal } = {}) => redeliverAll(send, `${pathTo(name)}/redeliver`, { body: {}, signal }),
+  };
+}
+
+/** Sends the requests of a redelivery of everything dead that goes to one receiver. Returns how many were redelivered. */
+async function redeliverAll(
+  send: ReturnType<typeof createRequestSender>["send"],
+  path: string,
+  { body, signal }: { body: object; signal: AbortSignal | undefined },
+): Promise<number> {
+  let redelivered = 0;
+  let cursor: string | undefined;
+  do {
+    const answer = await send<Redelivery>(path, { method: "POST", body: { ...body, cursor }, signal, isRepeatable: false });
+    redelivered += answer.redelivered;
+    cursor = answer.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return redelivered;
 }
 
 const encodePath = (path: string): string => path.split("/").map(encodeURIComponent).join("/");

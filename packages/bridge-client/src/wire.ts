@@ -344,6 +344,46 @@ export interface WebhookDelivery {
   updatedAt: string;
 }
 
+/** What an item needs a person for. Later versions may add kinds. */
+export type AttentionKind = "approval" | FaultKind;
+/** A fault that can be acknowledged: a failed task, a dead callback or delivery, or an adapter that is offline. */
+export type FaultKind = "failure" | "callback" | "delivery" | "adapter";
+
+/** Something that needs a person. */
+export interface AttentionItem {
+  kind: AttentionKind;
+  /** The approval, the task, the delivery, or the adapter. */
+  id: string;
+  /** When it arose, or the last check of an adapter. */
+  at: string | null;
+  taskId: string | null;
+  agentId: string | null;
+  provider: string | null;
+  title: string | null;
+  /** The origin of a callback, or the name of a webhook. */
+  receiver: string | null;
+  /** The tool that waits, the error code of the task, the last error, or why an adapter is offline. */
+  detail: string | null;
+  acknowledgedBy: string | null;
+  acknowledgedAt: string | null;
+}
+
+/** What needs a person, or the faults that were acknowledged. */
+export interface Attention {
+  /** At most `limit` items of each kind: the oldest approvals, and the newest faults. */
+  data: AttentionItem[];
+  /** The number of all items of each kind, counted up to 1,000. */
+  counts: Record<AttentionKind, number>;
+  /** The number of counted items of each receiver, the most first. */
+  receivers: { kind: "callback" | "delivery"; receiver: string; count: number }[];
+}
+
+/** The faults that a person acknowledges: one, those of a receiver, or all of a kind; `until`: only those that arose until then. */
+export type FaultChoice =
+  | { kind: FaultKind; id: string }
+  | { kind: "callback" | "delivery"; receiver: string; until?: string | undefined }
+  | { kind: FaultKind; all: true; until?: string | undefined };
+
 /** A permission of a token. */
 export type Scope = "dispatch" | "read" | "approve" | "manage" | "metrics";
 

@@ -41,6 +41,7 @@ export const describeApi = (version: string) =>
       { name: "approvals", description: "Tool calls that wait for an approval." },
       { name: "callbacks", description: "Results that Bridge posts to callback URLs." },
       { name: "webhooks", description: "Events that Bridge posts to webhooks, which the operator configures." },
+      { name: "attention", description: "What needs a person, and the acknowledgements of faults." },
       { name: "adapters", description: "The adapters of this Bridge with their health, capabilities and load." },
       { name: "councils", description: "The domains of knowledge for which councils have an expert." },
       { name: "nodes", description: "The Bridge processes that share a database." },

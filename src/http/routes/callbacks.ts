@@ -11,6 +11,7 @@ import {
   callbackStateSchema,
   describeCallback,
   describeCallbackDetails,
+  redeliverySchema,
 } from "./describe-callback.ts";
 
 /** The callbacks of a tenant and their attempts, and the redelivery of dead ones. */
@@ -135,10 +136,3 @@ const redeliveryRequestSchema = z
     cursor: cursorSchema.optional().describe("`nextCursor` of the previous request."),
   })
   .meta({ id: "RedeliveryRequest", override: { examples: [{ origin: "https://receiver.example" }] } });
-
-const redeliverySchema = z
-  .strictObject({
-    redelivered: z.number().int().describe("Number of callbacks that this request has redelivered."),
-    nextCursor: z.string().nullable().describe("The `cursor` of the next request; null if no dead callback is left to examine."),
-  })
-  .meta({ id: "Redelivery" });

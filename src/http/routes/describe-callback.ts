@@ -83,3 +83,11 @@ export function describeCallback({
     updatedAt: toIso(updatedAt),
   };
 }
+
+/** Schema of the answer to a redelivery of everything dead that goes to a receiver. */
+export const redeliverySchema = z
+  .strictObject({
+    redelivered: z.number().int().describe("Number of callbacks or deliveries that this request has redelivered."),
+    nextCursor: z.string().nullable().describe("The `cursor` of the next request; null if nothing dead is left to examine."),
+  })
+  .meta({ id: "Redelivery" });

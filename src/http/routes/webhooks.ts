@@ -3,10 +3,9 @@ import { z } from "zod";
 import { type ListedWebhook, type Webhooks, webhookTypes } from "../../webhooks/webhooks.ts";
 import { extensibleEnum } from "../wire/extensible-enum.ts";
 import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
-import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
-import { emptyBody, noQuery } from "../wire/request-schemas.ts";
-import { timestamp, toIso, toIsoOrNull } from "../wire/timestamps.ts";
+import { problemResponses } from "../wire/problem.ts";
 import { callbackStateSchema } from "./describe-callback.ts";
+import { deliverySchema, describeDelivery, webhookParams } from "./describe-delivery.ts";
 
 const count = z.number().int().nonnegative();
 const typeSchema = extensibleEnum(z.enum(webhookTypes), {
@@ -30,25 +29,7 @@ const webhookSchema = z
   })
   .meta({ id: "Webhook", description: "A webhook of the file BRIDGE_WEBHOOKS_FILE." });
 
-const deliverySchema = z
-  .strictObject({
-    deliveryId: z.string().describe("The `webhook-id` of every attempt."),
-    type: z.string().describe("The type of the event."),
-    taskId: z.string().nullable().describe("The task that the event concerns; null if there is none."),
-    state: callbackStateSchema,
-    attempts: z.number().int().describe("Number of attempts, including those before a redelivery."),
-    nextAttemptAt: timestamp.nullable(),
-    lastStatus: z.number().int().nullable(),
-    lastError: z.string().nullable(),
-    createdAt: timestamp,
-    updatedAt: timestamp,
-  })
-  .meta({ id: "WebhookDelivery", description: "The delivery of an event to a webhook." });
-
-const webhookParams = z.object({ name: z.string().describe("Name of the webhook.") });
-const deliveryParams = webhookParams.extend({ deliveryId: z.string().describe("Id of the delivery.") });
-
-/** `GET /api/v2/webhooks`, the deliveries of a webhook, and the redelivery of a dead one. */
+/** `GET /api/v2/webhooks`, and the deliveries of a webhook. */
 export const webhookRoutes: FastifyPluginAsyncZodOpenApi<{ webhooks: Webhooks }> = async (app, { webhooks }) => {
   app.get(
     "/api/v2/webhooks",
@@ -102,40 +83,6 @@ export const webhookRoutes: FastifyPluginAsyncZodOpenApi<{ webhooks: Webhooks }>
       return toPage(found.slice(0, limit), found.length > limit, describeDelivery, ({ seq }) => seq);
     },
   );
-
-  app.post(
-    "/api/v2/webhooks/:name/deliveries/:deliveryId/redeliver",
-    {
-      config: { scope: "dispatch" },
-      schema: {
-        operationId: "redeliverWebhook",
-        tags: ["webhooks"],
-        summary: "Redeliver a dead delivery",
-        description: "Starts a new round of attempts with the same `webhook-id` and body.",
-        params: deliveryParams,
-        querystring: noQuery,
-        body: emptyBody,
-        response: {
-          202: { description: "The delivery, pending again.", content: { "application/json": { schema: deliverySchema } } },
-          ...problemResponses(
-            ...bodyErrorCodes,
-            "unauthenticated",
-            "scope_missing",
-            "not_found",
-            "invalid_state",
-            "already_delivered",
-            "too_many_requests",
-            "storage_unavailable",
-          ),
-        },
-      },
-    },
-    async (request, reply) => {
-      const { name, deliveryId } = request.params;
-      const delivery = await webhooks.redeliver(request.principal.tenant, name, deliveryId);
-      return reply.code(202).send(describeDelivery(delivery));
-    },
-  );
 };
 
 const describeWebhook = ({ types, filter, ...webhook }: ListedWebhook): z.infer<typeof webhookSchema> => ({
@@ -143,17 +90,3 @@ const describeWebhook = ({ types, filter, ...webhook }: ListedWebhook): z.infer<
   types: [...types],
   filter: { ...filter, ...(filter.labels !== undefined && { labels: { ...filter.labels } }) },
 });
-
-type Delivery = Awaited<ReturnType<Webhooks["listDeliveries"]>>[number];
-
-function describeDelivery(delivery: Delivery): z.infer<typeof deliverySchema> {
-  const { id, type, body, state, attempts, nextAttemptAt, lastStatus, lastError, createdAt, updatedAt } = delivery;
-  const { data } = JSON.parse(body) as { data: { taskId?: string } };
-  return {
-    ...{ deliveryId: id, type, taskId: data.taskId ?? null, state, attempts },
-    nextAttemptAt: toIsoOrNull(nextAttemptAt),
-    ...{ lastStatus, lastError },
-    createdAt: toIso(createdAt),
-    updatedAt: toIso(updatedAt),
-  };
-}

@@ -6,6 +6,7 @@ import type { Store } from "../store.ts";
 import { createAgentReads } from "./agent-reads.ts";
 import { createApprovalReads } from "./approval-reads.ts";
 import { createApprovalWrites } from "./approval-writes.ts";
+import { createAttentionOperations } from "./attention-operations.ts";
 import { createBatchWriter } from "./batch-writer.ts";
 import { createCallbackReads } from "./callback-reads.ts";
 import { createCallbackSchedule } from "./callback-schedule.ts";
@@ -162,6 +163,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
     ...createCallbackReads(reader, { readGapped, correctSchedule: schedule.correct, writer, ...outbox }),
     ...createWebhookOutbox(reader, { correctSchedule: schedule.correct, onReleased: () => hints.send("deliveries"), clock }),
     ...createTraceOperations(reader, clock),
+    ...createAttentionOperations(reader, clock),
     ...createApprovalReads(reader),
     ...createApprovalWrites(writer),
     ...createResumeTokenReads(reader),

@@ -8,7 +8,7 @@ import type { Row, Statement } from "./connection.ts";
 import { cutPage, isFull } from "./cut-pages.ts";
 import type { Reader } from "./reader-pool.ts";
 import { listedColumns as columns } from "./task-columns.ts";
-import { toStatement } from "./to-statement.ts";
+import { numberParameters, toStatement } from "./to-statement.ts";
 
 /** Index look-ups of one read. */
 const MAX_HOPS = 1000;
@@ -73,8 +73,6 @@ export function createTaskListReads(reader: Reader, { findFamily }: Pick<Store, 
     }),
   } satisfies Partial<Store>;
 }
-
-const numberParameters = (sql: string): string => sql.split("?").reduce((before, after, index) => `${before}$${index}${after}`);
 
 function conditionsOf({ tenant, state, provider, agentId, parentTaskId }: TaskFilter): Conditions {
   const columns = { parent_id: parentTaskId, agent_id: agentId, provider };

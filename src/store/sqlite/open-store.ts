@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Store } from "../store.ts";
 import { createAgentOperations } from "./agent-operations.ts";
 import { createApprovalOperations } from "./approval-operations.ts";
+import { createAttentionOperations } from "./attention-operations.ts";
 import { createCallbackOperations } from "./callback-operations.ts";
 import { createDeletionOperations } from "./deletion-operations.ts";
 import { createEventOperations } from "./event-operations.ts";
@@ -59,6 +60,7 @@ export function openStore({ file, clock = Date.now, onFault = () => {}, ...optio
     ...callbacks.operations,
     ...webhooks.operations,
     ...createTraceOperations(driver, clock),
+    ...createAttentionOperations(driver, clock),
     ...createResumeTokenOperations(driver),
     ...deletions.operations,
     ...tickets.operations,

@@ -5,6 +5,8 @@ import type {
   Adapter,
   Approval,
   ApprovalState,
+  Attention,
+  AttentionItem,
   BridgeEvent,
   Callback,
   CallbackBody,
@@ -123,6 +125,11 @@ const keys = {
   Domain: {
     ...{ name: true, expert: true, focus: true, standards: true, instructions: true, signals: true, source: true },
   } satisfies Keys<Domain>,
+  Attention: { data: true, counts: true, receivers: true } satisfies Keys<Attention>,
+  AttentionItem: {
+    ...{ kind: true, id: true, at: true, taskId: true, agentId: true, provider: true, title: true, receiver: true, detail: true },
+    ...{ acknowledgedBy: true, acknowledgedAt: true },
+  } satisfies Keys<AttentionItem>,
   Identity: { name: true, tenant: true, scopes: true, expiresAt: true } satisfies Keys<Identity>,
   StoredDispatch: {
     ...{ taskId: true, provider: true, agentId: true, message: true, stdin: true, systemPrompt: true, model: true, tools: true },

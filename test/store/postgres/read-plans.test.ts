@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { createLongTexts, type LongTextRows } from "../../../src/store/long-texts.ts";
 import { createAgentReads } from "../../../src/store/postgres/agent-reads.ts";
 import { createApprovalReads } from "../../../src/store/postgres/approval-reads.ts";
+import { createAttentionOperations } from "../../../src/store/postgres/attention-operations.ts";
 import { createCallbackReads } from "../../../src/store/postgres/callback-reads.ts";
 import { type Connection, connect, type Row, type Statement, type Value } from "../../../src/store/postgres/connection.ts";
 import { createDeletionReads } from "../../../src/store/postgres/deletion-reads.ts";
@@ -84,7 +85,7 @@ const fill = (tasks: number): string => `
       CASE WHEN seq % 1000 = 2 THEN NULL ELSE 0 END, CASE WHEN seq % 1000 = 2 THEN NULL ELSE 'user' END FROM task;
   INSERT INTO webhook (name, cursor) VALUES ('w', ${Math.floor(tasks / 2)});
   INSERT INTO webhook_delivery (id, tenant, webhook, type, task, body, state, next_at, created_at, updated_at)
-    SELECT seq::text, tenant, 'w' || seq % 10, 'execution.completed', seq, '{}', CASE WHEN seq % 100 = 0 THEN 'pending' ELSE 'delivered' END,
+    SELECT seq::text, tenant, 'w' || seq % 10, 'execution.completed', seq, '{}', CASE seq % 100 WHEN 0 THEN 'pending' WHEN 1 THEN 'dead' ELSE 'delivered' END,
       CASE WHEN seq % 100 = 0 THEN seq END, 0, 0 FROM task;
   INSERT INTO task_label (task, tenant, name, value) SELECT seq, tenant, 'team', 'docs' FROM task;
   INSERT INTO resume_token (tenant, provider, agent_id, token, used_at) SELECT tenant, provider, agent_id, id, 0 FROM task;
@@ -207,6 +208,12 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     const claimed = await webhooks.claimDueDeliveries({ tenant, webhook: "w0" }, 8, new Set([1]));
     await webhooks.releaseDeliveries(claimed);
     check({ sorts: false, rows: 20 });
+
+    const attention = createAttentionOperations(reader);
+    for (const isAcknowledged of [false, true])
+      await attention.readAttention(tenant, { isAcknowledged, limit: 50, failedSince: middle, webhooks: ["w0", "w1"] });
+    await attention.isFault({ tenant, kind: "callback", id: "1" });
+    check({ sorts: true, rows: 2_000 });
 
     // Lists that sort a few rows.
     const ranges = [

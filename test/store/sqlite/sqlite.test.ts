@@ -8,6 +8,7 @@ import { callbackStates } from "../../../src/store/records.ts";
 import { openStore } from "../../../src/store/sqlite/open-store.ts";
 import type { TaskFilter } from "../../../src/store/task-list-records.ts";
 import { taskStates } from "../../../src/task.ts";
+import { attentionConformance } from "../../conformance/attention-store.ts";
 import { newFinish, newTask, started, storeConformance } from "../../conformance/store.ts";
 import { traceConformance } from "../../conformance/trace-store.ts";
 import { webhookConformance } from "../../conformance/webhook-store.ts";
@@ -16,6 +17,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 storeConformance(sqliteSubject);
 webhookConformance(sqliteSubject);
+attentionConformance(sqliteSubject);
 traceConformance(sqliteSubject);
 
 const fileIn = async () => path.join(await temporaryDirectory(), "bridge.db");
