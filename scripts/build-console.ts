@@ -8,7 +8,7 @@ const source = path.resolve(import.meta.dirname, "../web");
 /** Returns the files of the built console by their path in `web/dist/`: the page, its script and style sheet, and scripts for later. */
 export async function buildConsole(): Promise<Map<string, string>> {
   const { script, later } = await bundle();
-  const styles = minifyCss(readFileSync(path.join(source, "src/styles.css"), "utf8"));
+  const styles = minifyCss(readStyles());
   const names = { script: nameAsset("console", "js", script), styles: nameAsset("console", "css", styles) };
   const page = readFileSync(path.join(source, "index.html"), "utf8");
   return new Map([
@@ -37,6 +37,13 @@ async function bundle(): Promise<{ script: string; later: [name: string, code: s
     return [`assets/${file.fileName}`, file.code];
   });
   return { script: page.code, later };
+}
+
+/** Joins the style sheets in the order of their `@import` lines. */
+function readStyles(): string {
+  const directory = path.join(source, "src/styles");
+  const read = (name: string): string => readFileSync(path.join(directory, name), "utf8");
+  return read("index.css").replaceAll(/@import "(.+?)";/g, (_, name: string) => read(name));
 }
 
 /** The name contains a hash of the content, so that browsers can cache the file forever. */

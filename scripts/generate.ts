@@ -8,6 +8,7 @@ import { renderMetricsTable } from "./render-metrics.ts";
 import { renderOpenapi } from "./render-openapi.ts";
 import { renderRoutes } from "./render-routes.ts";
 import { renderEnvironmentExample, renderSettingsTable } from "./render-settings.ts";
+import { renderTaskErrorsTable } from "./render-task-errors.ts";
 import { replaceSection } from "./replace-section.ts";
 
 const repository = path.resolve(import.meta.dirname, "..");
@@ -24,6 +25,7 @@ const pages: Record<string, Record<string, (openapi: string) => string>> = {
   "docs/callbacks.md": { receiver: () => renderCodeBlock("examples/receiver/receiver.js") },
   "docs/council.md": { domains: renderDomainsTable },
   "docs/events.md": { "follow-events": () => renderCodeBlock("examples/browser/follow-events.js") },
+  "docs/troubleshooting.md": { "task-errors": renderTaskErrorsTable },
   "docs/websocket.md": { companion: () => renderCodeBlock("examples/companion/companion.js") },
 };
 

@@ -1,6 +1,19 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { keyed } from "lit/directives/keyed.js";
-import { BridgeElement, type PageElement } from "./element.ts";
+import {
+  Bell,
+  ChartNoAxesColumn,
+  CircleCheckBig,
+  type IconNode,
+  LayoutDashboard,
+  ListChecks,
+  LogOut,
+  Plug,
+  Plus,
+  Search,
+  Send,
+} from "lucide";
+import { BridgeElement, type PageElement, TASK_TITLE } from "./element.ts";
 import { formatUpTo, showHidden } from "./format.ts";
 import "./pages/adapters.ts";
 import "./pages/approvals.ts";
@@ -12,6 +25,10 @@ import "./pages/task.ts";
 import "./pages/tasks.ts";
 import "./pages/usage.ts";
 import "./pages/webhooks.ts";
+import { icon } from "./parts/icon.ts";
+import { logo } from "./parts/logo.ts";
+import "./parts/command-menu.ts";
+import type { Command, CommandMenu } from "./parts/command-menu.ts";
 import { createTabSignals } from "./parts/tab-signals.ts";
 import { currentRoute, findClickedPage, linkTo, navigate, type PageName } from "./router.ts";
 import { type ConsoleContext, createSession, type SessionState } from "./session.ts";
@@ -29,16 +46,15 @@ const titles: Readonly<Record<PageName, string>> = {
   missing: "Not found",
 };
 
-/** Links at the top of every page. */
-const navigation: readonly { page: PageName; path: string }[] = [
-  { page: "overview", path: "" },
-  { page: "tasks", path: "tasks" },
-  { page: "approvals", path: "approvals" },
-  { page: "callbacks", path: "callbacks" },
-  { page: "webhooks", path: "webhooks" },
-  { page: "adapters", path: "adapters" },
-  { page: "usage", path: "usage" },
-  { page: "new", path: "new" },
+/** Links on every page. */
+const navigation: readonly { page: PageName; path: string; sign: IconNode }[] = [
+  { page: "overview", path: "", sign: LayoutDashboard },
+  { page: "tasks", path: "tasks", sign: ListChecks },
+  { page: "approvals", path: "approvals", sign: CircleCheckBig },
+  { page: "callbacks", path: "callbacks", sign: Send },
+  { page: "webhooks", path: "webhooks", sign: Bell },
+  { page: "adapters", path: "adapters", sign: Plug },
+  { page: "usage", path: "usage", sign: ChartNoAxesColumn },
 ];
 
 /** The console: the sign-in, or the navigation and one page. */
@@ -46,6 +62,8 @@ class App extends BridgeElement {
   #session = createSession(() => this.#onSession());
   #signals = createTabSignals();
   #route = currentRoute();
+  /** The title of the task whose page is open. */
+  #taskTitle = this.#route.id;
   #unsubscribe: () => void = () => {};
 
   override connectedCallback(): void {
@@ -54,6 +72,10 @@ class App extends BridgeElement {
     addEventListener("popstate", () => this.#onRoute());
     // A link that is opened in a tab of the console changes only the fragment of the address.
     addEventListener("hashchange", () => this.#session.followLink());
+    this.addEventListener(TASK_TITLE, (event) => {
+      this.#taskTitle = (event as CustomEvent<string>).detail;
+      this.#onAttention();
+    });
     addEventListener("click", (event) => this.#onClick(event));
     addEventListener("keydown", (event) => this.#onKey(event));
     this.#session.resume();
@@ -72,7 +94,7 @@ class App extends BridgeElement {
   #onAttention(): void {
     const { state } = this.#session;
     if (state.kind !== "signed-in") return;
-    const title = this.#route.page === "task" ? this.#route.id : titles[this.#route.page];
+    const title = this.#route.page === "task" ? this.#taskTitle : titles[this.#route.page];
     this.#signals.update(title, state.context.attention.state);
     this.requestUpdate();
   }
@@ -81,6 +103,7 @@ class App extends BridgeElement {
     this.#session.followLink();
     const before = this.#route;
     this.#route = currentRoute();
+    if (before.id !== this.#route.id) this.#taskTitle = this.#route.id;
     this.#onAttention();
     if (before.page === this.#route.page && before.id === this.#route.id) return;
     scrollTo(0, 0);
@@ -95,6 +118,11 @@ class App extends BridgeElement {
   }
 
   #onKey(event: KeyboardEvent): void {
+    if (event.key === "k" && (event.ctrlKey || event.metaKey) && document.querySelector("dialog[open]") === null) {
+      event.preventDefault();
+      this.#openMenu();
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event)) return;
     const help = this.querySelector<HTMLDialogElement>("dialog.help");
     if (event.key === "?" && help !== null) {
@@ -132,29 +160,59 @@ class App extends BridgeElement {
   }
 
   #renderSignedIn(context: ConsoleContext): TemplateResult {
-    const { identity, attention } = context;
+    const { identity, version, attention } = context;
     const { page, id } = this.#route;
     return html`
       <a class="skip" href="#main" @click=${(event: Event) => this.#skip(event)}>Skip to the content</a>
-      <header>
-        <a class="brand" href=${linkTo("")}>Bridge</a>
+      <header class="shell">
+        <a class="brand" href=${linkTo("")}>${logo} Bridge</a>
+        <a class="button primary new" href=${linkTo("new")} aria-current=${page === "new" ? "page" : nothing}
+          >${icon(Plus)}<span>New task</span></a
+        >
+        <button class="find" @click=${() => this.#openMenu()} aria-keyshortcuts="Control+K Meta+K">
+          ${icon(Search)}<span>Search</span><kbd aria-hidden="true">Ctrl K</kbd>
+        </button>
         <nav aria-label="Pages">${navigation.map((link) => this.#renderLink(link, context))}</nav>
-        <span class="who">
+        <div class="who">
           ${
             !isConnectionLost(attention.state.error)
               ? html`<span class="connection" role="status">live</span>`
               : html`<span class="connection lost" role="status">reconnecting …</span>`
           }
-          <span title="Tenant ${identity.tenant}">${identity.name}</span>
-          <button @click=${() => this.#session.signOut()}>Sign out</button>
-        </span>
+          <dl>
+            <div><dt>Token</dt><dd>${identity.name}</dd></div>
+            <div><dt>Tenant</dt><dd>${identity.tenant}</dd></div>
+            <div><dt>Version</dt><dd>${version}</dd></div>
+          </dl>
+          <button class="plain" title="${identity.name}, tenant ${identity.tenant}" @click=${() => this.#session.signOut()}>${icon(LogOut)} Sign out</button>
+        </div>
       </header>
       <main id="main" tabindex="-1">${keyed(`${page}/${id}`, this.#renderPage(context))}</main>
+      <bridge-command-menu .context=${context} .commands=${this.#listCommands(context)}></bridge-command-menu>
       ${renderHelp()}
     `;
   }
 
-  #renderLink({ page, path }: (typeof navigation)[number], { attention }: ConsoleContext): TemplateResult {
+  #openMenu(): void {
+    this.querySelector<CommandMenu>("bridge-command-menu")?.open();
+  }
+
+  #listCommands({ attention }: ConsoleContext): Command[] {
+    const toPage = (name: string, path: string, kind = "page"): Command => ({ name, kind, run: () => navigate(linkTo(path)) });
+    return [
+      ...navigation.map(({ page, path }) => toPage(titles[page], path)),
+      toPage("New task", "new", "action"),
+      toPage("Running tasks", "tasks?state=running", "view"),
+      toPage("Failed tasks", "tasks?state=failed", "view"),
+      { name: "Show the keys", kind: "action", run: () => this.querySelector<HTMLDialogElement>("dialog.help")?.showModal() },
+      { name: "Sign out", kind: "action", run: () => this.#session.signOut() },
+      ...attention.state.adapters.map(({ provider }) =>
+        toPage(provider, `tasks?provider=${encodeURIComponent(provider)}`, "tasks of adapter"),
+      ),
+    ];
+  }
+
+  #renderLink({ page, path, sign }: (typeof navigation)[number], { attention }: ConsoleContext): TemplateResult {
     const { approvals, hasMoreApprovals, deadCallbacks, hasMoreDead, webhooks } = attention.state;
     const counts: Partial<Record<PageName, string>> = {
       approvals: formatUpTo(approvals.length, hasMoreApprovals),
@@ -164,7 +222,7 @@ class App extends BridgeElement {
     const count = counts[page] ?? "0";
     const current = this.#route.page === page || (this.#route.page === "task" && page === "tasks");
     return html`<a href=${linkTo(path)} aria-current=${current ? "page" : nothing}
-      >${titles[page]}${count === "0" ? nothing : html` <span class="count">${count}</span>`}</a
+      >${icon(sign)} ${titles[page]}${count === "0" ? nothing : html` <span class="count">${count}</span>`}</a
     >`;
   }
 
@@ -224,6 +282,7 @@ function isTyping(event: KeyboardEvent): boolean {
 }
 
 const shortcuts: readonly (readonly [string, string])[] = [
+  ["Ctrl-K", "search or jump to"],
   ["/", "search or filter"],
   ["j, k", "next or previous row"],
   ["Enter", "open the row"],

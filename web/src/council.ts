@@ -80,9 +80,14 @@ export function readCouncil(task: Task, children: readonly ListedTask[]): Counci
 }
 
 function readChild(task: ListedTask): NamedTurn[] {
+  const role = readRole(task);
+  return role === null ? [] : [{ provider: task.provider, ...role, task, answers: [] }];
+}
+
+/** Reads the role that a child task plays in a council; null if it plays none. */
+export function readRole(task: ListedTask): { role: string; domain: string; round: number } | null {
   const { role, domain, round } = toItem(toItem(task.metadata)["council"]);
-  if (typeof role !== "string" || typeof round !== "number") return [];
-  return [{ provider: task.provider, role, domain: toText(domain) ?? "", round, task, answers: [] }];
+  return typeof role === "string" && typeof round === "number" ? { role, domain: toText(domain) ?? "", round } : null;
 }
 
 /** Reads the turns in a report: those of one runtime, or those of each runtime and of their common debate. */

@@ -1,4 +1,5 @@
 import { type FieldError, parseExactJson } from "bridge-client";
+import { quoteForShell } from "./shell-quote.ts";
 
 /** The fields of the form, as the person typed them. */
 export type FormValues = Record<string, string>;
@@ -84,10 +85,10 @@ export function fieldOf(path: string): string | null {
 /** Returns the command that sends the same dispatch from a terminal. */
 export const toCurl = (url: string, body: Record<string, unknown>): string =>
   [
-    `curl ${quote(url)}`,
+    `curl ${quoteForShell(url)}`,
     `-H "Authorization: Bearer $BRIDGE_TOKEN"`,
     `-H "Content-Type: application/json"`,
-    `-d ${quote(JSON.stringify(body))}`,
+    `-d ${quoteForShell(JSON.stringify(body))}`,
   ].join(" \\\n  ");
 
 /** Returns the program that sends the same dispatch with the package `bridge-client`, and waits for its end. */
@@ -98,6 +99,3 @@ const bridge = createBridgeClient({ url: ${JSON.stringify(url)}, token: process.
 const { state, result } = await bridge.run(${JSON.stringify(body, null, 2)});
 console.log(state, result?.output);
 `;
-
-/** Quotes a text for a POSIX shell. */
-const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -9,6 +9,9 @@ export abstract class BridgeElement extends LitElement {
   }
 }
 
+/** The event by which the page of a task gives its title to the tab. */
+export const TASK_TITLE = "bridge-task-title";
+
 /** A page of the console. It paints at most once per frame. */
 export abstract class PageElement extends BridgeElement {
   static override properties = { context: { attribute: false }, route: { attribute: false } };

@@ -16,6 +16,8 @@ export interface Identity {
 /** What the pages share while someone is signed in. */
 export interface ConsoleContext {
   identity: Identity;
+  /** Version of Bridge. */
+  version: string;
   api: Api;
   /** Events of all tasks: starts, ends, approvals and callbacks. */
   feed: Feed;
@@ -38,6 +40,13 @@ const REVOKED = "Bridge no longer accepts this token. It has expired or was revo
 /** The token of a session, which a sign-in link creates. */
 const SESSION_PREFIX = "ses_";
 const RETRY_MS = 1000;
+
+/** Asks Bridge whose token it is, and for its version. */
+async function greet(api: Api): Promise<Pick<ConsoleContext, "identity" | "version">> {
+  const identity = await api.call<Identity>("/api/v2/me");
+  const { version } = await api.call<{ version: string }>("/");
+  return { identity, version };
+}
 
 /** Creates the session. `onChange` is called after every change of its state. */
 export function createSession(onChange: () => void) {
@@ -78,9 +87,9 @@ export function createSession(onChange: () => void) {
     const api = createApi(token, () => void confirmToken());
     while (attempt === current) {
       try {
-        const identity = await api.call<Identity>("/api/v2/me");
+        const known = await greet(api);
         rejection = REVOKED;
-        if (attempt === current) start({ identity, api, token }, confirmToken);
+        if (attempt === current) start({ ...known, api, token }, confirmToken);
         return;
       } catch (error) {
         if (attempt !== current) return;
@@ -90,7 +99,7 @@ export function createSession(onChange: () => void) {
     }
   }
 
-  function start(part: Pick<ConsoleContext, "identity" | "api" | "token">, confirmToken: () => Promise<boolean>): void {
+  function start(part: Pick<ConsoleContext, "identity" | "version" | "api" | "token">, confirmToken: () => Promise<boolean>): void {
     const { parts, close: stop } = follow(part, confirmToken);
     close = stop;
     change({ kind: "signed-in", context: { ...part, ...parts } });

@@ -7,6 +7,7 @@ export { type BridgeSocket, type BridgeSocketOptions, connectBridge } from "./br
 export type { BridgeEvent, EventFilter, EventOptions, EventType, Gap } from "./events.ts";
 export { parseExactJson } from "./parse-exact-json.ts";
 export type { RunPhase, RunRequest, RunResult, RunStatus, WaitingCall } from "./runs.ts";
+export { explainTaskError, type TaskErrorAdvice, type TaskErrorRemedy, taskErrors } from "./task-errors.ts";
 export type { CallbackBody, WebhookBody } from "./verify-callback.ts";
 export { verifyCallback, verifyWebhook } from "./verify-callback.ts";
 export type * from "./wire.ts";

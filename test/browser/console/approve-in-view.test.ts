@@ -70,7 +70,7 @@ const SCROLL_THROUGH = `(async () => {
     for (const [index, button] of document.querySelectorAll("bridge-decision button.primary").entries()) {
       const { top, bottom } = button.getBoundingClientRect();
       if (!button.textContent.includes("Approve") || bottom <= 0 || top >= innerHeight) continue;
-      const card = button.closest(".approval, .call");
+      const card = button.closest(".approval, .entry");
       if (isVisible(card, "BEGIN") && isVisible(card, "END")) approvable.add(index);
       else hidden.push([index, y]);
     }

@@ -83,7 +83,7 @@ test("a used link continues with the token that the browser remembers", async ()
   const second = await page.context().newPage();
   await second.goto(`${bench.url}/ui/${link}`);
   await second.getByRole("heading", { name: "Overview" }).waitFor();
-  await second.getByTitle("Tenant alpha").getByText("reader").waitFor();
+  await second.getByTitle("reader, tenant alpha").waitFor();
 });
 
 test("a link of another token asks before it replaces who is signed in", async () => {
@@ -106,7 +106,7 @@ test("a link of another token asks before it replaces who is signed in", async (
 
   await page.goto(`${bench.url}/ui/${await createLink("stranger")}`);
   await page.getByRole("button", { name: "Sign in as stranger" }).click();
-  await page.getByTitle("Tenant beta").getByText("stranger").waitFor();
+  await page.getByTitle("stranger, tenant beta").waitFor();
   expect(await page.evaluate(storedToken)).toMatch(/^ses_/);
 });
 

@@ -8,9 +8,9 @@ import { serverNow } from "../live/server-clock.ts";
 import { age, ago, badge, errorNote } from "../parts/badges.ts";
 import type { Decision } from "../parts/decision.ts";
 import "../parts/decision.ts";
+import { countdown } from "../parts/countdown.ts";
 import { inputView } from "../parts/input-view.ts";
 import { canAskToNotify } from "../parts/tab-signals.ts";
-import { countdown } from "../parts/turns.ts";
 import { taskLink } from "../router.ts";
 
 const MAX_DECIDED = 100;

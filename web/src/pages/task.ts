@@ -1,34 +1,29 @@
-import type { CallbackDetails, ListedTask, Task, TaskFile } from "bridge-client";
+import type { AcceptedTask, CallbackDetails, ListedTask, Task, TaskFile } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
-import { repeat } from "lit/directives/repeat.js";
+import { Copy } from "lucide";
 import { ApiError } from "../api.ts";
+import { bridgeUrl } from "../base-url.ts";
 import { readCouncil } from "../council.ts";
-import { PageElement } from "../element.ts";
-import {
-  firstLine,
-  formatBytes,
-  formatCost,
-  formatCount,
-  formatDuration,
-  formatTime,
-  formatUpTo,
-  formatValue,
-  showHidden,
-} from "../format.ts";
+import { PageElement, TASK_TITLE } from "../element.ts";
+import { formatBytes, formatDuration, formatUpTo, showHidden } from "../format.ts";
 import { poll, SNAPSHOT_MS } from "../live/poll.ts";
 import { serverNow } from "../live/server-clock.ts";
-import { describeAttempts } from "../parts/attempts.ts";
-import { activityBadge, ago, callbackBadge, errorNote } from "../parts/badges.ts";
+import { activityBadge, errorNote } from "../parts/badges.ts";
 import { callbackAttempts } from "../parts/callback-attempts.ts";
+import { copyText } from "../parts/copy-button.ts";
 import { councilView } from "../parts/council-view.ts";
-import { lane } from "../parts/lane.ts";
+import { icon } from "../parts/icon.ts";
 import { longText } from "../parts/long-text.ts";
 import { markdownText } from "../parts/markdown-text.ts";
+import { menu } from "../parts/menu.ts";
 import { saveFile } from "../parts/save-file.ts";
 import { taskDiff } from "../parts/task-diff.ts";
-import { renderTurns } from "../parts/turns.ts";
+import { taskFacts, taskFigures } from "../parts/task-facts.ts";
+import { taskFailure } from "../parts/task-failure.ts";
+import { timelineView } from "../parts/timeline-view.ts";
 import { plainText } from "../plain-text.ts";
-import { linkTo, taskLink } from "../router.ts";
+import { linkTo, navigate, taskLink } from "../router.ts";
+import { quoteForShell } from "../shell-quote.ts";
 import { explainQueue, findActivity, hasEnded } from "../task-state.ts";
 import { createTimeline } from "../timeline.ts";
 
@@ -36,8 +31,8 @@ const MAX_CHILDREN = 200;
 const MAX_AHEAD = 200;
 const MAX_FILES = 200;
 const ENDED_INTERVAL_MS = 60_000;
-/** Entries of the timeline that are rendered at first: the last ones. */
-const SHOWN_ENTRIES = 100;
+/** The time limit of a dispatch that sets none. */
+const DEFAULT_TIMEOUT_S = 600;
 
 interface TaskView {
   task: Task;
@@ -54,23 +49,25 @@ interface TaskView {
 interface RequestView {
   message: unknown;
   fields: Record<string, unknown>;
+  /** Bridge replaced secrets of the request, so that it cannot be dispatched again as it is. */
+  isMasked: boolean;
 }
+
+/** What a person is asked to confirm. */
+type Question = "cancel" | "delete";
 
 /** One task: its request, its timeline, its result and what belongs to it. */
 class TaskPage extends PageElement {
   #timeline = createTimeline();
-  /** Whether the page has scrolled to the event that its URL names. */
-  #hasScrolled = false;
   #hasGap = false;
   #following: AbortController | null = null;
   /** Whether the stream of the events has ended, or failed. */
   #isTimelineComplete = false;
-  /** Whether the task had ended when the page opened. Then the page shows the timeline once, because its last turns come first. */
+  /** Whether the task had ended when the page opened. Then the page shows the timeline once, when it is complete. */
   #isPast = false;
   #streamError: unknown = null;
   #message = "";
-  #isConfirming = false;
-  #shownEntries = SHOWN_ENTRIES;
+  #question: Question | null = null;
   #ticker: ReturnType<typeof setInterval> | undefined;
   #unsubscribe: () => void = () => {};
   #request: RequestView | undefined;
@@ -122,6 +119,7 @@ class TaskPage extends PageElement {
       first ? loadFiles() : null,
     ]);
     this.#request = request;
+    if (first) this.dispatchEvent(new CustomEvent(TASK_TITLE, { detail: task.title ?? task.taskId, bubbles: true }));
     if (first) this.#isPast = hasEnded(task);
     const [files, callback, ahead] = await Promise.all([
       hasEnded(task) ? (filesOfAnyTask ?? loadFiles()) : null,
@@ -138,9 +136,11 @@ class TaskPage extends PageElement {
   }
 
   async #loadRequest(path: string, signal: AbortSignal): Promise<RequestView> {
-    const { message, ...fields } = (await this.context.api.call<{ request: Record<string, unknown> }>(`${path}/request`, { signal }))
-      .request;
-    return { message, fields };
+    const { request, masked } = await this.context.api.call<{ request: Record<string, unknown>; masked: string[] }>(`${path}/request`, {
+      signal,
+    });
+    const { message, ...fields } = request;
+    return { message, fields, isMasked: masked.length > 0 };
   }
 
   /** Loads the attempts of the callback again only after another attempt. */
@@ -170,25 +170,47 @@ class TaskPage extends PageElement {
     this.requestUpdate();
   }
 
-  async #cancel(): Promise<void> {
-    this.#isConfirming = false;
-    const path = `/api/v2/tasks/${encodeURIComponent(this.route.id)}/cancel`;
-    this.#message = await this.context.api.call(path, { method: "POST" }).then(
-      () => "Cancellation requested. The task ends when its runtime has stopped.",
+  /** Sends a request, and reports its outcome. */
+  async #act(act: () => Promise<unknown>, outcome: string): Promise<void> {
+    this.#question = null;
+    this.#message = await act().then(
+      () => outcome,
       (error: unknown) => (error instanceof ApiError ? error.message : String(error)),
     );
     this.#view.refresh();
     this.requestUpdate();
   }
 
-  async #redeliver(): Promise<void> {
-    const path = `/api/v2/callbacks/${encodeURIComponent(this.route.id)}/redeliver`;
-    this.#message = await this.context.api.call(path, { method: "POST" }).then(
-      () => "Redelivery started.",
-      (error: unknown) => (error instanceof ApiError ? error.message : String(error)),
-    );
-    this.#view.refresh();
-    this.requestUpdate();
+  #path(part = ""): string {
+    return `/api/v2/tasks/${encodeURIComponent(this.route.id)}${part}`;
+  }
+
+  readonly #confirmed: Readonly<Record<Question, () => void>> = {
+    cancel: () =>
+      void this.#act(
+        () => this.context.api.call(this.#path("/cancel"), { method: "POST" }),
+        "Cancellation requested. The task ends when its runtime has stopped.",
+      ),
+    delete: () =>
+      void this.#act(async () => {
+        await this.context.api.call(this.#path(), { method: "DELETE" });
+        navigate(linkTo("tasks"));
+      }, "Deleted."),
+  };
+
+  /** Dispatches the request again as a new task, and opens it. */
+  #runAgain(changes: Record<string, unknown>): void {
+    const { message, fields, isMasked } = this.#request as RequestView;
+    if (isMasked) {
+      navigate(linkTo(`new?from=${encodeURIComponent(this.route.id)}`));
+      return;
+    }
+    const { taskId: _, ...others } = fields;
+    const body = { ...others, ...(message !== undefined && { message }), ...changes };
+    void this.#act(async () => {
+      const { taskId } = await this.context.api.call<AcceptedTask>("/api/v2/dispatch", { method: "POST", body });
+      navigate(taskLink(taskId));
+    }, "");
   }
 
   async #download({ path }: TaskFile): Promise<void> {
@@ -202,19 +224,6 @@ class TaskPage extends PageElement {
     }
   }
 
-  protected override updated(): void {
-    const { marked, turns, entryCount } = this.#timeline;
-    if (marked === null || this.#hasScrolled) return;
-    const element = this.querySelector(".marked");
-    if (element === null) {
-      const index = turns.flatMap(({ entries }) => entries).indexOf(marked);
-      if (entryCount - index > this.#shownEntries) this.#show(entryCount - index);
-      return;
-    }
-    this.#hasScrolled = true;
-    element.scrollIntoView({ block: "center" });
-  }
-
   protected override render(): TemplateResult {
     const { value, error } = this.#view;
     if (error?.status === 404) return this.#renderMissing();
@@ -224,40 +233,59 @@ class TaskPage extends PageElement {
     const now = serverNow();
     const council = readCouncil(task, value.children);
     return html`
-      <h1>${showHidden(task.taskId)} ${activityBadge(findActivity(this.#withLastEvent(task), now))}</h1>
-      ${errorNote(error)} ${this.#renderActions(task)}
-      ${this.#message === "" ? nothing : html`<p class="note info" role="status">${showHidden(this.#message)}</p>`} ${this.#renderState(value, now)}
-      ${this.#renderFacts(task, now)} ${council === null ? nothing : councilView(council, now)} ${this.#renderResult(task)} ${renderRequest(value.request)}
-      <section aria-labelledby="timeline">
-        <h2 id="timeline">Timeline <span class="hint">${this.#timeline.count} events</span></h2>
-        ${this.#hasGap ? html`<p class="note warning">Earlier events of this task have been deleted.</p>` : nothing}
-        ${
-          this.#streamError === null || this.#view.error !== null
-            ? nothing
-            : html`<p class="note error" role="alert">The events cannot be read: ${String(this.#streamError)}</p>`
-        }
-        ${this.#isPast && !this.#isTimelineComplete ? html`<p role="status">Loading …</p>` : this.#renderTimeline(task, now)}
-      </section>
-      ${value.callback === null ? nothing : callbackAttempts(value.callback, now)}
-      ${this.#renderChildren(task, value.children, now)} ${this.#renderFiles(value.files)}
-      ${task.startedAt === null ? nothing : taskDiff(task.taskId, this.context)}
+      ${this.#renderHead(task, now)} ${errorNote(error)}
+      ${this.#message === "" ? nothing : html`<p class="note info" role="status">${showHidden(this.#message)}</p>`}
+      <div class="task-layout">
+        <aside aria-label="Details">${taskFacts(task, now)}</aside>
+        <div class="task-main">
+          ${taskFailure(task, {
+            mayDispatch: this.#mayDispatch(),
+            timeoutSeconds: value.request.isMasked ? null : (toSeconds(value.request.fields["timeoutSeconds"]) ?? DEFAULT_TIMEOUT_S),
+            runAgain: (changes) => this.#runAgain(changes),
+          })}
+          ${this.#renderState(value, now)} ${council === null ? nothing : councilView(council, now)}
+          ${this.#renderResult(task, { isFolded: council !== null && council.findings.length > 0 })} ${renderRequest(value.request)}
+          <section aria-labelledby="timeline">
+            <h2 id="timeline">Timeline <span class="hint">${this.#timeline.count} events</span></h2>
+            ${this.#hasGap ? html`<p class="note warning">Earlier events of this task have been deleted.</p>` : nothing}
+            ${
+              this.#streamError === null || this.#view.error !== null
+                ? nothing
+                : html`<p class="note error" role="alert">The events cannot be read: ${String(this.#streamError)}</p>`
+            }
+            ${
+              this.#isPast && !this.#isTimelineComplete
+                ? html`<p role="status">Loading …</p>`
+                : timelineView(this.#timeline, task, value.children, this.context, now)
+            }
+          </section>
+          ${value.callback === null ? nothing : callbackAttempts(value.callback, now)} ${this.#renderFiles(value.files)}
+          ${task.startedAt === null ? nothing : taskDiff(task.taskId, this.context)}
+        </div>
+      </div>
     `;
   }
 
-  #renderTimeline(task: Task, now: number): TemplateResult {
-    const shown = this.#shownEntries;
-    return html`
-      ${renderTurns({ timeline: this.#timeline, shown, context: this.context, isRunning: !hasEnded(task), now })}
-      ${
-        this.#timeline.entryCount > shown
-          ? html`<button @click=${() => this.#show(shown + SHOWN_ENTRIES)}>Show ${SHOWN_ENTRIES} earlier entries</button>`
-          : nothing
-      }
-    `;
+  #mayDispatch(): boolean {
+    return this.context.identity.scopes.includes("dispatch");
   }
 
-  #show(entries: number): void {
-    this.#shownEntries = entries;
+  #renderHead(task: Task, now: number): TemplateResult {
+    return html`<div class="task-head">
+      <p class="crumb">
+        <a href=${linkTo("tasks")}>Tasks</a> / <code>${showHidden(task.taskId)}</code>
+        <button class="plain small" @click=${() => this.#copy(task.taskId, "id")} aria-label="Copy the id">${icon(Copy)}</button>
+      </p>
+      <div class="page-head">
+        <h1>${showHidden(task.title ?? task.taskId)} ${activityBadge(findActivity(this.#withLastEvent(task), now))}</h1>
+        ${this.#renderActions(task)}
+      </div>
+      ${taskFigures(task, now)}
+    </div>`;
+  }
+
+  async #copy(text: string, what: string): Promise<void> {
+    this.#message = (await copyText(text)) ?? `Copied the ${what}.`;
     this.requestUpdate();
   }
 
@@ -277,18 +305,39 @@ class TaskPage extends PageElement {
   }
 
   #renderActions(task: Task): TemplateResult {
-    const choice = html`<button aria-pressed=${plainText.isOn} @click=${this.#togglePlainText}>Plain text</button>`;
-    if (!this.context.identity.scopes.includes("dispatch")) return html`<div class="actions">${choice}</div>`;
-    const cancel = this.#isConfirming
-      ? html`<span>Cancel this task and its child tasks?</span>
-          <button class="danger" @click=${this.#cancel}>Yes, cancel</button> <button @click=${() => this.#confirm(false)}>No</button>`
-      : html`<button class="danger" @click=${() => this.#confirm(true)}>Cancel</button>`;
-    return html`<div class="actions">
-      ${hasEnded(task) ? nothing : cancel}
-      <a class="button" href=${linkTo(`new?from=${encodeURIComponent(task.taskId)}`)}>Run again with changes</a>
+    const ended = hasEnded(task);
+    const { taskId } = task;
+    const items = [
+      { name: "Copy the link", run: () => void this.#copy(taskLink(taskId), "link") },
+      { name: "Copy as curl", run: () => void this.#copy(toCurl(this.#path()), "curl command") },
+      { name: "Copy as command", run: () => void this.#copy(`brg task ${quoteForShell(taskId)}`, "command") },
+      {
+        name: "Save as JSON",
+        run: () => saveFile(new Blob([JSON.stringify(task, null, 2)], { type: "application/json" }), `${taskId}.json`),
+      },
+      { name: plainText.isOn ? "Show Markdown" : "Show plain text", run: () => this.#togglePlainText() },
+      ...(this.#mayDispatch() && ended ? [{ name: "Delete …", run: () => this.#ask("delete") }] : []),
+    ];
+    return html`<div class="actions">${this.#renderButtons(task)} ${menu("More actions", items)}</div>`;
+  }
+
+  #renderButtons(task: Task): TemplateResult | typeof nothing {
+    if (!this.#mayDispatch()) return nothing;
+    if (this.#question !== null)
+      return html`<span>${questions[this.#question]}</span>
+        <button class="danger" @click=${this.#confirmed[this.#question]}>Yes, ${this.#question}</button>
+        <button @click=${() => this.#ask(null)}>No</button>`;
+    return html`
+      ${hasEnded(task) ? nothing : html`<button class="danger" @click=${() => this.#ask("cancel")}>Cancel</button>`}
       ${task.callback?.state === "dead" ? html`<button @click=${this.#redeliver}>Redeliver the callback</button>` : nothing}
-      ${choice}
-    </div>`;
+      ${task.state === "completed" ? html`<button @click=${() => this.#runAgain({})}>Run again</button>` : nothing}
+      <a class="button" href=${linkTo(`new?from=${encodeURIComponent(task.taskId)}`)}>Run again with changes</a>
+    `;
+  }
+
+  #redeliver(): void {
+    const path = `/api/v2/callbacks/${encodeURIComponent(this.route.id)}/redeliver`;
+    void this.#act(() => this.context.api.call(path, { method: "POST" }), "Redelivery started.");
   }
 
   #togglePlainText(): void {
@@ -296,8 +345,8 @@ class TaskPage extends PageElement {
     this.requestUpdate();
   }
 
-  #confirm(isConfirming: boolean): void {
-    this.#isConfirming = isConfirming;
+  #ask(question: Question | null): void {
+    this.#question = question;
     this.requestUpdate();
   }
 
@@ -314,73 +363,24 @@ class TaskPage extends PageElement {
         const since = latest.lastProgressAt ?? latest.startedAt;
         return html`<p class="note warning">No event for ${since === null ? "?" : formatDuration(now - Date.parse(since))}.</p>`;
       }
-      case "failed":
-      case "cancelled":
-        return html`<p class="note error">
-          <strong>${task.result?.errorCode ?? task.state}</strong> ${showHidden(firstLine(task.result?.error ?? "", 2000))}
-        </p>`;
       default:
         return nothing;
     }
   }
 
-  #renderFacts(task: Task, now: number): TemplateResult {
-    const { result, callback } = task;
-    const end = task.finishedAt === null ? now : Date.parse(task.finishedAt);
-    const usage = result?.usage;
-    const labels = Object.entries(task.labels);
-    const facts: [string, unknown][] = [
-      ["Agent", html`<a href=${linkTo(`tasks?agentId=${encodeURIComponent(task.agentId)}`)}>${task.agentId}</a>`],
-      ["Adapter", `${task.provider}${result === null ? "" : ` · ${result.connection}`}`],
-      ["Model", result?.model ?? (result === null ? null : "?")],
-      ["Created", html`${formatTime(task.createdAt, now)} (${ago(task.createdAt, now)})`],
-      ["Duration", task.startedAt === null ? null : formatDuration(end - Date.parse(task.startedAt))],
-      ["Cost", result === null ? null : formatCost(result.costUsd)],
-      [
-        "Tokens",
-        result === null ? null : usage === undefined ? "?" : `${formatCount(usage.inputTokens)} in, ${formatCount(usage.outputTokens)} out`,
-      ],
-      ["Node", task.node],
-      ["Parent", task.parentTaskId === null ? null : html`<a href=${taskLink(task.parentTaskId)}>${task.parentTaskId}</a>`],
-      [
-        "Callback",
-        callback === null
-          ? null
-          : html`${callbackBadge(callback)} ${showHidden(callback.url)} <span class="detail">${hasEnded(task) ? describeAttempts(callback, now) : "starts when the task ends"}</span>`,
-      ],
-      ["Labels", labels.length === 0 ? null : labels.map(([name, value]) => `${name}=${value}`).join(", ")],
-      ["Metadata", task.metadata === null ? null : html`<code>${showHidden(firstLine(formatValue(task.metadata), 400))}</code>`],
-    ];
-    return html`<dl class="facts">
-      ${facts.filter(([, value]) => value !== null).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
-    </dl>`;
-  }
-
-  #renderResult({ result, state }: Task): TemplateResult | typeof nothing {
+  /** The result. It is folded if the page shows the same in another form. */
+  #renderResult({ result, state }: Task, { isFolded }: { isFolded: boolean }): TemplateResult | typeof nothing {
     if (result === null) return nothing;
+    const { error, output, outputs } = result;
+    const hasFailed = error !== undefined && state !== "completed";
+    if (hasFailed && !isLong(error) && !output && outputs === undefined) return nothing;
+    const text = output === undefined || output === "" ? nothing : markdownText(output, { level: 3 });
     return html`<section aria-labelledby="result">
-      <h2 id="result">Result</h2>
-      ${result.error === undefined || state === "completed" ? nothing : longText(result.error)}
-      ${result.output === undefined || result.output === "" ? nothing : markdownText(result.output, { level: 3 })}
-      ${result.outputs === undefined ? nothing : html`<details ?open=${!result.output}><summary>Structured output</summary>${longText(result.outputs)}</details>`}
-      ${result.error === undefined && !result.output && result.outputs === undefined ? html`<p class="empty">No output.</p>` : nothing}
-    </section>`;
-  }
-
-  #renderChildren(task: Task, children: readonly ListedTask[], now: number): TemplateResult | typeof nothing {
-    if (children.length === 0) return nothing;
-    return html`<section aria-labelledby="children">
-      <h2 id="children">Child tasks <span class="hint">${children.length}</span></h2>
-      <ul class="rows lanes">
-        ${repeat(
-          children,
-          ({ taskId }) => taskId,
-          (child) => html`<li>
-            ${activityBadge(findActivity(child, now))} <a href=${taskLink(child.taskId)}>${child.agentId}</a>
-            <span class="detail">${child.provider}</span> ${lane(task, child, now)}
-          </li>`,
-        )}
-      </ul>
+      <h2 id="result">${hasFailed ? "Error" : "Result"}</h2>
+      ${hasFailed ? longText(error) : nothing}
+      ${isFolded && text !== nothing ? html`<details><summary>The whole report</summary>${text}</details>` : text}
+      ${outputs === undefined ? nothing : html`<details ?open=${!output}><summary>Structured output</summary>${longText(outputs)}</details>`}
+      ${error === undefined && !output && outputs === undefined ? html`<p class="empty">No output.</p>` : nothing}
     </section>`;
   }
 
@@ -399,6 +399,19 @@ class TaskPage extends PageElement {
     </section>`;
   }
 }
+
+const questions: Readonly<Record<Question, string>> = {
+  cancel: "Cancel this task and its child tasks?",
+  delete: "Delete this task with its events and its callback?",
+};
+
+/** An error of one short line stands in the explanation of the failure. */
+const isLong = (error: string): boolean => error.length > 400 || error.includes("\n");
+
+const toSeconds = (value: unknown): number | null => (typeof value === "number" ? value : null);
+
+const toCurl = (path: string): string =>
+  `curl ${quoteForShell(new URL(path.slice(1), bridgeUrl).href)} -H "Authorization: Bearer $BRIDGE_TOKEN"`;
 
 function renderRequest({ message, fields }: RequestView): TemplateResult {
   return html`<section aria-labelledby="request">

@@ -1,6 +1,6 @@
 /** Shows the number of waiting approvals in the title, the icon and, if the person allowed it, in notifications. */
 
-const ICON_PATH = "M2 22h28M5 22a11 11 0 0 1 22 0M10 22v-8m6 8V11m6 11v-8";
+import { LOGO_PATH } from "./logo.ts";
 
 /** The approvals that a tab signals. */
 interface WaitingApprovals {
@@ -50,6 +50,6 @@ function notify(added: readonly { toolName: string; agentId: string }[]): void {
 
 function renderIcon(count: number): string {
   const dot = count === 0 ? "" : `<circle cx="24" cy="8" r="8" fill="#c2410c"/>`;
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="${ICON_PATH}" fill="none" stroke="#2563eb" stroke-width="2.5"/>${dot}</svg>`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="${LOGO_PATH}" fill="none" stroke="#2563eb" stroke-width="2.5"/>${dot}</svg>`;
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }

@@ -1,0 +1,63 @@
+import type { Task } from "bridge-client";
+import { html, nothing, type TemplateResult } from "lit";
+import { firstLine, formatCost, formatCount, formatDuration, formatTime, formatValue, showHidden } from "../format.ts";
+import { linkTo, taskLink } from "../router.ts";
+import { hasEnded } from "../task-state.ts";
+import { describeAttempts } from "./attempts.ts";
+import { ago, callbackBadge } from "./badges.ts";
+
+/** Shows the times, the cost and the tokens of a task. */
+export function taskFigures(task: Task, now: number): TemplateResult {
+  const { result, createdAt, startedAt, finishedAt } = task;
+  const end = finishedAt === null ? now : Date.parse(finishedAt);
+  const usage = result?.usage;
+  const figures: [string, unknown][] = [
+    ["Started", startedAt === null ? "not yet" : html`${formatTime(startedAt, now)} <span class="detail">(${ago(startedAt, now)})</span>`],
+    ["Duration", startedAt === null ? "" : formatDuration(end - Date.parse(startedAt))],
+    ["Queue wait", formatDuration((startedAt === null ? end : Date.parse(startedAt)) - Date.parse(createdAt))],
+    ["Cost", result === null ? "" : formatCost(result.costUsd)],
+    [
+      "Tokens",
+      result === null ? "" : usage === undefined ? "?" : `${formatCount(usage.inputTokens)} in, ${formatCount(usage.outputTokens)} out`,
+    ],
+  ];
+  return html`<dl class="task-figures">${figures.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** Shows what a task belongs to: its agent, adapter, labels, callback, parent and node. */
+export function taskFacts(task: Task, now: number): TemplateResult {
+  const { result, callback } = task;
+  const labels = Object.entries(task.labels);
+  const facts: [string, unknown][] = [
+    ["Agent", html`<a href=${linkTo(`tasks?agentId=${encodeURIComponent(task.agentId)}`)}>${task.agentId}</a>`],
+    [
+      "Adapter",
+      html`<a href=${linkTo(`adapters#${encodeURIComponent(task.provider)}`)}>${task.provider}</a>${result === null ? nothing : ` · ${result.connection}`}`,
+    ],
+    ["Model", task.model ?? (result === null ? null : "?")],
+    [
+      "Labels",
+      labels.length === 0
+        ? null
+        : labels.map(([name, value]) => {
+            const label = `${name}=${value}`;
+            return html`<a class="chip" href=${linkTo(`tasks?label=${encodeURIComponent(label)}`)}>${showHidden(label)}</a> `;
+          }),
+    ],
+    ["Created", formatTime(task.createdAt, now)],
+    ["Ended", task.finishedAt === null ? null : formatTime(task.finishedAt, now)],
+    ["Parent", task.parentTaskId === null ? null : html`<a href=${taskLink(task.parentTaskId)}>${showHidden(task.parentTaskId)}</a>`],
+    ["Node", task.node],
+    [
+      "Callback",
+      callback === null
+        ? null
+        : html`${callbackBadge(callback)} ${showHidden(callback.url)}
+            <span class="detail">${hasEnded(task) ? describeAttempts(callback, now) : "starts when the task ends"}</span>`,
+    ],
+    ["Metadata", task.metadata === null ? null : html`<code>${showHidden(firstLine(formatValue(task.metadata), 400))}</code>`],
+  ];
+  return html`<dl class="facts">
+    ${facts.filter(([, value]) => value !== null).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
+  </dl>`;
+}
