@@ -24,6 +24,11 @@ export interface TaskSearch extends TaskFilter {
   root?: string | null | undefined;
   /** A text that their title contains. The case of ASCII letters does not matter. */
   title?: string | undefined;
+  /**
+   * A text that finds a task by the beginning of its id, by a part of its title or of its agent, or by a label `name=value` whose value
+   * begins with the given one. Tasks that it finds by their id come first.
+   */
+  text?: string | undefined;
   /** Labels that they all have. */
   labels?: readonly Label[] | undefined;
 }

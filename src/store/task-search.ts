@@ -1,8 +1,9 @@
 import { isFinal } from "../task.ts";
-import { toColumnText } from "./column-text.ts";
 import type { Page } from "./records.ts";
+import { containsText, hasPrefix, type Term, type Value } from "./search-terms.ts";
 import type { Store } from "./store.ts";
 import type { TaskPage, TaskSearch } from "./task-list-records.ts";
+import { createTextSearch } from "./text-search.ts";
 
 /** Maximum tasks that one page of a search examines, in about 10 ms. */
 const MAX_EXAMINED = 2000;
@@ -11,14 +12,7 @@ const MAX_WITH_PREFIX = 1000;
 /** By how much the times of tasks can differ from the order of their numbers, because the clocks of nodes differ. */
 const TOLERATED_SKEW_MS = 60_000;
 
-type Value = string | number | readonly number[];
 type Row = Readonly<Record<string, unknown>>;
-
-/** A part of a statement with `?` for each of its values. */
-interface Term {
-  sql: string;
-  values: readonly Value[];
-}
 
 /** The reads of an engine, and the SQL in which engines differ. */
 export interface SearchEngine extends Pick<Store, "findFamily"> {
@@ -41,12 +35,12 @@ export function createTaskSearch({ all, readTasks, findFamily, from, like, numbe
   /** The only tasks that can match, if they are few and known without a search. */
   async function findMembers({ tenant, root, idPrefix }: TaskSearch): Promise<readonly number[] | null> {
     if (typeof root === "string") return findFamily(tenant, root);
-    if (idPrefix === undefined) return null;
-    const withPrefix = hasPrefix(idPrefix);
-    const rows = await all(`SELECT t.seq FROM task t WHERE t.tenant = ? AND ${withPrefix.sql} LIMIT ?`, [
-      ...[tenant, ...withPrefix.values],
-      MAX_WITH_PREFIX + 1,
-    ]);
+    return idPrefix === undefined ? null : findFew(tenant, hasPrefix(idPrefix));
+  }
+
+  /** Finds the tasks with an id, which has an index; null if they are many. */
+  async function findFew(tenant: string, { sql, values }: Term): Promise<readonly number[] | null> {
+    const rows = await all(`SELECT t.seq FROM task t WHERE t.tenant = ? AND ${sql} LIMIT ?`, [tenant, ...values, MAX_WITH_PREFIX + 1]);
     return rows.length > MAX_WITH_PREFIX ? null : rows.map(({ seq }) => Number(seq));
   }
 
@@ -63,12 +57,12 @@ export function createTaskSearch({ all, readTasks, findFamily, from, like, numbe
     return low;
   }
 
-  async function selectCandidates(search: TaskSearch, { before }: Page): Promise<Term> {
+  async function selectCandidates(search: TaskSearch, { before }: Page, known: readonly number[] | null): Promise<Term> {
     const { createdAfter, createdBefore } = search;
     const lowest = createdAfter === undefined ? 0 : await findFirstSince(createdAfter - TOLERATED_SKEW_MS);
     const end = createdBefore === undefined ? Number.MAX_SAFE_INTEGER : await findFirstSince(createdBefore + TOLERATED_SKEW_MS);
     const range = [lowest, Math.min(before ?? Number.MAX_SAFE_INTEGER, end), MAX_EXAMINED];
-    const members = await findMembers(search);
+    const members = known ?? (await findMembers(search));
     const { table, number, condition } =
       members === null ? chooseIndex(search) : { ...ofMembers(numbers), condition: { sql: "", values: [members] } };
     const where = [condition.sql, `${number} >= ?`, `${number} < ?`].filter((sql) => sql !== "").join(" AND ");
@@ -78,22 +72,27 @@ export function createTaskSearch({ all, readTasks, findFamily, from, like, numbe
     };
   }
 
+  /** Lists the tasks that match the search and the term. `known`: the only tasks that can match, if they are known. */
+  async function listMatches(search: TaskSearch, page: Page, term: Term | null, known: readonly number[] | null): Promise<TaskPage> {
+    const candidates = await selectCandidates(search, page, known);
+    const candidate = `WITH candidate (number) AS (${candidates.sql})`;
+    const terms = [...conditionsOf(search, like), ...(term === null ? [] : [term])];
+    const rows = await all(
+      `${candidate} SELECT t.seq FROM ${from} WHERE ${terms.map(({ sql }) => sql).join(" AND ")} ORDER BY number DESC LIMIT ?`,
+      [...candidates.values, ...terms.flatMap(({ values }) => values), page.limit],
+    );
+    const found = rows.map(({ seq }) => Number(seq));
+    const tasks = found.length === 0 ? [] : await readTasks(search.tenant, found);
+    const isCut = tasks.length < found.length && tasks.length > 0;
+    if (isCut || found.length === page.limit) return { tasks, next: tasks.at(-1)?.seq ?? found.at(-1) ?? null };
+    const [examined] = await all(`${candidate} SELECT count(*) AS count, min(number) AS last FROM candidate`, candidates.values);
+    return { tasks, next: Number(examined?.["count"]) < MAX_EXAMINED ? null : Number(examined?.["last"]) };
+  }
+
+  const searchText = createTextSearch({ findFew, listMatches, like });
   return {
-    async searchTasks(search, page) {
-      const candidates = await selectCandidates(search, page);
-      const candidate = `WITH candidate (number) AS (${candidates.sql})`;
-      const terms = conditionsOf(search, like);
-      const rows = await all(
-        `${candidate} SELECT t.seq FROM ${from} WHERE ${terms.map(({ sql }) => sql).join(" AND ")} ORDER BY number DESC LIMIT ?`,
-        [...candidates.values, ...terms.flatMap(({ values }) => values), page.limit],
-      );
-      const found = rows.map(({ seq }) => Number(seq));
-      const tasks = found.length === 0 ? [] : await readTasks(search.tenant, found);
-      const isCut = tasks.length < found.length && tasks.length > 0;
-      if (isCut || found.length === page.limit) return { tasks, next: tasks.at(-1)?.seq ?? found.at(-1) ?? null };
-      const [examined] = await all(`${candidate} SELECT count(*) AS count, min(number) AS last FROM candidate`, candidates.values);
-      return { tasks, next: Number(examined?.["count"]) < MAX_EXAMINED ? null : Number(examined?.["last"]) };
-    },
+    searchTasks: ({ text, ...search }, page) =>
+      text === undefined ? listMatches(search, page, null, null) : searchText(search, text, page),
   };
 }
 
@@ -139,14 +138,6 @@ function conditionsOf(search: TaskSearch, like: string): Term[] {
       ...{ sql: "(SELECT l.value FROM task_label l WHERE l.task = t.seq AND l.name = ?) = ?", values: [name, value] },
     })),
     ...(root === null ? [{ sql: "t.parent_seq IS NULL", values: [] }] : []),
-    ...(title === undefined
-      ? []
-      : [{ sql: `title ${like} ? ESCAPE '\\'`, values: [`%${toColumnText(title).replaceAll(/[\\%_]/g, "\\$&")}%`] }]),
+    ...(title === undefined ? [] : [containsText("title", title, like)]),
   ];
 }
-
-/** Ids contain only ASCII, so the next text after all texts with the prefix ends with the next character. */
-const hasPrefix = (prefix: string): Term => ({
-  sql: "t.id >= ? AND t.id < ?",
-  values: [prefix, `${prefix.slice(0, -1)}${String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)}`],
-});

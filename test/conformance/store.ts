@@ -901,7 +901,7 @@ export function storeConformance(subject: StoreSubject): void {
 
     describe("a search for tasks", () => {
       /** Stores a tree of tasks and a few others, one each second. */
-      async function fill() {
+      async function fill(lastMessage = "Post") {
         let now = 1_000_000;
         const { store } = await open(() => now);
         const add = async (taskId: string, message: string, fields: Partial<NewTask> = {}, finish?: Parameters<typeof newFinish>) => {
@@ -923,7 +923,7 @@ export function storeConformance(subject: StoreSubject): void {
         await add("root-leaf", "Look", { parent: child });
         await add("late", "", { request: { ...newTask().request, message: "fix more", labels: { a: "1", b: "3" } } }, failed("timeout"));
         await add("stopped", "Stop", {}, failed("cancelled"));
-        await add("posted", "Post", {}, [{}, "http://a.test/x"]);
+        await add("posted", lastMessage, {}, [{}, "http://a.test/x"]);
         await add("root-foreign", "Fix", { tenant: "other" });
         const find = async (search: object, limit = 10, before: number | null = null) => {
           const { tasks, next } = await store.searchTasks({ tenant: "default", ...search }, { before, limit });
@@ -991,6 +991,54 @@ export function storeConformance(subject: StoreSubject): void {
         expect(second).toMatchObject({ tasks: [{ taskId: "first" }], next: null });
         // More tasks have the prefix than are sorted at once.
         expect((await store.searchTasks({ tenant: "default", idPrefix: "t" }, { before: null, limit: 1 })).tasks).toHaveLength(1);
+      });
+
+      test.each<[string, object, string[]]>([
+        ["a whole id", { text: "late" }, ["late"]],
+        ["a prefix of ids, before a title", { text: "root" }, ["root-leaf", "root-child", "root", "posted"]],
+        ["a prefix of ids and a state", { text: "root", state: "completed" }, ["posted"]],
+        ["a part of a title", { text: "IX" }, ["late", "root"]],
+        ["a part of an agent", { text: "gen", createdAfter: 1_005_000 }, ["posted", "stopped"]],
+        ["wildcards that are no wildcards", { text: "a%b" }, []],
+        ["a label", { text: "b=2" }, ["root"]],
+        ["the beginning of a label", { text: "a=" }, ["late", "root"]],
+        ["the value of another label", { text: "a=2" }, []],
+        ["a text of characters that ids do not have", { text: "100% of" }, ["root"]],
+        ["a text that nothing contains", { text: "absent" }, []],
+      ])("finds tasks by a text, those with its id first: %s", async (_, search, ids) => {
+        const { find } = await fill("Post to root");
+        for (const limit of [1, 2, 10]) {
+          const paged: string[] = [];
+          for (let before: number | null = null; ; ) {
+            const page = await find(search, limit, before);
+            expect(page.ids.length).toBeLessThanOrEqual(limit);
+            paged.push(...page.ids);
+            if (page.next === null) break;
+            before = page.next;
+          }
+          expect(paged).toEqual(ids);
+        }
+      });
+
+      test("finds a task by its id on the first page, however old it is and however many ids begin with it", async () => {
+        const { store } = await open();
+        await store.insertTaskIfAbsent(newTask({ taskId: "needle" }));
+        await store.insertTaskIfAbsent(newTask({ taskId: "t" }));
+        await Promise.all(Array.from({ length: 2_100 }, (_, index) => store.insertTaskIfAbsent(newTask({ taskId: `t${index}` }))));
+        const find = async (text: string, limit: number, before: number | null = null) =>
+          store.searchTasks({ tenant: "default", text }, { before, limit });
+        for (const text of ["needle", "need"]) expect((await find(text, 5)).tasks).toMatchObject([{ taskId: "needle" }]);
+        const first = await find("t", 1);
+        expect(first.tasks).toMatchObject([{ taskId: "t" }]);
+        const rest = new Set<string>();
+        for (let { next } = first; next !== null; ) {
+          const page = await find("t", 200, next);
+          for (const { taskId } of page.tasks) rest.add(taskId);
+          next = page.next;
+        }
+        // The title of the other task contains the text.
+        expect(rest.size).toBe(2_101);
+        expect(rest.has("t")).toBe(false);
       });
 
       test("finds no deleted task", async () => {

@@ -132,7 +132,7 @@ test("parentTaskId and a cursor of another tenant's list return nothing of that 
   const cursor = (await bridge.call("GET", "/api/v2/tasks?limit=1")).body.meta.nextCursor;
   expect(cursor).toEqual(expect.any(String));
   expect((await asBeta("GET", `/api/v2/tasks?cursor=${cursor}`)).body.data).toEqual([]);
-  for (const filter of [`parentTaskId=${done}`, `root=${done}`, `idPrefix=${done.slice(0, 8)}`])
+  for (const filter of [`parentTaskId=${done}`, `root=${done}`, `idPrefix=${done.slice(0, 8)}`, `search=${done}`])
     expect((await asBeta("GET", `/api/v2/tasks?${filter}`)).body.data).toEqual([]);
 });
 

@@ -240,6 +240,8 @@ export interface TaskFilter {
   label?: string | undefined;
   /** A text that their title contains, whatever the case of its ASCII letters. */
   q?: string | undefined;
+  /** A text with which their id begins, that their title or agent contains, or the beginning of a label as `name=value`. */
+  search?: string | undefined;
 }
 
 /** A tool call that waits or waited for approval. */

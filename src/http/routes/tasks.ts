@@ -57,6 +57,14 @@ const searchQuery = {
     .max(200, "must have 1 to 200 characters")
     .optional()
     .describe("Only tasks whose `title` contains this text, whatever the case of its ASCII letters."),
+  search: z
+    .string()
+    .min(1, "must have 1 to 200 characters")
+    .max(200, "must have 1 to 200 characters")
+    .optional()
+    .describe(
+      "Only tasks whose id begins with this text, whose `title` or `agentId` contains it, or that have the label `name=value` that it begins. Tasks that it finds by their id come first, in a page of their own.",
+    ),
 };
 
 const listQuery = z.strictObject({
@@ -91,7 +99,7 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
         tags: ["tasks"],
         summary: "List tasks",
         description:
-          "Tasks of your tenant, newest first, without their results. A page can have fewer than `limit` tasks; `nextCursor` is null on the last page. With `errorCode`, `callback`, `createdAfter`, `createdBefore`, `idPrefix`, `root`, `label` or `q`, a page examines at most 2,000 tasks, so that it can be empty before the last page.",
+          "Tasks of your tenant, newest first, without their results. A page can have fewer than `limit` tasks; `nextCursor` is null on the last page. With `errorCode`, `callback`, `createdAfter`, `createdBefore`, `idPrefix`, `root`, `label`, `q` or `search`, a page examines at most 2,000 tasks, so that it can be empty before the last page.",
         querystring: listQuery,
         response: {
           200: {
@@ -200,8 +208,9 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
 };
 
 async function listTasks(tasks: TaskReader, tenant: string, query: z.output<typeof listQuery>) {
-  const { limit, cursor, errorCode, callback, createdAfter, createdBefore, idPrefix, root, label, q, ...filter } = query;
-  const search = { errorCode, callback, createdAfter, createdBefore, idPrefix, root: root === "*" ? null : root, labels: label, title: q };
+  const { limit, cursor, errorCode, callback, createdAfter, createdBefore, idPrefix, root, label, q, search: text, ...filter } = query;
+  const times = { createdAfter, createdBefore };
+  const search = { ...times, errorCode, callback, idPrefix, root: root === "*" ? null : root, labels: label, title: q, text };
   if (Object.values(search).some((value) => value !== undefined)) {
     const { found, next } = await tasks.search({ ...filter, ...search, tenant }, { before: cursor ?? null, limit });
     return {

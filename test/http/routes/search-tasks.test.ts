@@ -35,6 +35,12 @@ test.each([
   ["label=team=other", []],
   ["label=team=%00", []],
   ["q=%00", []],
+  ["search=seen-1", ["seen-1"]],
+  ["search=SEEN-", []],
+  ["search=hello", ["seen-2"]],
+  ["search=team=do", ["seen-1"]],
+  ["search=%00", []],
+  ["search=%F0%9F%98%80", []],
   ["root=*", ["failed-1", "seen-2", "seen-1"]],
   ["root=seen-1", ["seen-1"]],
   ["callback=dead", []],
@@ -84,6 +90,8 @@ test.each([
   ["label=team", "label.0", "name=value"],
   ["label=a=b&label=team", "label.1", "name=value"],
   [`q=${"x".repeat(201)}`, "q", "200"],
+  [`search=${"x".repeat(201)}`, "search", "200"],
+  ["search=", "search", "at least 1"],
 ])("an invalid filter is rejected with its name and the remedy: %s", async (query, path, remedy) => {
   const refused = await bridge.call("GET", `/api/v2/tasks?${query}`);
   expectProblem(refused, "invalid_request");

@@ -170,6 +170,8 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
       { createdAfter: middle, createdBefore: middle + 10 },
       { root: null },
       { title: "needle" },
+      { text: "needle in a title" },
+      { text: "team=docs" },
       { title: "needle", agentId: "agent-1", state: "running" as const },
     ];
     for (const search of searches) await lists.searchTasks({ tenant, ...search }, { before: middle, limit: 50 });
@@ -177,6 +179,7 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     check({ sorts: false, rows: 2_000 });
     await lists.searchTasks({ tenant, idPrefix: "1" }, PAGE);
     await lists.searchTasks({ tenant, idPrefix: "77" }, PAGE);
+    for (const text of ["1", "77", "needle"]) await lists.searchTasks({ tenant, text }, PAGE);
     await lists.searchTasks({ tenant, root: String(tasks) }, PAGE);
     for (const order of ["newest", "oldest"] as const) {
       await approvals.listApprovals(tenant, { taskId: "1" }, { order, after: null, limit: PAGE.limit });

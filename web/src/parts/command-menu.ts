@@ -76,12 +76,21 @@ export class CommandMenu extends BridgeElement {
     const { signal } = this.#searching;
     if (this.#text === "") this.#tasks = [];
     else {
-      const query = { search: this.#text, limit: MAX_TASKS };
-      const found = await this.context.api.list<ListedTask>("/api/v2/tasks", query, { signal }).catch(() => null);
+      const found = await this.#findTasks(signal).catch(() => []);
       if (signal.aborted) return;
-      this.#tasks = found?.data ?? [];
+      this.#tasks = found;
     }
     this.requestUpdate();
+  }
+
+  async #findTasks(signal: AbortSignal): Promise<ListedTask[]> {
+    const query = { search: this.#text, limit: MAX_TASKS };
+    const first = await this.context.api.list<ListedTask>("/api/v2/tasks", query, { signal });
+    const cursor = first.meta.nextCursor;
+    if (cursor === null || first.data.length === MAX_TASKS) return first.data;
+    // Tasks that Bridge finds by their id have a page of their own.
+    const next = await this.context.api.list<ListedTask>("/api/v2/tasks", { ...query, cursor }, { signal });
+    return [...first.data, ...next.data].slice(0, MAX_TASKS);
   }
 
   #onKey(event: KeyboardEvent): void {

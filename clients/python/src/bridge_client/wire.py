@@ -245,6 +245,8 @@ class TaskFilter(TypedDict, total=False):
     label: str
     #: A text that their title contains, whatever the case of its ASCII letters.
     q: str
+    #: A text with which their id begins, that their title or agent contains, or the beginning of a label as `name=value`.
+    search: str
 
 
 class Approval(TypedDict):
