@@ -63,7 +63,7 @@ const searchQuery = {
     .max(200, "must have 1 to 200 characters")
     .optional()
     .describe(
-      "Only tasks whose id begins with this text, whose `title` or `agentId` contains it, or that have the label `name=value` that it begins. Tasks that it finds by their id come first, in a page of their own.",
+      "Only tasks whose id begins with this text, whose `title` or `agentId` contains it, or that have the label `name=value` that it begins. Tasks that it finds by their id come first, in a separate page.",
     ),
 };
 

@@ -88,7 +88,7 @@ export class CommandMenu extends BridgeElement {
     const first = await this.context.api.list<ListedTask>("/api/v2/tasks", query, { signal });
     const cursor = first.meta.nextCursor;
     if (cursor === null || first.data.length === MAX_TASKS) return first.data;
-    // Tasks that Bridge finds by their id have a page of their own.
+    // Tasks that Bridge finds by their id have a separate page.
     const next = await this.context.api.list<ListedTask>("/api/v2/tasks", { ...query, cursor }, { signal });
     return [...first.data, ...next.data].slice(0, MAX_TASKS);
   }
