@@ -32,7 +32,7 @@ await writePackage(directory, {
     license,
     type,
     engines,
-    bin: { "bridge-server": "src/bridge-server.js", bridge: "node_modules/bridge-cli/bridge.js" },
+    bin: { "bridge-server": "src/bridge-server.js", bridge: "node_modules/bridge-cli/bridge.js", brg: "node_modules/bridge-cli/bridge.js" },
     imports: { "#contract": "./src/contract/index.js" },
     exports: {
       "./contract": "./src/contract/index.js",

@@ -11,7 +11,7 @@ import type {
   TaskErrorCode,
 } from "#contract";
 
-/** The agent of the tasks with which `bridge doctor` tests a receiver. They need no person, and their usage does not count. */
+/** The agent of the tasks with which `brg doctor` tests a receiver. They need no person, and their usage does not count. */
 export const PROBE_AGENT = "bridge-doctor";
 
 /** The states of a task. A timeout or a restart, for example, is `failed` with an error code. */

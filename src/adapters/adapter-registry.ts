@@ -59,20 +59,7 @@ interface Entry extends RegisteredAdapter {
 
 /** Initializes adapters and checks their health regularly. A faulty adapter does not affect the others. */
 export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs = CHECK_INTERVAL_MS }: RegistryOptions) {
-  const entries = new Map<string, Entry>();
-  for (const loadedAdapter of loaded) {
-    const health =
-      loadedAdapter.adapter === null
-        ? createOfflineHealth(loadedAdapter.reason)
-        : { ...createOfflineHealth("The first check is under way."), status: "degraded" as const };
-    entries.set(loadedAdapter.provider, {
-      provider: loadedAdapter.provider,
-      adapter: loadedAdapter.adapter,
-      health: { ...health, checkedAt: null },
-      checks: null,
-      checkedAtMs: Number.NEGATIVE_INFINITY,
-    });
-  }
+  const entries = new Map(loaded.map((adapter) => [adapter.provider, createEntry(adapter)]));
   /** Null until the start. */
   let host: AdapterHost | null = null;
 
@@ -177,6 +164,19 @@ export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs
     async close(): Promise<void> {
       await Promise.allSettled([...entries.values()].map(({ checks }) => checks?.close()));
     },
+  };
+}
+
+function createEntry(loaded: LoadedAdapter): Entry {
+  const health =
+    loaded.adapter === null
+      ? createOfflineHealth(loaded.reason)
+      : { ...createOfflineHealth("The first check is under way."), status: "degraded" as const };
+  return {
+    ...{ provider: loaded.provider, adapter: loaded.adapter },
+    health: { ...health, checkedAt: null },
+    checks: null,
+    checkedAtMs: Number.NEGATIVE_INFINITY,
   };
 }
 

@@ -23,7 +23,7 @@ export function findDatabaseCommand(programArguments: readonly string[]): Databa
   if (run === undefined) {
     throw new StartError(
       `Unknown command: ${name}. Without a command, Bridge starts. This program knows only: ${Object.keys(commands).join(", ")}. ` +
-        "npx bridge --help lists all other commands. Settings are environment variables or lines of .env.",
+        "npx brg --help lists all other commands. Settings are environment variables or lines of .env.",
     );
   }
   return async (environment) => {

@@ -56,7 +56,7 @@ export const verbs: LocalVerbs["verbs"] = [
     summary: "Replace the database by a backup, with new event ids. Stop Bridge first.",
     options: [
       { flags: "--force", text: "replace a database that contains tasks" },
-      { flags: "--without-manifest", text: "restore a SQLite file that bridge db backup did not write" },
+      { flags: "--without-manifest", text: "restore a SQLite file that brg db backup did not write" },
     ],
     load: () => import("./verbs/db-restore.ts"),
   },

@@ -104,7 +104,7 @@ export const serverSettings = {
   BRIDGE_MIGRATE: choice(["auto", "off"])
     .default("auto")
     .describe(
-      "Whether Bridge upgrades the schema of a PostgreSQL database when it starts: auto, or off (Bridge refuses an older schema; run npx bridge db migrate).",
+      "Whether Bridge upgrades the schema of a PostgreSQL database when it starts: auto, or off (Bridge refuses an older schema; run npx brg db migrate).",
     ),
   BRIDGE_NODE_NAME: z
     .string()

@@ -81,7 +81,7 @@ async function readManifest(backup: string): Promise<BackupManifest> {
     text = await readFile(file, "utf8");
   } catch (error) {
     throw new StartError(
-      `The manifest ${file} of the backup cannot be read (${(error as NodeJS.ErrnoException).code}). bridge db backup writes it next to the backup; copy both files. ` +
+      `The manifest ${file} of the backup cannot be read (${(error as NodeJS.ErrnoException).code}). brg db backup writes it next to the backup; copy both files. ` +
         "For a SQLite file that was made in another way, use --without-manifest.",
       { cause: error },
     );

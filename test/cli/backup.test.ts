@@ -13,7 +13,7 @@ const settings = { ...shellCommand("printf done"), BRIDGE_LEASE_SECONDS: "3", BR
 /** Where a Bridge has its data. */
 interface Place {
   dataDir: string;
-  /** Runs `bridge db …` for its database. */
+  /** Runs `brg db …` for its database. */
   db(...args: string[]): ReturnType<typeof runCli>;
   query<Row extends object>(sql: string): Promise<Row[]>;
 }
@@ -189,7 +189,7 @@ test("check finds tasks that break a rule, beside a running Bridge, and changes 
     1,
     expect.stringMatching(/fault\tan ended task does not have exactly one terminal event: default\/one, default\/two\n.*damaged$/s),
   ]);
-  expect(stderr).toMatch(/is damaged.*bridge db restore/s);
+  expect(stderr).toMatch(/is damaged.*brg db restore/s);
   // After retention, the terminal event may be gone, but only together with all events before it.
   await place.query(`UPDATE counter SET value = 1 WHERE name = 'pruned'`);
   await place.query(`DELETE FROM event WHERE task IN (${seqOf("one")}, ${seqOf("two")}) AND type NOT LIKE 'callback.%'`);

@@ -11,7 +11,7 @@ test("check accepts a valid configuration, and creates nothing", async () => {
   expect(await check(cwd, { BRIDGE_URL: "http://127.0.0.1:1", BRIDGE_TOKEN: "x" })).toEqual({
     exitCode: 0,
     stdout: "result\tok",
-    stderr: "Not checked: the database (bridge db check), and the agent programs (bridge doctor, once Bridge runs).",
+    stderr: "Not checked: the database (brg db check), and the agent programs (brg doctor, once Bridge runs).",
   });
   expect((await readdir(cwd)).filter((name) => name !== ".cache")).toEqual([]);
 });

@@ -55,7 +55,7 @@ test("check and backup report a damaged database with code 1 and what to do, and
   fillDatabase(file, "default", 200);
   damageMiddle(file);
   const checked = await db(dataDir, "check", "--json");
-  expect(checked).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("bridge db restore") });
+  expect(checked).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("brg db restore") });
   expect(JSON.parse(checked.stdout)).toMatchObject({
     isDamaged: true,
     engine: "sqlite",
@@ -63,7 +63,7 @@ test("check and backup report a damaged database with code 1 and what to do, and
   });
   expect(await db(dataDir, "backup", path.join(dataDir, "bad.backup"))).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringMatching(/is damaged.*bridge db restore/s),
+    stderr: expect.stringMatching(/is damaged.*brg db restore/s),
   });
   expect(await db(dataDir, "restore", backup)).toMatchObject({
     exitCode: 6,

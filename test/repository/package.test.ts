@@ -107,7 +107,7 @@ test("the installed program reports an old Node", async () => {
 
 test("the package contains the workspaces, and no path of a TypeScript source", async () => {
   expect(manifest.bundleDependencies.length).toBeGreaterThan(5);
-  expect(Object.keys(manifest.bin)).toEqual(["bridge-server", "bridge"]);
+  expect(Object.keys(manifest.bin)).toEqual(["bridge-server", "bridge", "brg"]);
   expect(manifest).toMatchObject({ peerDependenciesMeta: { vitest: { optional: true } } });
   expect(manifest).not.toHaveProperty("devDependencies");
   // With dependencies of a bundled package, `npm install --global` leaves their directories empty.

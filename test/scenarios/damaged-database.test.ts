@@ -24,7 +24,7 @@ test("Bridge refuses to start on a damaged database, with instructions to restor
     () => "it started",
     (error: Error) => error.message,
   );
-  expect(refusal).toMatch(/exit 1: .*is damaged: .*Restore a backup: .*bridge db restore /s);
+  expect(refusal).toMatch(/exit 1: .*is damaged: .*Restore a backup: .*brg db restore /s);
   expect(refusal).not.toContain("    at ");
 });
 

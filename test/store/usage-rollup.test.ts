@@ -40,7 +40,7 @@ const usage = { inputTokens: 10, outputTokens: 4, cacheReadTokens: 3 };
 const withLabels = (labels: Record<string, string>) => ({ task: { request: { ...newTask().request, labels } } });
 const sumOne = (fields: EndFields) => createUsageRollup().sum([endOf(fields)]).usage[0];
 
-test("a probe of bridge doctor adds nothing", () => {
+test("a probe of brg doctor adds nothing", () => {
   const probe = endOf({ task: { agentId: "bridge-doctor" } });
   expect(createUsageRollup().sum([probe])).toEqual({ usage: [], labels: [] });
 });

@@ -16,7 +16,7 @@ export interface ApprovalDesk {
   close(): void;
 }
 
-/** Maximum length of a shown tool input. A longer input is cut in the middle; `bridge approvals --json` prints all of it. */
+/** Maximum length of a shown tool input. A longer input is cut in the middle; `brg approvals --json` prints all of it. */
 const MAX_INPUT_LENGTH = 2_000;
 /** How much of the end of a long input is shown, because a command can end with its dangerous part. */
 const SHOWN_END_LENGTH = 500;

@@ -20,6 +20,13 @@ export interface TaskOptions {
   file?: string[];
   id?: string;
   callback?: string;
+  resume?: string;
+  /** JSON. */
+  metadata?: string;
+  systemPrompt?: string;
+  cwd?: string;
+  /** Any fields of the API. */
+  field?: Record<string, unknown>;
 }
 
 /** The options that set fields of a dispatch, for messages about these fields. */
@@ -35,38 +42,50 @@ export const optionOfField: Readonly<Record<string, string>> = {
   files: "--file",
   taskId: "--id",
   callbackUrl: "--callback",
+  resumeToken: "--resume",
+  metadata: "--metadata",
+  systemPrompt: "--system-prompt",
 };
 
 /** Creates the dispatch that the options describe. It always has an id, so that it can be repeated safely. */
 export function buildDispatch(options: TaskOptions, message: string): DispatchRequest & { taskId: string } {
   const { agent, id } = options;
   if (agent === undefined)
-    throw new CommandError("usage", "--agent is missing.", { hint: 'For example: bridge dispatch --agent auditor "Count the files."' });
+    throw new CommandError("usage", "--agent is missing.", { hint: 'For example: brg dispatch --agent auditor "Count the files."' });
   return { ...readTaskFields(options), taskId: id ?? randomUUID(), agentId: agent, message };
 }
 
 /** Returns the fields of a dispatch that the options set, except its id and its agent. */
 export function readTaskFields(options: TaskOptions): Partial<DispatchRequest> {
-  const { provider, model, profile, approvals, timeout, label, schema, file, callback } = options;
+  const { provider, model, profile, approvals, timeout, label, schema, file, callback, resume, metadata, systemPrompt, cwd } = options;
   const fields: Partial<DispatchRequest> = {
+    ...{ resumeToken: resume, systemPrompt: systemPrompt === undefined ? undefined : readText("--system-prompt", systemPrompt) },
+    ...((metadata !== undefined || cwd !== undefined) && {
+      metadata: { ...(metadata !== undefined && readObject("--metadata", metadata)), ...(cwd !== undefined && { cwd }) },
+    }),
     ...{ provider, model, profile, approvals, timeoutSeconds: timeout, labels: label, callbackUrl: callback },
-    ...(schema !== undefined && { outputSchema: readSchema(schema) }),
+    ...(schema !== undefined && { outputSchema: readObject("--schema", schema) }),
     ...(file !== undefined && { files: file.map(readFile) }),
+    ...options.field,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-function readSchema(text: string): Record<string, unknown> {
-  const source = text.startsWith("@") ? decodeText(readBytes("--schema", text.slice(1)), text.slice(1)) : text;
+/** Returns a text, or with @ the content of a file. */
+const readText = (flag: string, text: string): string =>
+  text.startsWith("@") ? decodeText(readBytes(flag, text.slice(1)), text.slice(1)) : text;
+
+function readObject(flag: string, text: string): Record<string, unknown> {
+  const source = readText(flag, text);
   try {
-    const schema: unknown = parseJson(source);
-    if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema as Record<string, unknown>;
+    const value: unknown = parseJson(source);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch (error) {
-    throw new CommandError("usage", `--schema is not valid JSON: ${(error as Error).message}`, {
-      hint: "Give a JSON Schema, or @ and the name of a file that contains it.",
+    throw new CommandError("usage", `${flag} is not valid JSON: ${(error as Error).message}`, {
+      hint: "Give a JSON object, or @ and the name of a file that contains it.",
     });
   }
-  throw new CommandError("usage", "--schema must be a JSON object.");
+  throw new CommandError("usage", `${flag} must be a JSON object.`);
 }
 
 /** Reads `[path=]file`. Without a path, a file below the current directory keeps its path, and any other one its name. */

@@ -14,7 +14,7 @@ export type RunVerb = (verb: VerbEntry, args: readonly string[], options: object
 
 /** Creates the parser of the command line. Shared options can be before or after the verb; the later one takes precedence. */
 export function createProgram(runVerb: RunVerb, table: VerbTable = { ...ownTable, local: null }): Command {
-  const program = new Command("bridge")
+  const program = new Command("brg")
     .description("Dispatch, follow and manage the tasks of a running Bridge.")
     .usage("[options] <command>")
     .enablePositionalOptions()
@@ -27,7 +27,7 @@ export function createProgram(runVerb: RunVerb, table: VerbTable = { ...ownTable
     })
     .version(readVersion(), "-V, --version", "print the version of this program")
     .helpOption("-h, --help", "print this help")
-    .helpCommand(false)
+    .helpCommand("help [command]", "Print the help of a command.")
     .addHelpText("after", `\n${renderExitCodes()}\n\nbridge <command> --help explains a command.`);
   for (const entry of table.sharedOptions) program.addOption(createOption(entry));
   for (const verb of table.verbs) addVerb(program, verb, table, runVerb);
@@ -40,7 +40,9 @@ export function createProgram(runVerb: RunVerb, table: VerbTable = { ...ownTable
 function addVerb(program: Command, verb: VerbEntry, { groups, sharedOptions }: VerbTable, runVerb: RunVerb): void {
   const [first = "", second] = verb.name.split(" ");
   const parent = second === undefined ? program : findGroup(program, first, groups);
-  const command = parent.command(`${second ?? first}${verb.arguments === undefined ? "" : ` ${verb.arguments}`}`).summary(verb.summary);
+  const command = parent
+    .command(`${second ?? first}${verb.arguments === undefined ? "" : ` ${verb.arguments}`}`, { hidden: verb.isHidden === true })
+    .summary(verb.summary);
   command.description(verb.summary).allowExcessArguments(false);
   for (const entry of verb.options ?? []) command.addOption(createOption(entry));
   const own = new Set(command.options.map((option) => option.attributeName()));

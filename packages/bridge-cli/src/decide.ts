@@ -1,5 +1,7 @@
+import { type BridgeClient, BridgeClientError } from "bridge-client";
 import { printRecord } from "./record.ts";
 import type { Run } from "./verb.ts";
+import { chooseId } from "./with-task-id.ts";
 
 /** Options of a decision. */
 export interface DecisionOptions {
@@ -8,8 +10,13 @@ export interface DecisionOptions {
 
 /** Creates the verb that decides an approval in this way. */
 export function createDecision(decision: "approve" | "reject"): Run<DecisionOptions> {
-  return async ({ args: [approvalId = ""], options: { reason }, output, signal, connect }) => {
-    const approval = await connect().client.approvals.decide(approvalId, decision, reason, { signal });
+  return async ({ args: [given = ""], options: { reason }, output, signal, connect }) => {
+    const { approvals } = connect().client;
+    const decide = (approvalId: string) => approvals.decide(approvalId, decision, reason, { signal });
+    const approval = await decide(given).catch(async (error: unknown) => {
+      if (!(error instanceof BridgeClientError) || error.status !== 404) throw error;
+      return await decide(chooseId(given, await findPending(approvals, given, signal), error));
+    });
     printRecord(output, approval, [
       { name: "id", value: approval.approvalId },
       { name: "state", value: approval.state },
@@ -20,4 +27,12 @@ export function createDecision(decision: "approve" | "reject"): Run<DecisionOpti
     ]);
     return undefined;
   };
+}
+
+/** Returns the ids of pending approvals that begin with a text. */
+async function findPending(approvals: BridgeClient["approvals"], start: string, signal: AbortSignal): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { approvalId } of approvals.list({ state: "pending" }, { signal }))
+    if (approvalId.startsWith(start)) found.push(approvalId);
+  return start === "" ? [] : found;
 }

@@ -24,7 +24,7 @@ export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> 
   notFound: "not found",
   conflict: "conflict with the current state",
   canceled: "the task was canceled",
-  needsPerson: "a person must act: decide an approval, or sign the runtime in",
+  needsPerson: "a person must act: sign the runtime in",
   waitOver: "the wait is over, and the task continues",
   interrupted: "interrupted by Ctrl-C",
 };

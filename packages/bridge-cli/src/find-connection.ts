@@ -38,7 +38,7 @@ export function findConnection(flags: ConnectionFlags, env: NodeJS.ProcessEnv): 
   const token = findToken(url, flags, env, chosen);
   if (token === null)
     throw new CommandError("forbidden", `There is no token for ${url} (from ${urlSource}).`, {
-      hint: `Set BRIDGE_TOKEN, or run: bridge profile add <name> --url ${url}`,
+      hint: `Set BRIDGE_TOKEN, or run: brg profile add <name> --url ${url}`,
     });
   if (!/^[\x21-\x7e]+$/.test(token.token))
     throw new CommandError("forbidden", `The token from ${token.tokenSource} is empty or contains characters that no token has.`);
@@ -71,7 +71,7 @@ export function findProfile({ profiles }: Profiles, name: string, source: string
   if (profile !== undefined) return profile;
   const names = Object.keys(profiles);
   throw new CommandError("usage", `${source}: there is no profile "${name}".`, {
-    hint: names.length === 0 ? `Run: bridge profile add ${name} --url <url>` : `Profiles: ${names.join(", ")}.`,
+    hint: names.length === 0 ? `Run: brg profile add ${name} --url <url>` : `Profiles: ${names.join(", ")}.`,
   });
 }
 

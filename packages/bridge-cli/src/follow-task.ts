@@ -26,7 +26,7 @@ export async function followTask(taskId: string, { connection, output, stdin, si
       output.status.refresh();
       if (event.type === "tool.approval_requested") {
         if (desk !== null) desk.add({ taskId: event.taskId, ...event.data });
-        else output.note(`Waiting for a decision on ${toOneLine(event.data.toolName)}: bridge approve ${event.data.approvalId}`);
+        else output.note(`Waiting for a decision on ${toOneLine(event.data.toolName)}: brg approve ${event.data.approvalId}`);
       }
       if (event.type === "tool.approval_resolved") desk?.withdraw(event.data.approvalId, `${event.data.decision} by ${event.data.by}`);
     }

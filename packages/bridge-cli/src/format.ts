@@ -5,9 +5,10 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** Formats a duration: `850 ms`, `12 s`, `3 min 20 s`, `2 h 5 min`, `4 d`. */
+/** Formats a duration: `850 ms`, `1.2 s`, `12 s`, `3 min 20 s`, `2 h 5 min`, `4 d`. */
 export function formatDuration(ms: number): string {
   if (ms < SECOND_MS) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 10 * SECOND_MS) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`;
   if (ms < MINUTE_MS) return `${Math.round(ms / SECOND_MS)} s`;
   if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min ${Math.floor((ms % MINUTE_MS) / SECOND_MS)} s`;
   if (ms < DAY_MS) return `${Math.floor(ms / HOUR_MS)} h ${Math.floor((ms % HOUR_MS) / MINUTE_MS)} min`;
@@ -35,6 +36,12 @@ function formatAmount(ms: number): string | null {
 export function formatCost(usd: number | null | undefined): string {
   if (usd === null || usd === undefined) return "-";
   return usd === 0 || usd >= 0.1 ? `$${usd.toFixed(2)}` : `$${usd.toPrecision(2)}`;
+}
+
+/** Formats a sum of costs. A sum that lacks unknown costs ends with `+ ?`, and `?` means that all are unknown. */
+export function formatCostSum({ costUsd, tasksWithoutCost }: { costUsd: number | null; tasksWithoutCost: number }): string {
+  if (costUsd === null) return "?";
+  return tasksWithoutCost > 0 ? `${formatCost(costUsd)} + ?` : formatCost(costUsd);
 }
 
 /** Formats a count with separators of thousands. */

@@ -79,7 +79,7 @@ function writePrivateFile(file: string, content: string): void {
 
 function parseProfiles(text: string, file: string): Profiles {
   const reject = (problem: string): never => {
-    throw new CommandError("usage", `${file}: ${problem}`, { hint: "Correct the file, or remove it and run `bridge profile add`." });
+    throw new CommandError("usage", `${file}: ${problem}`, { hint: "Correct the file, or remove it and run `brg profile add`." });
   };
   let value: unknown;
   try {

@@ -50,7 +50,7 @@ async function adviseOn({ code, status }: BridgeClientError, connection: Connect
   if (code === "unexpected_answer") return `Check that ${url} (from ${urlSource}) is a Bridge.`;
   if (status === 401) return `Bridge at ${url} rejected the token from ${tokenSource}. Set BRIDGE_TOKEN, or use another profile.`;
   if (status === 403) return adviseOnScopes(connection);
-  if (code === "unknown_provider") return "List the adapters with: bridge adapters";
+  if (code === "unknown_provider") return "List the adapters with: brg adapters";
   return null;
 }
 

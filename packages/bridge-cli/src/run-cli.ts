@@ -27,7 +27,7 @@ export async function runCli(args: readonly string[], host: Host): Promise<ExitC
   // Output and exit code do not depend on progress messages, so the command continues if stderr cannot be written.
   host.stderr.on("error", () => {});
   try {
-    await program.parseAsync(separateJsonFields(args), { from: "user" });
+    await program.parseAsync(separateJsonFields(toHelpOption(args, program)), { from: "user" });
     return exitCode ?? exitCodes.done;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -54,6 +54,13 @@ function findCommand(program: Command, args: readonly string[]): string[] {
     current = next;
   }
   return names;
+}
+
+/** `brg help profile add` is `brg profile add --help`. An unknown command has no help, and is reported without the option. */
+function toHelpOption([first, ...others]: readonly string[], program: Command): readonly string[] {
+  if (first !== "help") return first === undefined ? [] : [first, ...others];
+  const isKnown = others.length === 0 || program.commands.some((command) => command.name() === others[0]);
+  return isKnown ? [...others, "--help"] : others;
 }
 
 /** Without this, commander would read the argument after `--json` as its fields. */

@@ -16,13 +16,19 @@ const stateStyles: Readonly<Record<TaskState, Style>> = {
 /** Returns the columns of a list of tasks. A pipe gets more of them than a terminal. */
 export function taskColumns({ format }: Pick<Output, "format">): Column<ListedTask>[] {
   const both: Column<ListedTask>[] = [
-    { title: "id", value: ({ taskId }) => taskId, isFlexible: true },
+    { title: "id", value: ({ taskId }) => taskId },
     { title: "state", value: ({ state }) => state, shown: describeState, style: ({ state }) => stateStyles[state] },
-    { title: "agent", value: ({ agentId }) => agentId, isFlexible: true },
-    { title: "provider", value: ({ provider }) => provider },
+    { title: "agent", value: ({ agentId }) => agentId, isFlexible: true, isOptional: true },
+    { title: "provider", value: ({ provider }) => provider, isOptional: true },
     { title: "created", value: ({ createdAt }) => createdAt, shown: ({ createdAt }) => formatRelative(createdAt) },
-    { title: "took", value: durationMs, shown: (task) => formatOptional(durationMs(task)), align: "right" },
-    { title: "cost", value: ({ costUsd }) => costUsd, shown: ({ costUsd }) => formatCost(costUsd), align: "right" },
+    { title: "took", value: durationMs, shown: (task) => formatOptional(durationMs(task)), align: "right", isOptional: true },
+    {
+      title: "cost",
+      value: ({ costUsd }) => costUsd,
+      shown: ({ costUsd }) => formatCost(costUsd),
+      align: "right",
+      isOptional: true,
+    },
   ];
   const title: Column<ListedTask> = { title: "title", value: (task) => task.title, isFlexible: true };
   const error: Column<ListedTask> = { title: "error", value: ({ errorCode }) => errorCode };

@@ -43,6 +43,32 @@ const waitLimit = (flags: string): OptionEntry => ({
   parse: parseInteger(0, 31_536_000),
 });
 
+/** Options that describe a task. */
+const taskOptions: readonly OptionEntry[] = [
+  { flags: "-a, --agent <id>", text: "agent that runs the task" },
+  { flags: "-p, --provider <name>", text: "adapter that runs the agent" },
+  { flags: "-m, --model <name>", text: "model" },
+  { flags: "--profile <profile>", text: "inspect: read only; modify: edit files and run commands", parse: parseTaskProfile },
+  { flags: "--approvals <mode>", text: "what happens to calls that need permission", choices: ["ask", "deny", "allow"] },
+  { flags: "--timeout <seconds>", text: "time limit of the task", parse: parseInteger(1, 86_400) },
+  { flags: "--label <name=value>", text: "label of the task (repeatable)", parse: collectPairs },
+  { flags: "--schema <json>", text: "JSON Schema of the output, or @ and a file that contains it" },
+  { flags: "--file <[path=]file>", text: "file for the workspace of the agent (repeatable)", parse: collect },
+  { flags: "--id <taskId>", text: "id of the task; a repeated id dispatches nothing twice" },
+  { flags: "--callback <url>", text: "receives the result" },
+  { flags: "--resume <token>", text: "continue the session of this resume token" },
+  { flags: "--metadata <json>", text: "JSON object that the callback repeats, or @ and a file that contains it" },
+  { flags: "--system-prompt <text>", text: "system prompt, or @ and a file that contains it" },
+  { flags: "--cwd <directory>", text: "directory in the workspace in which the task runs" },
+  { flags: "--field <name=value>", text: "any other field of the API; the value is JSON or a text (repeatable)", parse: collectFields },
+];
+/** Options for what happens after the dispatch. */
+const followOptions: readonly OptionEntry[] = [
+  { flags: "--detach", text: "print the id of the task, and do not follow it", conflicts: ["wait"] },
+  { flags: "--dry-run", text: "print what the dispatch would do, and dispatch nothing", conflicts: ["detach", "wait"] },
+  waitLimit("--wait <seconds>"),
+];
+
 /** All commands, in the order of the help. */
 export const verbs: readonly VerbEntry[] = [
   {
@@ -50,26 +76,14 @@ export const verbs: readonly VerbEntry[] = [
     arguments: "[message]",
     summary: 'Dispatch a task, follow it, and print its output. The message "-" is read from stdin.',
     options: [
-      { flags: "-a, --agent <id>", text: "agent that runs the task" },
-      { flags: "-p, --provider <name>", text: "adapter that runs the agent" },
-      { flags: "-m, --model <name>", text: "model" },
-      { flags: "--profile <profile>", text: "inspect: read only; modify: edit files and run commands", parse: parseTaskProfile },
-      { flags: "--approvals <mode>", text: "what happens to calls that need permission", choices: ["ask", "deny", "allow"] },
-      { flags: "--timeout <seconds>", text: "time limit of the task", parse: parseInteger(1, 86_400) },
-      { flags: "--label <name=value>", text: "label of the task (repeatable)", parse: collectPairs },
-      { flags: "--schema <json>", text: "JSON Schema of the output, or @ and a file that contains it" },
-      { flags: "--file <[path=]file>", text: "file for the workspace of the agent (repeatable)", parse: collect },
-      { flags: "--id <taskId>", text: "id of the task; a repeated id dispatches nothing twice" },
-      { flags: "--callback <url>", text: "receives the result" },
-      { flags: "--detach", text: "print the id of the task, and do not follow it", conflicts: ["wait"] },
-      { flags: "--dry-run", text: "print what the dispatch would do, and dispatch nothing", conflicts: ["detach", "wait"] },
-      waitLimit("--wait <seconds>"),
+      ...taskOptions,
+      ...followOptions,
       { flags: "--from <file>", text: "dispatch the tasks in this file, one JSON object per line; -: stdin", conflicts: ["wait"] },
       { flags: "-j, --jobs <n>", text: "with --from: tasks at the same time (default: 4)", parse: parseInteger(1, 256) },
     ],
     help: [
       "--profile of this command is the permission of the task. To select a saved address, use",
-      "bridge --profile <name> dispatch …, or BRIDGE_PROFILE.",
+      "brg --profile <name> dispatch …, or BRIDGE_PROFILE.",
       "",
       "Ctrl-C stops following the task, which continues. Press it again within 2 seconds to cancel the task.",
       "",
@@ -77,6 +91,13 @@ export const verbs: readonly VerbEntry[] = [
       "Each task gets an id from --id (default: the name of the file) and its line, so repeating the command runs nothing twice.",
     ].join("\n"),
     load: () => import("./verbs/dispatch.ts"),
+  },
+  {
+    name: "rerun",
+    arguments: "<id>",
+    summary: "Dispatch the request of a task again, with another id. Options change the request.",
+    options: [...taskOptions, ...followOptions],
+    load: () => import("./verbs/rerun.ts"),
   },
   {
     name: "tasks",
@@ -130,6 +151,30 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import("./verbs/cancel.ts"),
   },
   {
+    name: "delete",
+    arguments: "<id...>",
+    summary: "Delete ended tasks, with their child tasks and all their data.",
+    load: () => import("./verbs/delete.ts"),
+  },
+  {
+    name: "attention",
+    arguments: "[id...]",
+    summary: "List what needs a person, or acknowledge faults.",
+    options: [
+      limit(50),
+      { flags: "--acknowledged", text: "list the faults that were acknowledged instead" },
+      {
+        flags: "--acknowledge <kind>",
+        text: "acknowledge the faults of this kind",
+        choices: ["failure", "callback", "delivery", "adapter"],
+      },
+      { flags: "--receiver <name>", text: "those of this origin of callbacks, or of this webhook" },
+      { flags: "--all", text: "all of the kind" },
+      { flags: "--until <time>", text: "with --receiver or --all: only those that arose until then" },
+    ],
+    load: () => import("./verbs/attention.ts"),
+  },
+  {
     name: "approvals",
     arguments: "[watch]",
     summary: "List approvals. With watch, ask for a decision on each one that waits.",
@@ -169,6 +214,18 @@ export const verbs: readonly VerbEntry[] = [
       { flags: "--origin <url>", text: "scheme, host and port of the receiver" },
     ],
     load: () => import("./verbs/redeliver.ts"),
+  },
+  {
+    name: "webhooks",
+    arguments: "[name]",
+    summary: "List webhooks, or the deliveries of one, and deliver dead ones again.",
+    options: [
+      { flags: "-s, --state <state>", text: "deliveries in this state", choices: callbackStates },
+      limit(50),
+      { flags: "--redeliver <id>", text: "deliver this dead delivery again", conflicts: ["redeliverDead", "state"] },
+      { flags: "--redeliver-dead", text: "deliver all dead deliveries of the webhook again", conflicts: ["state"] },
+    ],
+    load: () => import("./verbs/webhooks.ts"),
   },
   {
     name: "listen",
@@ -239,6 +296,10 @@ export const verbs: readonly VerbEntry[] = [
     summary: "Sum up what tasks have used and what they cost.",
     options: [
       { flags: "--window <window>", text: "period (default: 24h)", choices: ["24h", "7d", "30d", "90d", "365d"] },
+      { flags: "--today", text: "since midnight, in local time" },
+      { flags: "--yesterday", text: "the day before today, in local time" },
+      { flags: "--from <time>", text: "from this time on, such as 2026-11-27 (local time), 2026-11-22T09:30:00Z or 2d" },
+      { flags: "--to <time>", text: "with --from: until this time, exclusive (default: now)" },
       { flags: "--by <group>", text: "groups (default: agent)", choices: ["agent", "provider", "model", "label", "day", "hour"] },
       { flags: "-n, --limit <n>", text: "maximum number of groups (default: 20)", parse: parseInteger(1, 100) },
     ],
@@ -274,6 +335,13 @@ export const verbs: readonly VerbEntry[] = [
     summary: "Print the completion script for bash, zsh or fish.",
     load: () => import("./verbs/completion.ts"),
   },
+  {
+    name: "complete",
+    arguments: "<kind> [start]",
+    summary: "Print values for the completion of a shell.",
+    isHidden: true,
+    load: () => import("./verbs/complete.ts"),
+  },
   { name: "version", summary: "Print the versions of this program and of Bridge.", load: () => import("./verbs/version.ts") },
 ];
 
@@ -286,7 +354,7 @@ function parseInteger(lowest: number, highest: number) {
 
 function parseTaskProfile(text: string): string {
   if (text === "inspect" || text === "modify") return text;
-  throw new InvalidArgumentError(`It must be inspect or modify. To select a saved address: bridge --profile ${text} dispatch …`);
+  throw new InvalidArgumentError(`It must be inspect or modify. To select a saved address: brg --profile ${text} dispatch …`);
 }
 
 function parseEventTypes(text: string): string[] {
@@ -304,4 +372,18 @@ function collectPairs(text: string, previous: unknown): Record<string, string> {
   const [, name, value] = /^([^=]+)=(.+)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError("It must be name=value.");
   return { ...(previous as Record<string, string> | undefined), [name]: value };
+}
+
+function collectFields(text: string, previous: unknown): Record<string, unknown> {
+  const [, name, value = ""] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined) throw new InvalidArgumentError("It must be name=value.");
+  return { ...(previous as Record<string, unknown> | undefined), [name]: parseJsonOrText(value) };
+}
+
+function parseJsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }

@@ -42,6 +42,8 @@ export interface VerbEntry {
   arguments?: string;
   summary: string;
   options?: readonly OptionEntry[];
+  /** Whether the help does not list it. */
+  isHidden?: true;
   /** Lines below the options in the help. */
   help?: string;
   /** Loads the code of the verb, so that the help and the other verbs do not wait for it. */

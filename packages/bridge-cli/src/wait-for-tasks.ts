@@ -1,7 +1,7 @@
 import type { Task } from "bridge-client";
 import type { Connection } from "./connection.ts";
-import { nameTask } from "./name-task.ts";
 import type { Output } from "./output.ts";
+import { withTaskId } from "./with-task-id.ts";
 
 /** Result of a wait. */
 export interface Wait {
@@ -15,7 +15,7 @@ export interface Wait {
 
 /** Waits until all tasks have ended, or for a limited time. Rejects at once if one does not exist. */
 export async function waitForTasks(
-  taskIds: readonly string[],
+  given: readonly string[],
   {
     connection,
     output,
@@ -24,7 +24,8 @@ export async function waitForTasks(
   }: { connection: Connection; output: Output; signal: AbortSignal; limitSeconds?: number | undefined },
 ): Promise<Wait> {
   const { client, follower } = connection;
-  const current = await Promise.all(taskIds.map((taskId) => nameTask(taskId, client.getTask(taskId, { signal }))));
+  const current = await Promise.all(given.map((id) => withTaskId(id, { client, signal }, (taskId) => client.getTask(taskId, { signal }))));
+  const taskIds = current.map(({ taskId }) => taskId);
   let ended = current.filter(isEnded).length;
   if (ended < taskIds.length) output.note(`Waiting for ${taskIds.length - ended} task(s).`);
   if (ended < taskIds.length) output.status.show(() => `waiting for ${taskIds.length - ended} of ${taskIds.length} task(s)`);

@@ -9,6 +9,6 @@ export const run = createLocalVerb<object>(async ({ output, environment: { varia
   if (faults.length > 0)
     throw new CommandError("usage", `The configuration is not valid:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
   printRecord(output, { result: "ok", warnings }, [{ name: "result", value: "ok" }]);
-  output.note("Not checked: the database (bridge db check), and the agent programs (bridge doctor, once Bridge runs).");
+  output.note("Not checked: the database (brg db check), and the agent programs (brg doctor, once Bridge runs).");
   return undefined;
 });

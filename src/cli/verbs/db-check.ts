@@ -30,5 +30,5 @@ async function adviseOn({ engine, database }: DatabaseReport): Promise<string> {
     const { remedyOf } = await import("../../store/sqlite/damage.ts");
     return `${remedyOf(database)} Then find out why it was damaged: disk, memory, or another program that writes to the file.`;
   }
-  return "Stop all nodes, and restore a backup: bridge db restore <file> --force. Then find out why it was damaged.";
+  return "Stop all nodes, and restore a backup: brg db restore <file> --force. Then find out why it was damaged.";
 }

@@ -91,7 +91,7 @@ export const attentionRoutes: FastifyPluginAsyncZodOpenApi<{ attention: Attentio
         summary: "List what needs a person",
         description:
           `Waiting approvals, tasks that failed in the last ${FAILURE_HOURS} hours, dead callbacks, dead deliveries to webhooks, and offline adapters, ` +
-          "except for faults that a person has acknowledged. Child tasks and the probes of `bridge doctor` are left out.",
+          "except for faults that a person has acknowledged. Child tasks and the probes of `brg doctor` are left out.",
         querystring: z.strictObject({
           limit: pageQuery.limit.describe("Maximum items of each kind."),
           acknowledged: z

@@ -9,6 +9,11 @@ import { deliverySchema, describeDelivery, webhookParams } from "./describe-deli
 
 const deliveryParams = webhookParams.extend({ deliveryId: z.string().describe("Id of the delivery.") });
 
+const redeliveryBody = z
+  .strictObject({ cursor: cursorSchema.optional().describe("`nextCursor` of the previous request.") })
+  .meta({ id: "WebhookRedeliveryRequest", override: { examples: [{}] } })
+  .optional();
+
 /** The redelivery of all dead deliveries of a webhook, and of one. */
 export const webhookRedeliveryRoutes: FastifyPluginAsyncZodOpenApi<{ webhooks: Webhooks }> = async (app, { webhooks }) => {
   app.post(
@@ -23,10 +28,7 @@ export const webhookRedeliveryRoutes: FastifyPluginAsyncZodOpenApi<{ webhooks: W
           "Starts a new round of attempts for the dead deliveries. A request examines at most 1,000 of them, the newest first. Repeat it with `cursor` until `nextCursor` is null.",
         params: webhookParams,
         querystring: noQuery,
-        body: z
-          .strictObject({ cursor: cursorSchema.optional().describe("`nextCursor` of the previous request.") })
-          .optional()
-          .meta({ override: { examples: [{}] } }),
+        body: redeliveryBody,
         response: {
           202: { description: "How many deliveries are pending again.", content: { "application/json": { schema: redeliverySchema } } },
           ...problemResponses(

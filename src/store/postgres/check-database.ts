@@ -28,9 +28,7 @@ async function inspect(connection: Connection, url: string): Promise<DatabaseRep
   const schemaVersion = Number((await readMeta(connection, "schema_version")) ?? 0);
   const knownSchemaVersion = readMigrations().length;
   if (schemaVersion === 0)
-    throw new NoDatabaseError(
-      `The database ${describeDatabase(url)} contains no tables of Bridge. Start Bridge, or run: bridge db migrate`,
-    );
+    throw new NoDatabaseError(`The database ${describeDatabase(url)} contains no tables of Bridge. Start Bridge, or run: brg db migrate`);
   const faults = await findDamagedPages(connection);
   for (const invariant of invariants) {
     const { rows } = await connection.query(invariant.sql);

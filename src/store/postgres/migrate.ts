@@ -112,7 +112,7 @@ const selectOlderNodes = `SELECT name FROM node
 const createTooOldError = (version: number, needed: number): StartError =>
   new StartError(
     `Bridge cannot start: the database has schema version ${version}, this Bridge needs version ${needed}, and BRIDGE_MIGRATE is off. ` +
-      "Run: npx bridge db migrate",
+      "Run: npx brg db migrate",
   );
 
 /** A database keeps the highest `compatibleFrom` of its migrations. */

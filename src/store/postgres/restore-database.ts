@@ -72,7 +72,7 @@ async function checkTarget(
   const tasks = await countTasks(connection);
   if (data[0]?.["found"] === true && !isForced)
     throw new ConflictError(
-      `The database ${target} ${describeTasks(tasks)}. To replace them, make a backup (bridge db backup), and repeat the command with --force.`,
+      `The database ${target} ${describeTasks(tasks)}. To replace them, make a backup (brg db backup), and repeat the command with --force.`,
     );
   return { tables, tasks };
 }
@@ -145,5 +145,5 @@ const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 /** The commands without the checks of this one. */
 function manualCommands(url: string, backup: string): string {
   const { target } = separatePassword(url);
-  return `  pg_restore --single-transaction --exit-on-error --no-owner --dbname='${target}' ${backup}   # into an empty database\n  bridge db renew-epoch`;
+  return `  pg_restore --single-transaction --exit-on-error --no-owner --dbname='${target}' ${backup}   # into an empty database\n  brg db renew-epoch`;
 }

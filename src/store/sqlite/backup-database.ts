@@ -38,7 +38,7 @@ function verifyCopy(copy: string): Pick<BackupManifest, "schemaVersion" | "epoch
   const database = openReadOnly(copy);
   try {
     const [fault] = findFaults(database);
-    if (fault !== undefined) throw new StartError(`The backup is not valid: ${fault}. Check its disk, and run: bridge db check`);
+    if (fault !== undefined) throw new StartError(`The backup is not valid: ${fault}. Check its disk, and run: brg db check`);
     const epoch = readEpoch(database);
     if (epoch === null) throw new NoDatabaseError("The database is empty: Bridge has not been started on it yet.");
     return { schemaVersion: Number(database.pragma("user_version", { simple: true })), epoch, counts: readCounts(database) };

@@ -29,5 +29,5 @@ export const describeDamage = (file: string, fault: string): string => `The data
 
 /** Instructions to restore the file. */
 export const remedyOf = (file: string): string =>
-  `Restore a backup: stop Bridge, run npx bridge db restore <backup> --force, start Bridge. ` +
+  `Restore a backup: stop Bridge, run npx brg db restore <backup> --force, start Bridge. ` +
   `Without a backup, sqlite3 '${file}' .recover | sqlite3 recovered.db saves what can be read (sqlite3 from sqlite.org; some distributions build it without .recover).`;

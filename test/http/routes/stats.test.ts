@@ -115,7 +115,7 @@ test("the cost of child tasks is counted once, under their adapters, and under t
 test("a range contains the hours that it touches, and its dates begin at midnight UTC", async () => {
   const hour = (offset: number) => new Date((Math.floor(Date.now() / 3_600_000) + offset) * 3_600_000).toISOString();
   const { window, from, to, total, data } = await stats(`from=${hour(-1)}&to=${hour(1)}&by=agent`);
-  expect([window, from, Date.parse(to) <= Date.now(), total.tasks]).toEqual([null, hour(-1), true, 3]);
+  expect([window, from, to < hour(1), total.tasks]).toEqual([null, hour(-1), true, 3]);
   expect(data.map(({ key }: { key: string }) => key)).toEqual(["writer", "auditor"]);
   expect((await stats(`from=${hour(-3)}&to=${hour(-2)}&by=model`)).total.tasks).toBe(0);
   expect(await stats("from=2026-01-01&to=2026-01-03&by=day")).toMatchObject({

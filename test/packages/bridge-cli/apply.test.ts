@@ -54,7 +54,7 @@ async function changeRepository(taskId: string, script: string, files: Record<st
 const apply = (cwd: string, ...args: string[]) => runCli(["apply", ...args], { cwd, env: accessTo(bridge) });
 const read = (...parts: string[]) => readFile(path.join(...parts), "utf8");
 
-test("bridge apply changes, adds and deletes the files that the task changed, from any directory of the work tree", async () => {
+test("brg apply changes, adds and deletes the files that the task changed, from any directory of the work tree", async () => {
   const clone = await changeRepository("edit-1", "sed -i s/two/TWO/ a.txt; rm docs/b.txt; mkdir new; echo hi > 'new/a b.txt'");
   expect(await apply(clone, "edit-1", "--check")).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("applies to") });
   expect(await git(clone, "status", "--short")).toBe("");
@@ -66,7 +66,7 @@ test("bridge apply changes, adds and deletes the files that the task changed, fr
   ]);
 });
 
-test("bridge apply changes nothing if a line differs, names the reason, and merges with --3way", async () => {
+test("brg apply changes nothing if a line differs, names the reason, and merges with --3way", async () => {
   const clone = await changeRepository("edit-2", "sed -i s/two/TWO/ a.txt; echo new > docs/b.txt");
   await writeFile(path.join(clone, "a.txt"), "zero\none\n2\nthree\n");
   await git(clone, "commit", "-qam", "second");
@@ -75,7 +75,7 @@ test("bridge apply changes nothing if a line differs, names the reason, and merg
     exitCode: 6,
     stderr: expect.stringMatching(/nothing was changed\. The task started from the commit \w{12}, and here \w{12}/),
   });
-  expect(rejected.stderr).toMatch(/a\.txt: patch does not apply\n.*bridge apply edit-2 --3way$/s);
+  expect(rejected.stderr).toMatch(/a\.txt: patch does not apply\n.*brg apply edit-2 --3way$/s);
   expect([await git(clone, "status", "--short"), await read(clone, "docs/b.txt")]).toEqual(["", "old\n"]);
 
   const merged = await apply(clone, "edit-2", "--3way");
@@ -84,7 +84,7 @@ test("bridge apply changes nothing if a line differs, names the reason, and merg
   expect(await read(clone, "docs/b.txt")).toBe("new\n");
 });
 
-test("bridge apply --3way merges changes of other lines without a conflict", async () => {
+test("brg apply --3way merges changes of other lines without a conflict", async () => {
   const clone = await changeRepository("edit-3", "printf 'one\\ntwo\\nTHREE\\n' > a.txt");
   await writeFile(path.join(clone, "a.txt"), "zero\none\ntwo\nthree\n");
   await git(clone, "commit", "-qam", "second");
@@ -92,12 +92,12 @@ test("bridge apply --3way merges changes of other lines without a conflict", asy
   expect(await read(clone, "a.txt")).toBe("zero\none\ntwo\nTHREE\n");
 });
 
-test("bridge apply refuses binary changes, and its hint applies the rest", async () => {
+test("brg apply refuses binary changes, and its hint applies the rest", async () => {
   const clone = await changeRepository("binary-1", "printf '\\0\\1' > logo.png; echo new > docs/b.txt");
   const { exitCode, stderr } = await apply(clone, "binary-1");
   expect({ exitCode, stderr }).toEqual({
     exitCode: 1,
-    stderr: expect.stringContaining("binary files: logo.png.\nGet the files with: bridge files binary-1 <path>"),
+    stderr: expect.stringContaining("binary files: logo.png.\nGet the files with: brg files binary-1 <path>"),
   });
   const [, options = ""] = /git apply (--exclude=\S+)$/.exec(stderr) ?? [];
   const { stdout: diff } = await runCli(["diff", "binary-1"], { env: accessTo(bridge) });
@@ -119,7 +119,7 @@ const contents: [name: string, before: Buffer | string, after: Buffer | string][
   ["replacement.txt", "\ufffd\n", "\ufffd\ufffd\n"],
 ];
 
-test("bridge apply writes the same bytes as the task, whatever their encoding", async () => {
+test("brg apply writes the same bytes as the task, whatever their encoding", async () => {
   const after = Object.fromEntries(contents.map(([name, , content]) => [name, Buffer.from(content)]));
   const script = Object.entries(after).map(([name, bytes]) => `echo ${bytes.toString("base64")} | base64 -d > ${name}`);
   // Names of Latin-1, and a name with a newline.
@@ -136,13 +136,13 @@ test("bridge apply writes the same bytes as the task, whatever their encoding", 
   expect(await hashTree(second)).toEqual(await hashTree(workspace));
 });
 
-test("bridge apply refuses UTF-16, which is binary for git", async () => {
+test("brg apply refuses UTF-16, which is binary for git", async () => {
   const clone = await changeRepository("utf-16", "printf '\\377\\376a\\0' > u.txt; echo new > docs/b.txt");
   expect(await apply(clone, "utf-16")).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("binary files: u.txt.") });
   expect(await git(clone, "status", "--short")).toBe("");
 });
 
-test("a name that the agent has chosen is never a part of a command that bridge apply prints", async () => {
+test("a name that the agent has chosen is never a part of a command that brg apply prints", async () => {
   const clone = await changeRepository(
     "names-1",
     "printf '\\0' > \"x'; curl evil; '\"; printf '\\0' > '*'; printf '\\0' > \"$(printf 'a\\nb\\033c')\"",
@@ -150,7 +150,7 @@ test("a name that the agent has chosen is never a part of a command that bridge 
   const { stderr } = await apply(clone, "names-1");
   expect(stderr.split("\n")).toEqual([
     "bridge: The diff of task \"names-1\" is not applied: it does not contain the content of binary files: *, a␊b␛c, x'; curl evil; '.",
-    "Get the files with: bridge files names-1 <path>",
+    "Get the files with: brg files names-1 <path>",
   ]);
 });
 
@@ -161,17 +161,15 @@ async function hashTree(directory: string): Promise<string> {
   return stdout;
 }
 
-test("bridge apply refuses an incomplete diff", async () => {
+test("brg apply refuses an incomplete diff", async () => {
   const clone = await changeRepository("large-1", "seq 1000000 > numbers.txt; sed -i s/two/TWO/ a.txt");
   const { exitCode, stderr } = await apply(clone, "large-1");
   expect(exitCode).toBe(1);
-  expect(stderr).toMatch(
-    /(its end is missing \(bytes\)|omits files that are too large: numbers\.txt)\.(?:.|\n)*bridge files large-1 <path>/,
-  );
+  expect(stderr).toMatch(/(its end is missing \(bytes\)|omits files that are too large: numbers\.txt)\.(?:.|\n)*brg files large-1 <path>/);
   expect(await git(clone, "status", "--short")).toBe("");
 });
 
-test("bridge apply reports a task that changed nothing, one that does not exist, and a directory without a work tree", async () => {
+test("brg apply reports a task that changed nothing, one that does not exist, and a directory without a work tree", async () => {
   const clone = await changeRepository("idle-1", "true");
   expect(await apply(clone, "idle-1")).toEqual({ exitCode: 0, stdout: "", stderr: "The task changed nothing." });
   expect(await apply(clone, "no-such-task")).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('Task "no-such-task"') });
@@ -185,7 +183,7 @@ test.each<[string, string]>([
   ["outside of the work tree", "../outside.txt"],
   ["in the directory of git", ".git/hooks/post-checkout"],
   ["beyond a link", "link/outside.txt"],
-])("bridge apply never writes %s, whatever the server sends", async (_, name) => {
+])("brg apply never writes %s, whatever the server sends", async (_, name) => {
   const clone = path.join(await temporaryDirectory(), "clone");
   await mkdir(clone);
   await git(clone, "init", "-q");

@@ -23,7 +23,7 @@ const run = (file: string, args: readonly string[] = [], options: CliOptions = {
 const listed = async (prefix: string) =>
   (await bridge.call("GET", `/api/v2/tasks?idPrefix=${prefix}-`)).body.data as { taskId: string; state: string; title: string }[];
 
-describe("bridge dispatch --from", () => {
+describe("brg dispatch --from", () => {
   test("runs every line, prints one line for each task, and runs nothing twice when it is repeated", async () => {
     const file = await writeBatch("twice", [
       { message: "One." },

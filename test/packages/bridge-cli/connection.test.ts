@@ -34,7 +34,7 @@ const modeOf = async (file: string) => ((await stat(file)).mode & 0o777).toStrin
 /** Without a scope that listing needs, the error names the token. */
 const usedToken = (stderr: string) => /The token "(\w+)"/.exec(stderr)?.[1];
 
-describe("bridge profile", () => {
+describe("brg profile", () => {
   test("saves the address and the token for this user only, and selects the first profile", async () => {
     const { home, file, run, add } = await createHome();
     expect(await add("prod", "alpha")).toMatchObject({
@@ -166,7 +166,7 @@ describe("the address and the token", () => {
   });
 });
 
-test("bridge version reports both versions, and works without Bridge", async () => {
+test("brg version reports both versions, and works without Bridge", async () => {
   const { run } = await createHome();
   expect((await run(["version"], { BRIDGE_URL: bridge.url, BRIDGE_TOKEN: "secret-alpha" })).stdout).toMatch(
     /^bridge\t\d+\.\d+\.\d+\nserver\t\d+\.\d+\.\d+$/,

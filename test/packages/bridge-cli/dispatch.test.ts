@@ -24,7 +24,7 @@ const inState = (taskId: string, state: string) =>
     ({ body }) => body.state === state,
   );
 
-describe("bridge dispatch", () => {
+describe("brg dispatch", () => {
   test("prints the output of the task to stdout, and how it ended to stderr", async () => {
     const { stdout, stderr } = await run([...task, "--id", "plain-1", "look"]);
     expect(stdout).toBe("One file.");
@@ -93,13 +93,13 @@ describe("bridge dispatch", () => {
     ["no agent", ["dispatch", "Hello."], "--agent is missing."],
     ["a file that does not exist", [...task, "--file", "nowhere.md", "Hello."], "--file cannot be read: ENOENT"],
     ["a schema that is not JSON", [...task, "--schema", "{", "Hello."], "--schema is not valid JSON"],
-    ["the name of a saved address as a profile", [...task, "--profile", "prod", "Hello."], "bridge --profile prod dispatch"],
+    ["the name of a saved address as a profile", [...task, "--profile", "prod", "Hello."], "brg --profile prod dispatch"],
   ])("rejects %s", async (_, args, words) => {
     expect(await run(args)).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringContaining(words) });
   });
 });
 
-describe("on a terminal, bridge dispatch", () => {
+describe("on a terminal, brg dispatch", () => {
   test("shows a status line, and makes control characters of the output visible", async () => {
     const { exitCode, shown } = await runOnTerminal([...task, "--id", "shown-1", "red\u001b[31m"], { env: accessTo(bridge) });
     expect(exitCode).toBe(0);
@@ -145,7 +145,7 @@ describe("on a terminal, bridge dispatch", () => {
     await cli.waitFor(/running/);
     cli.type("\u0003");
     expect(await cli.exited).toBe(130);
-    expect(cli.shown()).toContain("The task continues: bridge wait left-1");
+    expect(cli.shown()).toContain("The task continues: brg wait left-1");
     expect((await stored("left-1")).state).toBe("running");
   });
 
@@ -168,6 +168,6 @@ test("a task that waits for a decision names the command that decides it, withou
   );
   const { approvalId } = body.data.find((one: { taskId: string }) => one.taskId === "piped-1");
   expect(await run(["reject", approvalId])).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("state\trejected") });
-  expect(await running).toMatchObject({ exitCode: 0, stdout: "reject", stderr: expect.stringContaining(`bridge approve ${approvalId}`) });
+  expect(await running).toMatchObject({ exitCode: 0, stdout: "reject", stderr: expect.stringContaining(`brg approve ${approvalId}`) });
   expect(await run(["approve", approvalId])).toMatchObject({ exitCode: 6 });
 });

@@ -35,7 +35,7 @@ interface DoctorOptions extends CliOptions {
   args?: readonly string[];
 }
 
-/** Runs `bridge doctor` and returns its faults. */
+/** Runs `brg doctor` and returns its faults. */
 async function examine(url: string, options: DoctorOptions = {}) {
   const access = options.token === null ? {} : { BRIDGE_TOKEN: options.token ?? token };
   const { exitCode, stdout, stderr } = await runCli(["doctor", "--json", ...(options.args ?? [])], {
@@ -59,7 +59,7 @@ async function startAndExamine(environment: Record<string, string>, options: Doc
   return report;
 }
 
-test("bridge doctor finds no fault in a Bridge without faults, and lists every check", async () => {
+test("brg doctor finds no fault in a Bridge without faults, and lists every check", async () => {
   const { ok, checks } = await examine(bridge.url);
   expect(ok).toBe(true);
   expect(checks.map(({ check, result }) => `${check} ${result}`)).toEqual([
@@ -67,7 +67,7 @@ test("bridge doctor finds no fault in a Bridge without faults, and lists every c
   ]);
 });
 
-describe("bridge doctor finds and names the remedy of", () => {
+describe("brg doctor finds and names the remedy of", () => {
   test("an old Node", async () => {
     const preload = (version: string): string =>
       `--import data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'${version}'}})`;
@@ -111,7 +111,7 @@ describe("bridge doctor finds and names the remedy of", () => {
   test("a missing token", async () => {
     const home = await temporaryDirectory();
     const { faults } = await examine(bridge.url, { token: null, cwd: home });
-    expect(faults).toMatchObject([{ check: "token", remedy: expect.stringContaining(`bridge profile add <name> --url ${bridge.url}`) }]);
+    expect(faults).toMatchObject([{ check: "token", remedy: expect.stringContaining(`brg profile add <name> --url ${bridge.url}`) }]);
     await runCli(["profile", "add", "mended", "--url", bridge.url], { cwd: home, input: token });
     expect((await examine(bridge.url, { token: null, cwd: home })).ok).toBe(true);
   });

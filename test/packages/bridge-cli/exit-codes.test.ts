@@ -78,7 +78,7 @@ describe("bridge exits with code", () => {
   test("4 if there is no token", async () => {
     expect(await runCli(["tasks"], { env: { BRIDGE_URL: bridge.url } })).toMatchObject({
       exitCode: 4,
-      stderr: expect.stringContaining("bridge profile add <name> --url"),
+      stderr: expect.stringContaining("brg profile add <name> --url"),
     });
   });
 
@@ -101,15 +101,16 @@ describe("bridge exits with code", () => {
     expect(await run(["dispatch", "--provider", "signed-out", "--agent", "writer", "Hello."])).toMatchObject({ exitCode: 8 });
   });
 
-  test("8 if the wait ends while the task waits for a decision", async () => {
+  test("124 if the wait ends while the task waits for a decision, which a message names", async () => {
     await bridge.dispatch({ taskId: "asking-1", message: "ask", approvals: "ask", profile: "modify" });
     await taskIn("asking-1", ({ waitingOn }) => waitingOn === "approval");
-    expect(await run(["wait", "--timeout", "0", "asking-1"])).toMatchObject({ exitCode: 8 });
+    const { exitCode, stderr } = await run(["wait", "--timeout", "0", "asking-1"]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 124, stderr: expect.stringContaining("waits for an approval: brg approvals") });
   });
 
   test("124 if the wait is over and the task continues", async () => {
     const { exitCode, stderr } = await dispatch("--id", "long-1", "--wait", "0", "wait");
-    expect({ exitCode, stderr }).toEqual({ exitCode: 124, stderr: expect.stringContaining("bridge wait long-1") });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 124, stderr: expect.stringContaining("brg wait long-1") });
     expect((await taskIn("long-1", () => true)).body.state).not.toBe("cancelled");
     expect(await run(["wait", "--timeout", "0", "long-1"])).toMatchObject({ exitCode: 124 });
   });

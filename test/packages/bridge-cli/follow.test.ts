@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => bridge.close());
 
-test("bridge tail and bridge wait follow a task across a kill of Bridge", async () => {
+test("brg tail and brg wait follow a task across a kill of Bridge", async () => {
   const dataDir = await temporaryDirectory();
   const port = String(await findFreePort());
   const start = () => startBridgeProgram(dataDir, { BRIDGE_PORT: port, ...shellCommand("exec sleep 1000") });
@@ -37,7 +37,7 @@ test("bridge tail and bridge wait follow a task across a kill of Bridge", async 
   expect(wait.stdout()).toContain("bridge_restarted");
 });
 
-test("bridge tail --since prints the stored events of all tasks since a time, and is not for a single task", async () => {
+test("brg tail --since prints the stored events of all tasks since a time, and is not for a single task", async () => {
   const env = accessTo(bridge);
   await bridge.dispatch({ taskId: "earlier-1", message: "echo" });
   await expect.poll(async () => (await bridge.call("GET", "/api/v2/tasks/earlier-1")).body.state).toBe("completed");
@@ -50,7 +50,7 @@ test("bridge tail --since prints the stored events of all tasks since a time, an
   expect([await wrong.exited, wrong.stderr()]).toEqual([2, expect.stringContaining("--since must be a time")]);
 });
 
-test("bridge ui opens the link in the browser of a desktop, and only prints it over SSH or with --no-open", async () => {
+test("brg ui opens the link in the browser of a desktop, and only prints it over SSH or with --no-open", async () => {
   const directory = await temporaryDirectory();
   const opened = path.join(directory, "opened");
   const browser = path.join(directory, "browser");
@@ -70,7 +70,7 @@ test("bridge ui opens the link in the browser of a desktop, and only prints it o
   await expect.poll(() => readFile(opened, "utf8").catch(() => "")).toMatch(/^http:\/\/\S+\/ui\/\S+\n$/);
 });
 
-test("bridge approvals watch asks for a decision on each approval, and prints them in a pipe", async () => {
+test("brg approvals watch asks for a decision on each approval, and prints them in a pipe", async () => {
   const env = accessTo(bridge);
   const ask = (taskId: string) => bridge.dispatch({ taskId, message: "ask", approvals: "ask", profile: "modify" });
   const approvals = async (state: string) => (await bridge.call("GET", `/api/v2/approvals?state=${state}`)).body.data;

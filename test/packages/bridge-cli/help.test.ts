@@ -13,7 +13,7 @@ const repository = path.resolve(import.meta.dirname, "../../..");
 test("the help lists every command and every exit code", async () => {
   const { stdout, exitCode } = await runCli(["--help"]);
   expect(exitCode).toBe(0);
-  for (const { name } of verbs) expect(stdout).toMatch(new RegExp(`^ {2}${name.split(" ")[0]}\\b`, "m"));
+  for (const { name, isHidden } of verbs) if (isHidden !== true) expect(stdout).toMatch(new RegExp(`^ {2}${name.split(" ")[0]}\\b`, "m"));
   const codes = [...stdout.matchAll(/^ {2}(\d+) {2,}\w/gm)].map(([, code]) => Number(code));
   expect(codes).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 124, 130]);
 });
@@ -40,7 +40,15 @@ test("every command explains itself", () => {
 });
 
 test("without a command, the help is printed to stderr with code 2", async () => {
-  expect(await runCli([])).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringMatching(/^Usage: bridge/) });
+  expect(await runCli([])).toMatchObject({ exitCode: 2, stdout: "", stderr: expect.stringMatching(/^Usage: brg/) });
+});
+
+test("help prints the help of the program, of a command and of a command of a group, and rejects an unknown one", async () => {
+  const shown = async (...args: string[]) => (await runCli(args)).stdout;
+  expect(await shown("help")).toBe(await shown("--help"));
+  expect(await shown("help", "dispatch")).toBe(await shown("dispatch", "--help"));
+  expect(await shown("help", "profile", "add")).toBe(await shown("profile", "add", "--help"));
+  expect(await runCli(["help", "nothing"])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("unknown command 'nothing'") });
 });
 
 test("--version prints the version of this program, and needs no connection", async () => {
@@ -56,11 +64,11 @@ test("--version prints the version of this program, and needs no connection", as
 test("a wrong command or option names the command whose help explains it", async () => {
   expect(await runCli(["task5"])).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringMatching(/unknown command 'task5'(.|\n)*See: bridge --help$/),
+    stderr: expect.stringMatching(/unknown command 'task5'(.|\n)*See: brg --help$/),
   });
   expect(await runCli(["profile", "add", "--nope", "x"])).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringMatching(/unknown option '--nope'(.|\n)*See: bridge profile add --help$/),
+    stderr: expect.stringMatching(/unknown option '--nope'(.|\n)*See: brg profile add --help$/),
   });
 });
 
@@ -111,7 +119,7 @@ test("the completion scripts for zsh and fish contain every command", async () =
   for (const shell of ["zsh", "fish"]) {
     const { stdout, exitCode } = await runCli(["completion", shell]);
     expect(exitCode).toBe(0);
-    for (const { name } of verbs) expect(stdout).toContain(name.split(" ").at(-1));
+    for (const { name, isHidden } of verbs) if (isHidden !== true) expect(stdout).toContain(name.split(" ").at(-1));
   }
   expect(await runCli(["completion", "cmd"])).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("bash, zsh, fish") });
 });

@@ -123,7 +123,7 @@ test.each(["tail", "approvals watch", "tasks --watch"])("bridge %s shows no hidd
   expectNothingHidden(cli.shown());
 });
 
-test("bridge apply shows no hidden character of a name, and bridge dispatch --from none of a line", async () => {
+test("brg apply shows no hidden character of a name, and brg dispatch --from none of a line", async () => {
   const directory = await temporaryDirectory();
   await execa("git", ["init", "-q"], { cwd: directory });
   const applied = await runOnTerminal(["apply", "omits"], { env: env(), cwd: directory });

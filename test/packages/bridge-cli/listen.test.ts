@@ -19,7 +19,7 @@ afterAll(() => bridge.close());
 
 const LISTENING = /Listening on (http:\S+),/;
 
-/** Starts `bridge listen` in a pipe. */
+/** Starts `brg listen` in a pipe. */
 async function listen(forwardTo: string, secret = SECRET) {
   const cli = await startCli(["listen", "--forward-to", forwardTo], { env: { BRIDGE_CALLBACK_SECRETS: secret } });
   await expect.poll(cli.stderr).toMatch(LISTENING);
@@ -41,7 +41,7 @@ const historyOf = async (taskId: string, state: string) =>
     )
   ).body.history;
 
-test("bridge listen forwards a callback with its headers and its exact bytes, and Bridge gets the answer", async () => {
+test("brg listen forwards a callback with its headers and its exact bytes, and Bridge gets the answer", async () => {
   const target = await startReceiver((response) => response.writeHead(202, { "content-type": "text/plain" }).end("Stored."));
   const direct = await startReceiver();
   const cli = await listen(`${target.origin}/hooks?from=bridge`);
@@ -67,7 +67,7 @@ test("bridge listen forwards a callback with its headers and its exact bytes, an
   await direct.close();
 });
 
-test("bridge listen answers a client that closes its sending side after its request", async () => {
+test("brg listen answers a client that closes its sending side after its request", async () => {
   const ended = Promise.withResolvers<void>();
   const target = await startReceiver((response) => void ended.promise.then(() => response.writeHead(200).end("Late.")));
   const cli = await listen(target.origin, "");
@@ -82,7 +82,7 @@ test("bridge listen answers a client that closes its sending side after its requ
   await target.close();
 });
 
-test("bridge listen passes an error of the server on, so that Bridge retries", async () => {
+test("brg listen passes an error of the server on, so that Bridge retries", async () => {
   const target = await startReceiver((response, _request, number) => response.writeHead(number === 1 ? 503 : 204).end());
   const cli = await listen(target.origin);
   await bridge.dispatch({ taskId: "retried-1", callbackUrl: cli.url });
@@ -91,7 +91,7 @@ test("bridge listen passes an error of the server on, so that Bridge retries", a
   await target.close();
 });
 
-test("bridge listen answers with 502 while nothing listens at the server, and continues", async () => {
+test("brg listen answers with 502 while nothing listens at the server, and continues", async () => {
   const port = await findFreePort();
   const cli = await listen(`http://127.0.0.1:${port}`);
   await bridge.dispatch({ taskId: "refused-1", callbackUrl: cli.url });
@@ -100,7 +100,7 @@ test("bridge listen answers with 502 while nothing listens at the server, and co
   expect(cli.printed()[0]).toMatchObject({ status: 502, error: expect.stringContaining("ECONNREFUSED") });
 });
 
-test("bridge listen does not forward a callback that the secret did not sign", async () => {
+test("brg listen does not forward a callback that the secret did not sign", async () => {
   const target = await startReceiver();
   const cli = await listen(target.origin, OTHER_SECRET);
   await bridge.dispatch({ taskId: "forged-1", callbackUrl: cli.url });
@@ -111,7 +111,7 @@ test("bridge listen does not forward a callback that the secret did not sign", a
   await target.close();
 });
 
-test("bridge listen on a terminal asks for the secret without showing it, and prints one line for each callback", async () => {
+test("brg listen on a terminal asks for the secret without showing it, and prints one line for each callback", async () => {
   const target = await startReceiver((response) => response.writeHead(200).end("ok\u001b[31m"));
   const cli = await startOnTerminal(["listen", "--forward-to", target.origin]);
   await cli.waitFor(/Secret of Bridge/);
@@ -130,13 +130,13 @@ test.each<[string, string[], Record<string, string>, string]>([
   ["a missing address", [], {}, "--forward-to is missing."],
   ["an address that is no URL", ["--forward-to", "localhost:3000"], {}, "--forward-to must be an http or https URL"],
   ["a secret in the wrong form", ["--forward-to", "http://127.0.0.1:1"], { BRIDGE_CALLBACK_SECRETS: "guess" }, "whsec_ followed by base64"],
-])("bridge listen rejects %s", async (_, args, env, words) => {
+])("brg listen rejects %s", async (_, args, env, words) => {
   const { exitCode, stderr } = await runCli(["listen", ...args], { env });
   expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(words) });
   expect(stderr).not.toContain("guess");
 });
 
-test("bridge listen rejects a port that is in use", async () => {
+test("brg listen rejects a port that is in use", async () => {
   const other = await startReceiver();
   expect(await runCli(["listen", "--forward-to", "http://127.0.0.1:1", "--port", String(other.port)])).toMatchObject({
     exitCode: 2,

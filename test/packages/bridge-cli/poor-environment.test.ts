@@ -28,7 +28,7 @@ describe("without a home directory", () => {
     expect(await run(["profile", "list"])).toEqual({ exitCode: 0, stdout: "", stderr: "" });
   });
 
-  test("bridge profile add reports what to set", async () => {
+  test("brg profile add reports what to set", async () => {
     const { exitCode, stderr } = await run(["profile", "add", "p", "--url", bridge.url, "--token-command", "echo secret-alpha"]);
     expect({ exitCode, lines: stderr.split("\n") }).toEqual({
       exitCode: 2,

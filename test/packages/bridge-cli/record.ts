@@ -9,7 +9,7 @@ export async function record(args: readonly string[], optionsOf: (run: "terminal
   const [terminal, pipe] = await Promise.all([runOnTerminal(args, optionsOf("terminal")), runCli(args, optionsOf("pipe"))]);
   expect(pipe.exitCode).toBe(terminal.exitCode);
   const recording = [
-    `$ bridge ${args.join(" ").replaceAll(`${import.meta.dirname}/`, "")}`,
+    `$ brg ${args.join(" ").replaceAll(`${import.meta.dirname}/`, "")}`,
     `exit code ${pipe.exitCode}`,
     "--- terminal",
     mask(terminal.shown),
@@ -29,6 +29,7 @@ function mask(text: string): string {
     .map((line) => line.split(CLEAR_LINE).at(-1))
     .join("\n")
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>")
+    .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d/g, "<time>")
     .replaceAll(/^\d\d:\d\d:\d\d/gm, "<clock>")
     .replaceAll(/\b(now|\d+ (s|min) ago)\b/g, "<age>")
     .replaceAll(/\bin \d+ (s|min)\b/g, "<soon>")

@@ -19,7 +19,7 @@ const statesIn = (text: string) =>
 const OPEN_SCREEN = "\u001b[?1049h";
 const CLOSE_SCREEN = "\u001b[?1049l";
 
-test("bridge tasks --watch shows the list again when a task changes, and leaves the last list on the terminal", async () => {
+test("brg tasks --watch shows the list again when a task changes, and leaves the last list on the terminal", async () => {
   await bridge.dispatch({ taskId: "listed-1", agentId: "listed", message: "wait" });
   const cli = await startOnTerminal(["tasks", "--watch", "--agent", "listed"], { env: env() });
   await cli.waitFor(/listed-1 {2}.*running/);
@@ -34,7 +34,7 @@ test("bridge tasks --watch shows the list again when a task changes, and leaves 
   expect(left).toMatch(/listed-2 {2}.*completed(.|\n|\r)*listed-1 {2}.*cancelled/);
 });
 
-test("bridge tasks --watch in a pipe prints each task when it has changed, as one line of JSON", async () => {
+test("brg tasks --watch in a pipe prints each task when it has changed, as one line of JSON", async () => {
   await bridge.dispatch({ taskId: "piped-1", agentId: "piped", message: "wait" });
   const cli = await startCli(["tasks", "-w", "--agent", "piped", "--json=taskId,state"], { env: env() });
   await expect.poll(() => statesIn(cli.stdout())).toEqual(["piped-1 running"]);
@@ -44,7 +44,7 @@ test("bridge tasks --watch in a pipe prints each task when it has changed, as on
   expect(await cli.exited).toBe(130);
 });
 
-test("bridge task --watch shows one task until its end, and exits with its code", async () => {
+test("brg task --watch shows one task until its end, and exits with its code", async () => {
   await bridge.dispatch({ taskId: "single-1", message: "wait" });
   const terminal = await startOnTerminal(["task", "single-1", "--watch"], { env: env() });
   const pipe = await startCli(["task", "single-1", "--watch"], { env: env() });
@@ -56,7 +56,7 @@ test("bridge task --watch shows one task until its end, and exits with its code"
   expect(statesIn(pipe.stdout()).at(-1)).toBe("single-1 cancelled");
 });
 
-test("bridge task --watch prints a task that has ended, and reports one that does not exist", async () => {
+test("brg task --watch prints a task that has ended, and reports one that does not exist", async () => {
   await bridge.dispatch({ taskId: "ended-1", message: "Hello." }, { headers: { prefer: "wait=20" } });
   expect(await runCli(["task", "ended-1", "-w", "--json=state"], { env: env() })).toMatchObject({
     exitCode: 0,

@@ -28,7 +28,7 @@ describe("node src/main.ts migrate", () => {
     const database = await createDatabase({ isEmpty: true });
     const settings = { BRIDGE_DATABASE_URL: database.urlAt(database.port), BRIDGE_MIGRATE: "off" };
     const dataDir = await temporaryDirectory();
-    await expect(startBridgeProgram(dataDir, settings)).rejects.toThrow("BRIDGE_MIGRATE is off. Run: npx bridge db migrate");
+    await expect(startBridgeProgram(dataDir, settings)).rejects.toThrow("BRIDGE_MIGRATE is off. Run: npx brg db migrate");
     expect(await runCommand(["migrate"], database, { BRIDGE_MIGRATE: "off" })).toEqual({
       code: 0,
       text: expect.stringMatching(/^The database has schema version \d+\.\n$/),
@@ -85,6 +85,6 @@ test("an unknown command fails and lists the commands", async () => {
   const { code, text } = await runCommand(["epoch"], null);
   expect(code).toBe(1);
   expect(text).toMatch(
-    /^Unknown command: epoch\. .* This program knows only: migrate, epoch renew\. npx bridge --help lists all other commands\. .*\n$/,
+    /^Unknown command: epoch\. .* This program knows only: migrate, epoch renew\. npx brg --help lists all other commands\. .*\n$/,
   );
 });

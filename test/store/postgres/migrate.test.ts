@@ -69,7 +69,7 @@ describe("migrate", () => {
   test("refuses an older schema, without changing it, if it may not migrate", async () => {
     const database = await createDatabase({ isEmpty: true });
     await expect(migrate(database.urlAt(database.port), { isAllowed: false })).rejects.toThrow(
-      `the database has schema version 0, this Bridge needs version ${migrations.length}, and BRIDGE_MIGRATE is off. Run: npx bridge db migrate`,
+      `the database has schema version 0, this Bridge needs version ${migrations.length}, and BRIDGE_MIGRATE is off. Run: npx brg db migrate`,
     );
     expect(await database.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).toEqual([]);
   });

@@ -34,7 +34,7 @@ test("a damaged database is rejected at the start with instructions to restore i
   const file = await damagedFile(200);
   const open = () => openStore({ file });
   expect(open).toThrow(StartError);
-  expect(open).toThrow(/is damaged: .+ Restore a backup: stop Bridge, run npx bridge db restore <backup> --force, start Bridge\./s);
+  expect(open).toThrow(/is damaged: .+ Restore a backup: stop Bridge, run npx brg db restore <backup> --force, start Bridge\./s);
 });
 
 test("a database that is too large to be checked at the start is checked in the background", async () => {

@@ -50,7 +50,7 @@ function checkAdapter({ provider, health, capabilities }: Adapter): Check {
   const check = `adapter ${provider}`;
   const { status, detail, connection, version, checkedAt, preflight } = health;
   if (status === "healthy") return ok(check, ["healthy", connection, version].filter((part) => part !== null).join(", "));
-  if (status === "degraded" && checkedAt === null) return warning(check, "The first check is under way.", "Run bridge doctor again.");
+  if (status === "degraded" && checkedAt === null) return warning(check, "The first check is under way.", "Run brg doctor again.");
   const steps = preflight.filter((step) => !step.ok && step.step !== SANDBOX_STEP);
   // An adapter that is degraded has a connection, so the others are not missing. Each detail contains its remedy.
   const faults = steps.filter(({ step }) => status === "offline" || !step.endsWith("connection")).map((step) => step.detail);

@@ -72,11 +72,11 @@ function checkReady(status: number, text: string): Check {
 function explain(error: unknown, url: string, urlSource: string): { reason: string; remedy: string } {
   const reason = reasonOf(error);
   const code = codeOf(error);
-  const select = "or select another one: bridge profile add <name> --url <url>";
+  const select = "or select another one: brg profile add <name> --url <url>";
   if (/^(DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|CERT_)/.test(code))
     return { reason, remedy: "Set NODE_EXTRA_CA_CERTS to the file with the certificate of your authority." };
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") return { reason, remedy: `Correct the host in ${urlSource}, ${select}` };
-  return { reason, remedy: `Start the Bridge at ${url}, in its directory with: bridge serve, or npm start in a clone, ${select}` };
+  return { reason, remedy: `Start the Bridge at ${url}, in its directory with: brg serve, or npm start in a clone, ${select}` };
 }
 
 /** Returns the reason of a failed request without the generic message of `fetch`. */

@@ -57,12 +57,12 @@ const reportSilence = (callbackUrl: string): Check =>
   failed(
     "callback",
     `Bridge posted nothing to ${callbackUrl} within ${ATTEMPT_LIMIT_MS / 1000} s.`,
-    "Wait until Bridge has posted the callbacks that are due: bridge callbacks --state pending",
+    "Wait until Bridge has posted the callbacks that are due: brg callbacks --state pending",
   );
 
 function explainRejection(callbackUrl: string, { code, detail }: { code: string; detail: string }): Check {
   if (code !== "callback_url_refused")
-    return failed("callback", `A dispatch with this callback is rejected: ${detail}`, "bridge dispatch --dry-run shows more.");
+    return failed("callback", `A dispatch with this callback is rejected: ${detail}`, "brg dispatch --dry-run shows more.");
   const host = URL.parse(callbackUrl)?.hostname.replaceAll(/[[\]]/g, "");
   const canBePermitted = detail.includes("BRIDGE_CALLBACK_ALLOW") && host !== undefined;
   return failed(
@@ -80,7 +80,7 @@ const signatureRemedy =
 const attemptRemedies: Readonly<Record<string, string>> = {
   destination_not_allowed: "Add the host or its network to BRIDGE_CALLBACK_ALLOW, and restart Bridge.",
   dns_error: "Correct the name, or make the host of Bridge resolve it: docs/operations.md#host-names",
-  connection_refused: "Start the receiver, or correct the port. On this machine: bridge listen --forward-to <url>",
+  connection_refused: "Start the receiver, or correct the port. On this machine: brg listen --forward-to <url>",
   timeout: "Let the receiver answer within 15 s, and check that no firewall drops the connection from the host of Bridge.",
   http_401: signatureRemedy,
   http_403: signatureRemedy,

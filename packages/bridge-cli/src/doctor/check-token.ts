@@ -17,7 +17,7 @@ export async function checkToken(
   { client, url, tokenSource }: Connection,
   signal: AbortSignal,
 ): Promise<{ checks: Check[]; identity: Identity | null }> {
-  const save = `bridge profile add <name> --url ${url}`;
+  const save = `brg profile add <name> --url ${url}`;
   let identity: Identity;
   try {
     identity = await client.getIdentity({ signal });
@@ -28,7 +28,7 @@ export async function checkToken(
     const hint = tokenSource.startsWith("the file ")
       ? ". If Bridge has generated it: with BRIDGE_TOKENS_FILE, it is valid only with its hash in BRIDGE_GATEWAY_TOKEN_HASH"
       : "";
-    const remedy = isRejected ? `Set BRIDGE_TOKEN to a valid token, or save one with: ${save}${hint}` : "Run bridge doctor again.";
+    const remedy = isRejected ? `Set BRIDGE_TOKEN to a valid token, or save one with: ${save}${hint}` : "Run brg doctor again.";
     return { checks: [failed("token", detail, remedy)], identity: null };
   }
   return { identity, checks: [checkExpiry(identity, tokenSource, save), ...checkScopes(identity, save)] };

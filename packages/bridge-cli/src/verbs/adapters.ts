@@ -22,7 +22,7 @@ export const run: Run<Options> = async ({ args: [provider], options: { check = f
   const adapter = check ? await client.checkAdapter(provider, { signal }) : await findAdapter();
   if (output.format === "json") output.printJson(adapter);
   else {
-    printTable(output, [adapter], columns);
+    printTable(output, [adapter], detailedColumns);
     // In a pipe, all lines of a command have the same columns.
     if (output.format === "terminal" && adapter.health.preflight.length > 0) {
       output.print("");
@@ -55,8 +55,14 @@ const columns: Column<Adapter>[] = [
   { title: "detail", value: ({ health }) => health.detail, isFlexible: true },
 ];
 
+/** Of one adapter. Its detail often contains a command, which must not be cut. */
+const detailedColumns: Column<Adapter>[] = [
+  ...columns.slice(0, -1),
+  { title: "detail", value: ({ health }) => health.detail, wraps: true },
+];
+
 const stepColumns: Column<Adapter["health"]["preflight"][number]>[] = [
   { title: "check", value: ({ step }) => step },
   { title: "result", value: ({ ok }) => (ok ? "ok" : "failed"), style: ({ ok }) => (ok ? "green" : "red") },
-  { title: "detail", value: ({ detail }) => detail, isFlexible: true },
+  { title: "detail", value: ({ detail }) => detail, wraps: true },
 ];

@@ -4,10 +4,10 @@ import { CommandError } from "../command-error.ts";
 import { diffBytes } from "../diff-bytes.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type GitEnd, runGit } from "../git.ts";
-import { nameTask } from "../name-task.ts";
 import type { Output } from "../output.ts";
 import { showName } from "../show-hidden.ts";
 import type { Run } from "../verb.ts";
+import { withTaskId } from "../with-task-id.ts";
 
 interface Options {
   /** Only find out whether the diff applies. */
@@ -19,7 +19,8 @@ interface Options {
 /** Applies the diff of a task to the git work tree of the current directory. Changes nothing unless all of it applies. */
 export const run: Run<Options> = async ({ args: [taskId = ""], options, output, signal, connect }) => {
   const root = await findWorkTree();
-  const result = await nameTask(taskId, connect().client.files.diff(taskId, { signal }));
+  const { client } = connect();
+  const result = await withTaskId(taskId, { client, signal }, (id) => client.files.diff(id, { signal }));
   const diff = diffBytes(result);
   const changes = await listChanges(root, diff);
   rejectIncomplete(taskId, result, changes);
@@ -63,20 +64,20 @@ function rejectIncomplete(taskId: string, { diff, diffBase64, truncated, omitted
   const refuse = (problem: string, hint: string): never => {
     throw new CommandError("failed", `The diff of task "${taskId}" is not applied: ${problem}`, { hint });
   };
-  const getFiles = `Get the files with: bridge files ${taskId} <path>`;
+  const getFiles = `Get the files with: brg files ${taskId} <path>`;
   if (truncated !== null) refuse(`its end is missing (${truncated}).`, getFiles);
   if (diffBase64 === undefined && diff.includes("\ufffd"))
     refuse("it contains U+FFFD, and this Bridge does not report whether that replaces bytes that are not UTF-8.", getFiles);
   if (omitted.length > 0)
     refuse(
       `it omits files that are too large: ${omitted.map(showName).join(", ")}.`,
-      `${getFiles}\nTo apply the rest, run: bridge diff ${taskId} | git apply`,
+      `${getFiles}\nTo apply the rest, run: brg diff ${taskId} | git apply`,
     );
   const binary = changes.filter(({ isBinary }) => isBinary).map(({ name }) => name);
   if (binary.length === 0) return;
   // The agent has chosen the names, so only names without a meaning for the shell and for git become a part of a command.
   const exclude = binary.every((name) => PLAIN_NAME.test(name)) ? binary.map((name) => ` --exclude='${name}'`).join("") : null;
-  const applyRest = exclude === null ? "" : `\nTo apply the rest, run: bridge diff ${taskId} | git apply${exclude}`;
+  const applyRest = exclude === null ? "" : `\nTo apply the rest, run: brg diff ${taskId} | git apply${exclude}`;
   refuse(`it does not contain the content of binary files: ${binary.map(showName).join(", ")}.`, getFiles + applyRest);
 }
 
@@ -141,7 +142,7 @@ async function explainFailure(taskId: string, root: string, { commit }: TaskDiff
     ? ` The task started from the commit ${commit.slice(0, 12)}, and here ${head.slice(0, 12) || "no commit"} is checked out.`
     : "";
   return new CommandError("conflict", `The diff of task "${taskId}" does not apply to ${root}; nothing was changed.${start}\n${reasons}`, {
-    hint: `Check out ${isOther ? "that commit" : "a clean work tree"}, or merge the changes with: bridge apply ${taskId} --3way`,
+    hint: `Check out ${isOther ? "that commit" : "a clean work tree"}, or merge the changes with: brg apply ${taskId} --3way`,
   });
 }
 

@@ -25,13 +25,13 @@ export const run: Run<Options> = async (invocation) => {
 
 const columns: Column<Approval>[] = [
   { title: "id", value: ({ approvalId }) => approvalId },
-  { title: "state", value: ({ state }) => state },
-  { title: "task", value: ({ taskId }) => taskId, isFlexible: true },
-  { title: "agent", value: ({ agentId }) => agentId, isFlexible: true },
+  { title: "state", value: ({ state }) => state, isOptional: true },
+  { title: "task", value: ({ taskId }) => taskId },
+  { title: "agent", value: ({ agentId }) => agentId, isFlexible: true, isOptional: true },
   { title: "tool", value: ({ toolName }) => toolName },
-  { title: "created", value: ({ createdAt }) => createdAt, shown: ({ createdAt }) => formatRelative(createdAt) },
+  { title: "created", value: ({ createdAt }) => createdAt, shown: ({ createdAt }) => formatRelative(createdAt), isOptional: true },
   { title: "expires", value: ({ expiresAt }) => expiresAt, shown: ({ expiresAt }) => formatRelative(expiresAt) },
-  { title: "by", value: ({ decidedBy }) => decidedBy },
+  { title: "by", value: ({ decidedBy }) => decidedBy, isOptional: true },
   { title: "input", value: ({ input }) => JSON.stringify(input), isFlexible: true },
 ];
 

@@ -1,18 +1,19 @@
 import { diffBytes } from "../diff-bytes.ts";
-import { nameTask } from "../name-task.ts";
 import { showName } from "../show-hidden.ts";
 import { paint, type Style, type Text } from "../text.ts";
 import type { Run } from "../verb.ts";
+import { withTaskId } from "../with-task-id.ts";
 
 /** Prints the changes of a task as a unified diff, which `git apply` reads. */
 export const run: Run<object> = async ({ args: [taskId = ""], output, signal, connect }) => {
-  const result = await nameTask(taskId, connect().client.files.diff(taskId, { signal }));
+  const { client } = connect();
+  const result = await withTaskId(taskId, { client, signal }, (id) => client.files.diff(id, { signal }));
   if (output.format === "json") output.printJson(result);
   else if (output.format === "pipe") await output.writeFile([diffBytes(result)]);
   else for (const line of paintDiff(result.diff)) output.print(line);
   if (result.truncated !== null) output.warn(`The diff is incomplete: ${result.truncated}.`);
   if (typeof result.diffBase64 === "string" && output.format === "terminal")
-    output.warn("Bytes that are not UTF-8 are shown as \ufffd. A pipe and bridge apply get the exact bytes.");
+    output.warn("Bytes that are not UTF-8 are shown as \ufffd. A pipe and brg apply get the exact bytes.");
   for (const name of result.omitted) output.warn(`Not compared, because it is too large: ${showName(name)}`);
   return undefined;
 };

@@ -13,7 +13,8 @@ import { durationMs } from "../task-columns.ts";
 import { paint } from "../text.ts";
 import type { Invocation, Run } from "../verb.ts";
 
-interface Options extends TaskOptions {
+/** Options of a dispatch. */
+export interface DispatchOptions extends TaskOptions {
   detach?: boolean;
   dryRun?: boolean;
   /** Maximum time to follow the task, in seconds. */
@@ -24,8 +25,8 @@ interface Options extends TaskOptions {
 }
 
 /** Dispatches a task, follows it and prints its output. */
-export const run: Run<Options> = async (invocation) => {
-  const { args, options, output, stdin, signal, connect } = invocation;
+export const run: Run<DispatchOptions> = async (invocation) => {
+  const { args, options, stdin } = invocation;
   const [text] = args;
   if (options.from !== undefined) {
     if (text !== undefined) throw new CommandError("usage", "With --from, the messages are in the file.", { hint: "Omit the message." });
@@ -34,7 +35,15 @@ export const run: Run<Options> = async (invocation) => {
   if (options.jobs !== undefined) throw new CommandError("usage", "--jobs needs --from.");
   if (text === undefined)
     throw new CommandError("usage", "The message is missing.", { hint: 'Give a text, or "-" to read it from stdin.' });
-  const request = buildDispatch(options, text === "-" ? await readAll(stdin) : text);
+  return dispatchRequest(invocation, buildDispatch(options, text === "-" ? await readAll(stdin) : text));
+};
+
+/** Dispatches a request, and by default follows the task. */
+export async function dispatchRequest(
+  invocation: Invocation<DispatchOptions>,
+  request: DispatchRequest & { taskId: string },
+): Promise<ExitCode | undefined> {
+  const { options, output, signal, connect } = invocation;
   const { client } = connect();
   if (options.dryRun === true) return printCheck(await client.checkDispatch(request, { signal }), output);
   const accepted = await dispatch(invocation, request);
@@ -43,9 +52,9 @@ export const run: Run<Options> = async (invocation) => {
   if (output.format === "json") output.printJson(accepted);
   else output.print(accepted.taskId);
   return undefined;
-};
+}
 
-async function dispatch({ connect, signal, output }: Invocation<Options>, request: DispatchRequest & { taskId: string }) {
+async function dispatch({ connect, signal, output }: Invocation<DispatchOptions>, request: DispatchRequest & { taskId: string }) {
   try {
     return await connect().client.dispatch(request, { signal });
   } catch (error) {
@@ -67,14 +76,14 @@ function nameOption({ path, message }: FieldError): FieldError {
 /** Why following ended before the task. */
 type Stop = "detached" | "waitOver";
 
-async function follow(invocation: Invocation<Options>, taskId: string): Promise<ExitCode> {
+async function follow(invocation: Invocation<DispatchOptions>, taskId: string): Promise<ExitCode> {
   const { options, output, stdin, signal, connect, onInterrupt } = invocation;
   const connection = connect();
   const { client } = connection;
   const stopped = new AbortController();
   const stop = (reason: Stop): void => stopped.abort(reason);
   const detachment = createDetachment({
-    announce: () => output.warn(`The task continues: bridge wait ${taskId}\nPress Ctrl-C again to cancel it.`),
+    announce: () => output.warn(`The task continues: brg wait ${taskId}\nPress Ctrl-C again to cancel it.`),
     cancel() {
       output.note("Canceling the task.");
       client.cancel(taskId).catch((error: Error) => output.warn(`The task was not canceled: ${error.message}`));
@@ -99,8 +108,9 @@ async function follow(invocation: Invocation<Options>, taskId: string): Promise<
 
 function reportWaitOver(task: Task, output: Output): ExitCode {
   if (output.format === "json") output.printJson(task);
-  output.note(`The wait is over. The task continues: bridge wait ${task.taskId}`);
-  return task.waitingOn === "approval" ? exitCodes.needsPerson : exitCodes.waitOver;
+  const isWaiting = task.waitingOn === "approval";
+  output.note(`The wait is over. The task ${isWaiting ? "waits for an approval: brg approvals" : `continues: brg wait ${task.taskId}`}`);
+  return exitCodes.waitOver;
 }
 
 /** Prints the output of an ended task to stdout, and how it ended to stderr. */

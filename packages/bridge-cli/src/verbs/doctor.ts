@@ -78,7 +78,7 @@ function connectIfPossible(connect: () => Connection, add: (...checks: Check[]) 
     return connect();
   } catch (error) {
     if (!(error instanceof CommandError) || error.kind !== "forbidden") throw error;
-    add(failed("token", error.message, error.hint ?? "Set BRIDGE_TOKEN, or save a token with: bridge profile add <name> --url <url>"));
+    add(failed("token", error.message, error.hint ?? "Set BRIDGE_TOKEN, or save a token with: brg profile add <name> --url <url>"));
     return null;
   }
 }

@@ -1,19 +1,20 @@
 import type { TaskFile } from "bridge-client";
 import { formatCount, formatRelative } from "../format.ts";
-import { nameTask } from "../name-task.ts";
 import { type Column, printTable } from "../table.ts";
 import type { Run } from "../verb.ts";
+import { withTaskId } from "../with-task-id.ts";
 
 /** Lists the files that a task left, or writes the bytes of one to stdout. */
 export const run: Run<object> = async ({ args: [taskId = "", path], output, signal, connect }) => {
-  const { files } = connect().client;
+  const { client } = connect();
+  const { files } = client;
   if (path === undefined) {
-    const list = await nameTask(taskId, files.list(taskId, { signal }));
+    const list = await withTaskId(taskId, { client, signal }, (id) => files.list(id, { signal }));
     printTable(output, list.files, columns);
     if (list.truncated) output.warn("The list is incomplete, because the workspace has too many files.");
     return undefined;
   }
-  const response = await files.download(taskId, path, { signal });
+  const response = await withTaskId(taskId, { client, signal }, (id) => files.download(id, path, { signal }));
   await output.writeFile(response.body ?? []);
   return undefined;
 };

@@ -37,7 +37,7 @@ export const run: Run<Options> = async (invocation) => {
 
 function readTarget(text: string | undefined): URL {
   if (text === undefined)
-    throw new CommandError("usage", "--forward-to is missing.", { hint: "bridge listen --forward-to http://127.0.0.1:3000/callback" });
+    throw new CommandError("usage", "--forward-to is missing.", { hint: "brg listen --forward-to http://127.0.0.1:3000/callback" });
   const url = URL.parse(text);
   if (url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === "") return url;
   throw new CommandError("usage", `--forward-to must be an http or https URL without credentials; got "${text}".`, {

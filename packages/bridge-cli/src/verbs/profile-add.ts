@@ -22,7 +22,7 @@ export const run: Run<Options> = async (invocation) => {
   const [name = ""] = args;
   if (!NAME.test(name))
     throw new CommandError("usage", `The name of a profile has 1 to 63 letters, digits or the characters . _ -; got "${name}".`);
-  if (flags.url === undefined) throw new CommandError("usage", "--url is missing.", { hint: `bridge profile add ${name} --url <url>` });
+  if (flags.url === undefined) throw new CommandError("usage", "--url is missing.", { hint: `brg profile add ${name} --url <url>` });
   const url = checkUrl(flags.url, "--url");
   const all = readProfiles(env);
   const { token, source } = await readToken(invocation, url);
@@ -32,7 +32,7 @@ export const run: Run<Options> = async (invocation) => {
   }
   const profile: Profile = { url, ...toStored(options, name, token, env) };
   writeProfiles(env, { current: all.current ?? name, profiles: { ...all.profiles, [name]: profile } });
-  output.note(all.current === null || all.current === name ? `Commands now use ${url}.` : `To use it, run: bridge profile use ${name}`);
+  output.note(all.current === null || all.current === name ? `Commands now use ${url}.` : `To use it, run: brg profile use ${name}`);
   return undefined;
 };
 

@@ -1,8 +1,8 @@
 import { callbackColumns } from "../callback-columns.ts";
 import { CommandError } from "../command-error.ts";
-import { nameTask } from "../name-task.ts";
 import { printTable } from "../table.ts";
 import type { Run } from "../verb.ts";
+import { withTaskId } from "../with-task-id.ts";
 
 interface Options {
   dead?: boolean;
@@ -13,11 +13,12 @@ interface Options {
 export const run: Run<Options> = async ({ args: [taskId], options: { dead = false, origin }, output, signal, connect }) => {
   if (dead !== (origin !== undefined) || dead === (taskId !== undefined))
     throw new CommandError("usage", "redeliver needs the id of a task, or --dead and --origin <url>.", {
-      hint: "List dead callbacks with: bridge callbacks --state dead",
+      hint: "List dead callbacks with: brg callbacks --state dead",
     });
-  const { callbacks } = connect().client;
+  const { client } = connect();
+  const { callbacks } = client;
   if (taskId !== undefined) {
-    const callback = await nameTask(taskId, callbacks.redeliver(taskId, { signal }));
+    const callback = await withTaskId(taskId, { client, signal }, (id) => callbacks.redeliver(id, { signal }));
     if (output.format === "json") output.printJson(callback);
     else printTable(output, [callback], callbackColumns);
     return undefined;

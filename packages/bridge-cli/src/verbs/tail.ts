@@ -2,9 +2,9 @@ import type { BridgeEvent, EventType } from "bridge-client";
 import { CommandError } from "../command-error.ts";
 import { describeEvent } from "../describe-event.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { nameTask } from "../name-task.ts";
 import { parseTime } from "../parse-time.ts";
 import type { Run } from "../verb.ts";
+import { withTaskId } from "../with-task-id.ts";
 
 interface Options {
   types?: EventType[];
@@ -14,13 +14,15 @@ interface Options {
 }
 
 /** Follows events: for people on a terminal, and as one JSON object per line in a pipe. */
-export const run: Run<Options> = async ({ args: [taskId], options: { types, after, ...options }, output, signal, connect }) => {
+export const run: Run<Options> = async ({ args: [given], options: { types, after, ...options }, output, signal, connect }) => {
   const since = parseTime("--since", options.since);
-  if (taskId !== undefined && since !== undefined)
+  if (given !== undefined && since !== undefined)
     throw new CommandError("usage", "--since cannot be used with a task, because the events of a task begin with its first one.");
   const { client, follower } = connect();
   // A wrong address, token or task is reported at once. The follower would retry.
-  await (taskId === undefined ? client.getIdentity({ signal }) : nameTask(taskId, client.getTask(taskId, { signal })));
+  const taskId =
+    given === undefined ? undefined : (await withTaskId(given, { client, signal }, (id) => client.getTask(id, { signal }))).taskId;
+  if (taskId === undefined) await client.getIdentity({ signal });
   if (taskId === undefined && output.format === "terminal")
     output.note(`Following ${since === undefined ? "new events" : `events since ${since}`}. Stop with Ctrl-C.`);
   const onGap = (): void => output.warn("Events are missing here, because Bridge has deleted them or does not know the id.");

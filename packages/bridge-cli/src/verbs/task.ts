@@ -2,13 +2,13 @@ import type { Task, TaskRequest } from "bridge-client";
 import { exitCodeOfTask } from "../exit-code-of.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import { formatCost, formatCount, formatDuration, formatLabels, formatRelative } from "../format.ts";
-import { nameTask } from "../name-task.ts";
 import type { Output } from "../output.ts";
 import { type Field, printRecord } from "../record.ts";
 import { describeState, durationMs } from "../task-columns.ts";
 import { paint } from "../text.ts";
 import type { Invocation, Run } from "../verb.ts";
 import { collectLines, watch } from "../watch.ts";
+import { withTaskId } from "../with-task-id.ts";
 
 interface Options {
   watch?: boolean;
@@ -17,10 +17,8 @@ interface Options {
 /** Prints one task with its request and its result; with `--watch`, again whenever it changes, until its end. */
 export const run: Run<Options> = async (invocation) => {
   const { args, options, output, signal, connect } = invocation;
-  const [taskId = ""] = args;
   const { client } = connect();
-  const [task, { request }] = await nameTask(
-    taskId,
+  const [task, { request }] = await withTaskId(args[0] ?? "", { client, signal }, (taskId) =>
     Promise.all([client.getTask(taskId, { signal }), client.getTaskRequest(taskId, { signal })]),
   );
   if (options.watch === true) return watchTask(invocation, task, request);

@@ -16,5 +16,6 @@ export const run: Run<Options> = async ({ args, options, output, signal, connect
   printTable(output, tasks, taskColumns(output));
   if (!isOver) return tasks.map(exitCodeOfTask).find((code) => code !== exitCodes.done);
   output.note("The wait is over. Tasks that have not ended continue.");
-  return needsPerson ? exitCodes.needsPerson : exitCodes.waitOver;
+  if (needsPerson) output.note("A task waits for an approval: brg approvals");
+  return exitCodes.waitOver;
 };
