@@ -213,11 +213,11 @@ class App extends BridgeElement {
   }
 
   #renderLink({ page, path, sign }: (typeof navigation)[number], { attention }: ConsoleContext): TemplateResult {
-    const { approvals, hasMoreApprovals, deadCallbacks, hasMoreDead, webhooks } = attention.state;
+    const { approvals, hasMoreApprovals, faults } = attention.state;
     const counts: Partial<Record<PageName, string>> = {
       approvals: formatUpTo(approvals.length, hasMoreApprovals),
-      callbacks: formatUpTo(deadCallbacks.length, hasMoreDead),
-      webhooks: formatUpTo(sumDead(webhooks), false),
+      callbacks: String(faults.counts.callback),
+      webhooks: String(faults.counts.delivery),
     };
     const count = counts[page] ?? "0";
     const current = this.#route.page === page || (this.#route.page === "task" && page === "tasks");
@@ -270,8 +270,6 @@ const renderConfirmation = ({ present, offered, accept, decline }: Extract<Sessi
     <button @click=${accept}>Sign in as ${offered.name}</button>
   </main>
 `;
-
-const sumDead = (webhooks: readonly { dead: number }[]): number => webhooks.reduce((sum, { dead }) => sum + dead, 0);
 
 /** A rejected request, for example because the token lacks a scope, is not a lost connection. */
 const isConnectionLost = (error: { status: number } | null): boolean => error !== null && (error.status === 0 || error.status >= 500);

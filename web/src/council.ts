@@ -49,6 +49,15 @@ interface NamedTurn extends Turn {
 
 type Item = Record<string, unknown>;
 
+/** The severities of findings, from the highest to the lowest. */
+const SEVERITIES = ["CRITICAL", "HIGH", "MEDIUM", "LOW", "INFO"];
+
+/** Other words, and findings without a severity, come last. */
+function rank(severity: string | null): number {
+  const index = SEVERITIES.indexOf(severity ?? "");
+  return index === -1 ? SEVERITIES.length : index;
+}
+
 const LISTS = [
   "multi_source_confirmed",
   "outputs",
@@ -73,7 +82,9 @@ export function readCouncil(task: Task, children: readonly ListedTask[]): Counci
     status: toText(report["status"]),
     isPartial: report["partial_coverage"] === true,
     skipped: toItems(report["skip_reasons"]).map(({ bridge, reason }) => ({ bridge: String(bridge), reason: String(reason) })),
-    findings: LISTS.flatMap((list) => toItems(report[list]).map((item) => readFinding(item, list))),
+    findings: LISTS.flatMap((list) => toItems(report[list]).map((item) => readFinding(item, list))).toSorted(
+      (one, other) => rank(one.severity) - rank(other.severity),
+    ),
     rounds: [...new Set(turns.map(({ round }) => round))].toSorted((one, other) => one - other),
     roles: groupByRole(turns),
   };

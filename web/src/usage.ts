@@ -1,4 +1,4 @@
-import type { Stats, UsageCounts, UsageGroup } from "bridge-client";
+import type { UsageCounts, UsageGroup } from "bridge-client";
 import { formatCost, formatCount } from "./format.ts";
 
 /** Formats a sum of costs. A part that is unknown is shown as `?`, and never as 0. */
@@ -10,18 +10,6 @@ export const formatTokenSum = (tokens: number | null, { tasksWithoutUsage }: Pic
   markUnknown(formatCount(tokens), tokens !== null && tasksWithoutUsage > 0);
 
 const markUnknown = (text: string, isPartlyUnknown: boolean): string => (isPartlyUnknown ? `${text} + ?` : text);
-
-/** Tasks and cost of the hours since a time. */
-export type RecentUsage = Pick<UsageCounts, "tasks" | "costUsd" | "tasksWithoutCost">;
-
-/** Adds up the hours that began at this time or later. */
-export function sumSince({ data }: Pick<Stats, "data">, since: number): RecentUsage {
-  const hours = data.filter(({ key }) => key !== null && Date.parse(key) >= since);
-  const sum = (read: (hour: UsageGroup) => number): number => hours.reduce((total, hour) => total + read(hour), 0);
-  const known = sum(({ costUsd }) => costUsd ?? 0);
-  const tasksWithoutCost = sum((hour) => hour.tasksWithoutCost);
-  return { tasks: sum(({ tasks }) => tasks), costUsd: known === 0 && tasksWithoutCost > 0 ? null : known, tasksWithoutCost };
-}
 
 /** What a chart shows. */
 export const measures = ["tasks", "cost", "tokens"] as const;

@@ -47,7 +47,7 @@ test("a token without the scope sees a dead delivery, but no button", async () =
 test("a dead delivery is found from the overview and redelivered by keyboard alone", async () => {
   const opened = await open("");
   const { page } = opened;
-  await page.getByText("1 dead delivery").waitFor();
+  await page.getByText("1 dead delivery").first().waitFor();
   await page.getByRole("link", { name: "Webhooks 1" }).waitFor();
   await page.getByRole("link", { name: "oncall" }).press("Enter");
   const webhook = page.getByRole("listitem").filter({ hasText: "agent=writer" });
@@ -64,6 +64,21 @@ test("a dead delivery is found from the overview and redelivered by keyboard alo
   await page.getByRole("link", { name: "delivered" }).click();
   await delivery.getByText("2 attempts, HTTP 204").waitFor();
   await page.getByRole("link", { name: "Webhooks", exact: true }).waitFor();
+  expectQuiet(opened);
+});
+
+test("all dead deliveries of a webhook are redelivered after a confirmation of their number", async () => {
+  isBroken = true;
+  for (const taskId of ["failed-2", "failed-3"]) await bridge.dispatch({ taskId, message: "fail" });
+  const opened = await open("webhooks?name=oncall");
+  const { page } = opened;
+  await page.getByText("2 dead").waitFor();
+  isBroken = false;
+  await page.getByRole("button", { name: "Redeliver all dead" }).click();
+  await page.getByText("Redeliver 2 deliveries to oncall?").waitFor();
+  await page.getByRole("button", { name: "Yes, redeliver" }).click();
+  await page.getByText("Redelivery of 2 deliveries started.").waitFor();
+  await page.getByText("No delivery is dead.").waitFor();
   expectQuiet(opened);
 });
 

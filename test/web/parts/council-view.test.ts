@@ -6,5 +6,5 @@ test.each(["constructor", "toString", "__proto__"])("a report with the verdict a
   const task = { result: { outputs: { verdict: word, status: word, roles: [] } } } as unknown as Parameters<typeof readCouncil>[0];
   const council = readCouncil(task, []);
   if (council === null) throw new Error("The task is not a council.");
-  expect(councilView(council, 0).strings.join()).toContain("Council");
+  expect(councilView(council, {} as Parameters<typeof councilView>[1], 0).strings.join()).toContain("Council");
 });

@@ -1,6 +1,7 @@
-import type { Adapter, Approval, Callback, Webhook } from "bridge-client";
+import type { Adapter, Approval, Attention as Faults } from "bridge-client";
 import { type Api, ApiError } from "../api.ts";
 import type { Feed } from "./feed.ts";
+import { serverNow } from "./server-clock.ts";
 
 /** What needs a person, and what Bridge's adapters do. */
 export interface AttentionState {
@@ -8,11 +9,10 @@ export interface AttentionState {
   approvals: Approval[];
   /** More approvals wait than those. */
   hasMoreApprovals: boolean;
-  deadCallbacks: Callback[];
-  /** There are more dead callbacks than those. */
-  hasMoreDead: boolean;
-  /** Webhooks with deliveries that are dead. */
-  webhooks: Webhook[];
+  /** Failed tasks, dead callbacks and deliveries, and offline adapters that nobody has acknowledged. */
+  faults: Faults;
+  /** When the faults were read, in milliseconds since 1970. */
+  faultsAt: number;
   adapters: Adapter[];
   /** Why the last request failed; null while Bridge responds. */
   error: ApiError | null;
@@ -30,11 +30,11 @@ const AFTER_EVENT_MS = 100;
 const MAX_ITEMS = 200;
 /** A page of approvals ends early if their inputs are long. */
 const MAX_APPROVAL_PAGES = 10;
-const MAX_WEBHOOKS = 100;
+/** Listed faults of each kind. */
+const MAX_FAULTS = 5;
 
 /**
- * Watches what needs a person: waiting approvals, dead callbacks and deliveries, and offline adapters. It continues while the page is
- * hidden.
+ * Watches what needs a person: waiting approvals and faults. It continues while the page is hidden.
  */
 export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "subscribe"> }) {
   const listeners = new Set<() => void>();
@@ -42,9 +42,8 @@ export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "sub
   let state: AttentionState = {
     approvals: [],
     hasMoreApprovals: false,
-    deadCallbacks: [],
-    hasMoreDead: false,
-    webhooks: [],
+    faults: { data: [], counts: { approval: 0, failure: 0, callback: 0, delivery: 0, adapter: 0 }, receivers: [] },
+    faultsAt: 0,
     adapters: [],
     error: null,
     isLoaded: false,
@@ -62,18 +61,17 @@ export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "sub
     isStale = false;
     const { signal } = closing;
     try {
-      const [waiting, dead, webhooks, adapters] = await Promise.all([
+      const faultsAt = serverNow();
+      const [waiting, faults, adapters] = await Promise.all([
         listWaiting(api, signal),
-        api.list<Callback>("/api/v2/callbacks", { state: "dead", limit: MAX_ITEMS }, { signal }),
-        api.list<Webhook>("/api/v2/webhooks", { limit: MAX_WEBHOOKS }, { signal }),
+        api.call<Faults>(`/api/v2/attention?limit=${MAX_FAULTS}`, { signal }),
         api.list<Adapter>("/api/v2/adapters", { limit: MAX_ITEMS }, { signal }),
       ]);
       state = {
         approvals: waiting.approvals,
         hasMoreApprovals: waiting.hasMore,
-        deadCallbacks: dead.data,
-        hasMoreDead: dead.meta.nextCursor !== null,
-        webhooks: webhooks.data.filter((webhook) => webhook.dead > 0),
+        faults,
+        faultsAt,
         adapters: adapters.data,
         error: null,
         isLoaded: true,
@@ -95,7 +93,7 @@ export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "sub
   }
 
   const unsubscribe = feed.subscribe((events) => {
-    const isRelevant = events?.some(({ type }) => type.startsWith("tool.approval") || type.startsWith("callback.")) ?? true;
+    const isRelevant = events?.some(({ type }) => type !== "execution.started" && type !== "execution.completed") ?? true;
     if (isRelevant) schedule(AFTER_EVENT_MS);
   });
   const onVisibilityChange = (): void => {

@@ -2,9 +2,9 @@ import type { Adapter } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { ApiError } from "../api.ts";
 import { PageElement } from "../element.ts";
-import { showHidden } from "../format.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { ago, badge, errorNote, healthBadge } from "../parts/badges.ts";
+import { codeSpans } from "../parts/code-spans.ts";
 import { copyButton } from "../parts/copy-button.ts";
 import { linkTo } from "../router.ts";
 
@@ -40,6 +40,17 @@ class Adapters extends PageElement {
     this.requestUpdate();
   }
 
+  /** A link to an adapter names it in its fragment. */
+  protected override firstUpdated(): void {
+    void this.#scrollToAdapter();
+  }
+
+  async #scrollToAdapter(): Promise<void> {
+    if (location.hash === "") return;
+    await this.updateComplete;
+    document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+  }
+
   protected override render(): TemplateResult {
     const { adapters, error, isLoaded } = this.context.attention.state;
     const now = serverNow();
@@ -70,13 +81,17 @@ function renderAdapter(
 ): TemplateResult {
   const { outputStrategies = [], inputs = [], ...abilities } = (capabilities ?? {}) as Record<string, unknown>;
   const able = Object.entries(abilities).filter(([, value]) => value === true);
+  // The preflight often has the same sentence, with its remedy.
+  const hasNews = health.detail !== null && !health.preflight.some(({ ok, detail }) => !ok && detail.includes(health.detail ?? ""));
   return html`<section class="adapter" aria-label=${provider}>
-    <h2>${provider} ${healthBadge(health.status)}</h2>
-    <p class="detail">
-      ${[health.connection, health.version].map((part) => (part === null ? nothing : `${part} · `))}
-      ${health.checkedAt === null ? "not checked yet" : html`checked ${ago(health.checkedAt, now)}`} ${check}
-    </p>
-    ${health.detail === null ? nothing : html`<p class="note ${health.status === "healthy" ? "info" : "warning"}">${showHidden(health.detail)}</p>`}
+    <div class="page-head">
+      <h2 id=${provider}>${provider} ${healthBadge(health.status)}</h2>
+      <p class="detail">
+        ${[health.connection, health.version].map((part) => (part === null ? nothing : `${part} · `))}
+        ${health.checkedAt === null ? "not checked yet" : html`checked ${ago(health.checkedAt, now)}`} ${check}
+      </p>
+    </div>
+    ${hasNews ? html`<p class="note ${health.status === "healthy" ? "info" : "warning"}">${codeSpans(health.detail ?? "")}</p>` : nothing}
     <p>
       <a href=${linkTo(`tasks?provider=${encodeURIComponent(provider)}&state=running`)}>${running} running</a> of ${maxConcurrent},
       <a href=${linkTo(`tasks?provider=${encodeURIComponent(provider)}&state=queued`)}>${queued} queued</a>
@@ -88,7 +103,7 @@ function renderAdapter(
         : html`<ul class="steps">
             ${health.preflight.map(
               ({ step, ok, detail }) => html`<li>
-                ${ok ? badge("completed", "✓", step) : badge("failed", "✕", step)} ${showHidden(detail)} ${ok ? nothing : renderCommands(detail)}
+                ${ok ? badge("completed", "✓", step) : badge("failed", "✕", step)} ${codeSpans(detail)} ${ok ? nothing : renderCommands(detail)}
               </li>`,
             )}
           </ul>`
@@ -97,18 +112,21 @@ function renderAdapter(
       able.length === 0
         ? nothing
         : html`<p class="hint">
-            ${able.map(([name]) => name).join(", ")}; output: ${(outputStrategies as string[]).join(", ")}${
-              (inputs as string[]).length === 0 ? "" : `; input: ${(inputs as string[]).join(", ")}`
-            }
+            ${able.map(([name]) => html`<span class="chip">${spell(name)}</span> `)}
+            <span class="chip">output: ${(outputStrategies as string[]).join(", ")}</span>
+            ${(inputs as string[]).length === 0 ? nothing : html`<span class="chip">input: ${(inputs as string[]).join(", ")}</span>`}
           </p>`
     }
   </section>`;
 }
 
+/** Writes the name of a capability as words: `sessionResume` is `session resume`. */
+const spell = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
 /** Remedies name a command to run, such as: Run npm install -g opencode-ai, or set BRIDGE_OPENCODE_COMMAND. */
 const renderCommands = (detail: string): TemplateResult[] =>
   [...detail.matchAll(/\bRun (?:`([^`]+)`|((?:npm|npx|apt-get) [^,`]+?))(?=[,`]|\.(?:\s|$))/g)].map(([, quoted = "", plain = ""]) =>
-    copyButton(quoted + plain, "Copy the command"),
+    copyButton(quoted + plain, `Copy ${quoted}${plain}`),
   );
 
 customElements.define("bridge-adapters", Adapters);

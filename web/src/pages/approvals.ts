@@ -113,7 +113,7 @@ class Approvals extends PageElement {
     const isPending = this.context.attention.state.approvals.some((other) => other.approvalId === approvalId);
     const outcome = this.#latest.value?.find((other) => other.approvalId === approvalId && other.state !== "pending");
     return html`<li
-      class="approval" tabindex="-1" aria-current=${this.#cursor === approvalId ? "true" : nothing} data-approval=${approvalId}
+      class="approval ${isPending ? "" : "over"}" tabindex="-1" aria-current=${this.#cursor === approvalId ? "true" : nothing} data-approval=${approvalId}
       @focusin=${() => this.#select(approvalId)}
     >
       <h2><code>${showHidden(toolName)}</code></h2>

@@ -4,13 +4,15 @@ import { repeat } from "lit/directives/repeat.js";
 import { ApiError, type Page } from "../api.ts";
 import { PageElement } from "../element.ts";
 import { showHidden } from "../format.ts";
+import { listPages } from "../live/list-pages.ts";
 import { poll } from "../live/poll.ts";
+import { countDead, redeliverAll } from "../live/redeliver.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { describeAttempts } from "../parts/attempts.ts";
 import { age, callbackBadge, errorNote } from "../parts/badges.ts";
 import { linkTo, taskLink } from "../router.ts";
 
-const MAX_CALLBACKS = 100;
+const PAGE_LENGTH = 100;
 /** Dead callbacks that are counted before a redelivery: this many pages of this length. */
 const MAX_COUNTED_PAGES = 10;
 const COUNTED_LENGTH = 200;
@@ -29,6 +31,8 @@ class Callbacks extends PageElement {
   #message = "";
   #confirmation: Confirmation | null = null;
   #cursor = -1;
+  /** Pages that are shown. */
+  #pageCount = 1;
   #unsubscribe: () => void = () => {};
   #pages = poll(this, (signal) => this.#load(signal));
 
@@ -51,7 +55,9 @@ class Callbacks extends PageElement {
 
   async #load(signal: AbortSignal): Promise<Page<Callback> & { state: string }> {
     const state = this.#state();
-    return { ...(await this.context.api.list<Callback>("/api/v2/callbacks", { state, limit: MAX_CALLBACKS }, { signal })), state };
+    if (state !== this.#pages.value?.state) this.#pageCount = 1;
+    const options = { pages: this.#pageCount, pageLength: PAGE_LENGTH, signal };
+    return { ...(await listPages<Callback>(this.context.api, "/api/v2/callbacks", { state }, options)), state };
   }
 
   protected override updated(): void {
@@ -75,27 +81,14 @@ class Callbacks extends PageElement {
 
   async #redeliverAll(origin: string): Promise<void> {
     this.#confirmation = null;
-    await this.#start(`Redelivering to ${origin} …`, async () => {
-      let started = 0;
-      let cursor: string | null = null;
-      do {
-        const body: object = { origin, ...(cursor !== null && { cursor }) };
-        const answer: { redelivered: number; nextCursor: string | null } = await this.context.api.call("/api/v2/callbacks/redeliver", {
-          method: "POST",
-          body,
-        });
-        started += answer.redelivered;
-        cursor = answer.nextCursor;
-      } while (cursor !== null);
-      return started;
-    });
+    await this.#start(`Redelivering to ${origin} …`, () => redeliverAll(this.context.api, { kind: "callback", receiver: origin }));
   }
 
   async #start(message: string, redeliver: () => Promise<number>): Promise<void> {
     this.#message = message;
     this.requestUpdate();
     this.#message = await redeliver().then(
-      (started) => `Redelivery of ${formatCallbacks(started)} started.`,
+      (started) => `Redelivery of ${countDead("callback", started)} started.`,
       (error: unknown) => (error instanceof ApiError ? error.message : String(error)),
     );
     this.context.attention.refresh();
@@ -153,7 +146,7 @@ class Callbacks extends PageElement {
           (callback) => this.#renderCallback(callback, now),
         )}
       </ul>
-      ${meta.nextCursor === null ? nothing : html`<p class="hint">The ${MAX_CALLBACKS} latest are shown.</p>`}
+      ${meta.nextCursor === null ? nothing : html`<button class="plain" @click=${this.#showMore}>Show ${PAGE_LENGTH} more</button>`}
     `;
   }
 
@@ -170,10 +163,15 @@ class Callbacks extends PageElement {
 
   #renderConfirmation({ origin, count, hasMore }: Confirmation): TemplateResult {
     return html`<p class="actions">
-      <span role="status">Redeliver ${hasMore ? "more than " : ""}${formatCallbacks(count)} to ${showHidden(origin)}?</span>
+      <span role="status">Redeliver ${hasMore ? "more than " : ""}${countDead("callback", count)} to ${showHidden(origin)}?</span>
       <button @click=${() => this.#redeliverAll(origin)}>Yes, redeliver</button>
       <button @click=${() => this.#dismiss()}>No</button>
     </p>`;
+  }
+
+  #showMore(): void {
+    this.#pageCount += 1;
+    this.#pages.refresh();
   }
 
   #dismiss(): void {
@@ -192,8 +190,6 @@ class Callbacks extends PageElement {
     </li>`;
   }
 }
-
-const formatCallbacks = (count: number): string => `${count} ${count === 1 ? "callback" : "callbacks"}`;
 
 function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : url;

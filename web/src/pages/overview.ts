@@ -1,27 +1,38 @@
 import type { ListedTask, Stats } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { PageElement } from "../element.ts";
-import { firstLine, formatUpTo, formatValue, showHidden } from "../format.ts";
+import { formatDuration, formatUpTo, showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
 import { serverNow } from "../live/server-clock.ts";
-import { describeAttempts } from "../parts/attempts.ts";
-import { activityBadge, age, errorNote, healthBadge } from "../parts/badges.ts";
+import { activityBadge, age, errorNote } from "../parts/badges.ts";
+import "../parts/needs-you.ts";
 import { linkTo, taskLink } from "../router.ts";
-import { explainEnd, findActivity } from "../task-state.ts";
-import { formatCostSum, sumSince } from "../usage.ts";
+import { explainEnd, findActivity, hasEnded } from "../task-state.ts";
+import { formatCostSum } from "../usage.ts";
 
 const RECENT_TASKS = 10;
+const MAX_RUNNING = 20;
 const MAX_COUNTED = 200;
 const USAGE_INTERVAL_MS = 15_000;
 
-/** Shows what runs, what waits, and what needs a person. */
+/** Shows what needs a person, what runs, and what has ended. */
 class Overview extends PageElement {
   #recent = poll(this, async (signal) => {
-    const page = await this.context.api.list<ListedTask>("/api/v2/tasks", { root: "*", limit: RECENT_TASKS }, { signal });
+    const page = await this.context.api.list<ListedTask>("/api/v2/tasks", { root: "*", limit: RECENT_TASKS + MAX_RUNNING }, { signal });
     return page.data;
   });
-  #hours = poll(this, (signal) => this.context.api.call<Stats>("/api/v2/stats?window=24h&by=hour", { signal }), {
-    intervalMs: () => USAGE_INTERVAL_MS,
+  /** What has ended since midnight, in the time zone of the browser. */
+  #today = poll(
+    this,
+    async (signal) => {
+      const from = new Date(new Date(serverNow()).setHours(0, 0, 0, 0)).toISOString();
+      return (await this.context.api.call<Stats>(`/api/v2/stats?${new URLSearchParams({ from, limit: "1" })}`, { signal })).total;
+    },
+    { intervalMs: () => USAGE_INTERVAL_MS },
+  );
+  #running = poll(this, async (signal) => {
+    const page = await this.context.api.list<ListedTask>("/api/v2/tasks", { state: "running", root: "*", limit: MAX_RUNNING }, { signal });
+    return page.data;
   });
   /** The open tasks of the tenant; the load of the adapters includes those of other tenants. */
   #open = poll(this, async (signal) => {
@@ -32,88 +43,94 @@ class Overview extends PageElement {
     const [running, queued] = await Promise.all([count("running"), count("queued")]);
     return { running, queued };
   });
+  #ticker: ReturnType<typeof setInterval> | undefined;
   #unsubscribe: (() => void)[] = [];
 
   override connectedCallback(): void {
     super.connectedCallback();
     const { attention, feed } = this.context;
-    this.#unsubscribe = [attention.subscribe(() => this.requestUpdate()), feed.subscribe(() => this.#recent.refresh())];
+    this.#ticker = setInterval(() => this.requestUpdate(), 1000);
+    this.#unsubscribe = [
+      attention.subscribe(() => this.requestUpdate()),
+      feed.subscribe(() => {
+        this.#recent.refresh();
+        this.#running.refresh();
+      }),
+    ];
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
+    clearInterval(this.#ticker);
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
   }
 
   protected override render(): TemplateResult {
-    const { approvals, hasMoreApprovals, deadCallbacks, hasMoreDead, webhooks, adapters, error, isLoaded } = this.context.attention.state;
-    const offline = adapters.filter(({ health }) => health.status === "offline");
-    const today = this.#hours.value === undefined ? null : sumSince(this.#hours.value, new Date(serverNow()).setHours(0, 0, 0, 0));
-    const waiting = approvals.length + deadCallbacks.length + webhooks.length + offline.length;
+    const { error } = this.context.attention.state;
+    const today = this.#today.value;
     return html`
       <h1>Overview</h1>
       ${errorNote(error)}
       <ul class="figures">
         ${figure("Running", this.#open.value?.running ?? "", "tasks?state=running")}
         ${figure("Queued", this.#open.value?.queued ?? "", "tasks?state=queued")}
-        ${figure("Waiting for approval", isLoaded ? formatUpTo(approvals.length, hasMoreApprovals) : "", "approvals", approvals.length > 0)}
-        ${figure("Dead callbacks", isLoaded ? formatUpTo(deadCallbacks.length, hasMoreDead) : "", "callbacks", deadCallbacks.length > 0)}
-        ${figure("Ended today", today?.tasks ?? "", "usage")} ${figure("Cost today", today === null ? "" : formatCostSum(today), "usage")}
+        ${figure("Failed today", today?.failed ?? "", "tasks?state=failed", (today?.failed ?? 0) > 0)}
+        ${figure("Ended today", today?.tasks ?? "", "usage?window=today")}
+        ${figure("Cost today", today === undefined ? "" : formatCostSum(today), "usage?window=today")}
       </ul>
       <section aria-labelledby="needs-you">
         <h2 id="needs-you">Needs you</h2>
-        ${waiting === 0 && isLoaded ? html`<p class="empty">Nothing waits for a person.</p>` : nothing}
-        <ul class="rows">
-          ${approvals.slice(0, RECENT_TASKS).map(
-            (approval) => html`<li>
-              ${activityBadge("approval")}
-              <a href=${linkTo("approvals")}>${approval.agentId} wants to call <code>${showHidden(approval.toolName)}</code></a>
-              <span class="detail">${showHidden(firstLine(formatValue(approval.input), 100))}</span>
-              ${age(approval.createdAt, serverNow())}
-            </li>`,
-          )}
-          ${deadCallbacks.slice(0, RECENT_TASKS).map(
-            (callback) => html`<li>
-              <span class="badge failed"><span aria-hidden="true">✕</span> dead callback</span>
-              <a href=${linkTo("callbacks")}>${showHidden(callback.url)}</a> <span class="detail">${describeAttempts(callback, serverNow())}</span>
-            </li>`,
-          )}
-          ${webhooks.map(
-            ({ name, origin, dead }) => html`<li>
-              <span class="badge failed"><span aria-hidden="true">✕</span> ${dead} dead ${dead === 1 ? "delivery" : "deliveries"}</span>
-              <a href=${linkTo(`webhooks?name=${encodeURIComponent(name)}`)}>${name}</a> <span class="detail">${origin}</span>
-            </li>`,
-          )}
-          ${offline.map(
-            ({ provider, health }) => html`<li>
-              ${healthBadge("offline")} <a href=${linkTo("adapters")}>${provider}</a> <span class="detail">${showHidden(health.detail ?? "")}</span>
-            </li>`,
-          )}
-        </ul>
+        <bridge-needs-you .context=${this.context}></bridge-needs-you>
       </section>
-      <section aria-labelledby="recent">
-        <h2 id="recent">Latest tasks</h2>
-        ${this.#renderRecent()}
-      </section>
+      ${this.#renderTasks()}
     `;
   }
 
-  #renderRecent(): TemplateResult {
-    const { value, error } = this.#recent;
-    if (value === undefined) return html`${errorNote(error)}`;
-    if (value.length === 0) return renderFirstSteps();
+  #renderTasks(): TemplateResult {
+    const { value: running = [], error: runningError } = this.#running;
+    const { value: recent, error } = this.#recent;
+    if (recent === undefined) return html`${errorNote(error)}`;
+    if (recent.length === 0) return renderFirstSteps();
     const now = serverNow();
-    return html`${errorNote(error)}
-      <ul class="rows">
-        ${value.map(
-          (task) => html`<li>
-            ${activityBadge(findActivity(task, now))} <a href=${taskLink(task.taskId)}>${showHidden(task.title ?? task.taskId)}</a>
-            <span class="detail">${task.title === null ? nothing : html`${task.taskId} · `}${task.agentId} · ${task.provider}${explainEnd(task)}</span> ${age(task.createdAt, now)}
-          </li>`,
-        )}
-      </ul>
-      <p><a href=${linkTo("tasks")}>All tasks</a></p>`;
+    const ended = recent.filter(hasEnded).slice(0, RECENT_TASKS);
+    return html`
+      <section aria-labelledby="running">
+        <h2 id="running">Running now</h2>
+        ${errorNote(runningError)}
+        ${running.length === 0 ? html`<p class="empty">Nothing runs.</p>` : nothing}
+        <ul class="rows">${running.map((task) => renderRunning(task, now))}</ul>
+        ${running.length === MAX_RUNNING ? html`<p><a href=${linkTo("tasks?state=running")}>All running tasks</a></p>` : nothing}
+      </section>
+      <section aria-labelledby="recent">
+        <h2 id="recent">Latest ended</h2>
+        ${errorNote(error)}
+        <ul class="rows">
+          ${ended.map(
+            (task) => html`<li>
+              ${activityBadge(findActivity(task, now))} <a href=${taskLink(task.taskId)}>${showHidden(task.title ?? task.taskId)}</a>
+              <span class="detail">${describeTask(task)}${explainEnd(task)}</span> ${age(task.finishedAt, now)}
+            </li>`,
+          )}
+        </ul>
+        <p><a href=${linkTo("tasks")}>All tasks</a></p>
+      </section>
+    `;
   }
+}
+
+const describeTask = ({ taskId, title, agentId, provider }: ListedTask): string =>
+  [...(title === null ? [] : [taskId]), agentId, provider].join(" · ");
+
+function renderRunning(task: ListedTask, now: number): TemplateResult {
+  const { taskId, title, startedAt, lastProgressAt } = task;
+  return html`<li>
+    ${activityBadge(findActivity(task, now))} <a href=${taskLink(taskId)}>${showHidden(title ?? taskId)}</a>
+    <span class="detail">${describeTask(task)}</span>
+    <span class="since"
+      >${startedAt === null ? nothing : html`for <strong>${formatDuration(Math.floor((now - Date.parse(startedAt)) / 1000) * 1000)}</strong>`}
+      ${lastProgressAt === null ? nothing : html`<span class="detail">last event ${age(lastProgressAt, now)}</span>`}</span
+    >
+  </li>`;
 }
 
 function figure(label: string, value: number | string, target: string, isUrgent = false): TemplateResult {

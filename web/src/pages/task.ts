@@ -243,7 +243,7 @@ class TaskPage extends PageElement {
             timeoutSeconds: value.request.isMasked ? null : (toSeconds(value.request.fields["timeoutSeconds"]) ?? DEFAULT_TIMEOUT_S),
             runAgain: (changes) => this.#runAgain(changes),
           })}
-          ${this.#renderState(value, now)} ${council === null ? nothing : councilView(council, now)}
+          ${this.#renderState(value, now)} ${council === null ? nothing : councilView(council, this.context, now)}
           ${this.#renderResult(task, { isFolded: council !== null && council.findings.length > 0 })} ${renderRequest(value.request)}
           <section aria-labelledby="timeline">
             <h2 id="timeline">Timeline <span class="hint">${this.#timeline.count} events</span></h2>
@@ -374,7 +374,7 @@ class TaskPage extends PageElement {
     const { error, output, outputs } = result;
     const hasFailed = error !== undefined && state !== "completed";
     if (hasFailed && !isLong(error) && !output && outputs === undefined) return nothing;
-    const text = output === undefined || output === "" ? nothing : markdownText(output, { level: 3 });
+    const text = output === undefined || output === "" ? nothing : markdownText(skipFrontMatter(output), { level: 3 });
     return html`<section aria-labelledby="result">
       <h2 id="result">${hasFailed ? "Error" : "Result"}</h2>
       ${hasFailed ? longText(error) : nothing}
@@ -404,6 +404,9 @@ const questions: Readonly<Record<Question, string>> = {
   cancel: "Cancel this task and its child tasks?",
   delete: "Delete this task with its events and its callback?",
 };
+
+/** Returns a text without the YAML block at its beginning, whose fields the page shows elsewhere. */
+const skipFrontMatter = (text: string): string => text.replace(/^---\n(?:[\w-]+: .*\n)+---\n/, "");
 
 /** An error of one short line stands in the explanation of the failure. */
 const isLong = (error: string): boolean => error.length > 400 || error.includes("\n");

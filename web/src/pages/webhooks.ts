@@ -4,14 +4,16 @@ import { repeat } from "lit/directives/repeat.js";
 import { ApiError, type Page } from "../api.ts";
 import { PageElement } from "../element.ts";
 import { showHidden } from "../format.ts";
+import { listPages } from "../live/list-pages.ts";
 import { poll } from "../live/poll.ts";
+import { countDead, redeliverAll } from "../live/redeliver.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { describeAttempts } from "../parts/attempts.ts";
 import { age, callbackBadge, errorNote } from "../parts/badges.ts";
 import { linkTo, taskLink } from "../router.ts";
 
 const MAX_WEBHOOKS = 100;
-const MAX_DELIVERIES = 100;
+const PAGE_LENGTH = 100;
 const states = ["dead", "pending", "delivered"] as const;
 
 /** The deliveries of one webhook in one state. */
@@ -23,6 +25,10 @@ interface Deliveries extends Page<WebhookDelivery> {
 /** The webhooks of the tenant, and the deliveries of one of them. */
 class Webhooks extends PageElement {
   #message = "";
+  /** The webhook whose dead deliveries a person is asked about; null if none is. */
+  #asked: string | null = null;
+  /** Pages of deliveries that are shown. */
+  #pages = 1;
   #cursor = -1;
   /** The selection of the last request for deliveries; null before the first one. */
   #requested: string | null = null;
@@ -45,10 +51,13 @@ class Webhooks extends PageElement {
 
   async #load(signal: AbortSignal): Promise<Deliveries | null> {
     const { name, state } = this.#selection();
-    this.#requested = JSON.stringify({ name, state });
+    const requested = JSON.stringify({ name, state });
+    if (requested !== this.#requested) this.#pages = 1;
+    this.#requested = requested;
     if (name === "") return null;
     const path = `/api/v2/webhooks/${encodeURIComponent(name)}/deliveries`;
-    return { ...(await this.context.api.list<WebhookDelivery>(path, { state, limit: MAX_DELIVERIES }, { signal })), name, state };
+    const options = { pages: this.#pages, pageLength: PAGE_LENGTH, signal };
+    return { ...(await listPages<WebhookDelivery>(this.context.api, path, { state }, options)), name, state };
   }
 
   protected override updated(): void {
@@ -69,12 +78,34 @@ class Webhooks extends PageElement {
     return true;
   }
 
-  async #redeliver(name: string, deliveryId: string): Promise<void> {
+  #redeliver(name: string, deliveryId: string): Promise<void> {
     const path = `/api/v2/webhooks/${encodeURIComponent(name)}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`;
-    this.#message = await this.context.api.call(path, { method: "POST" }).then(
-      () => "Redelivery started.",
-      (error: unknown) => (error instanceof ApiError ? error.message : String(error)),
-    );
+    return this.#start(async () => {
+      await this.context.api.call(path, { method: "POST" });
+      return "Redelivery started.";
+    });
+  }
+
+  #redeliverAll(name: string): Promise<void> {
+    this.#asked = null;
+    return this.#start(async () => {
+      const started = await redeliverAll(this.context.api, { kind: "delivery", receiver: name });
+      return `Redelivery of ${countDead("delivery", started)} started.`;
+    });
+  }
+
+  #ask(name: string | null): void {
+    this.#asked = name;
+    this.requestUpdate();
+  }
+
+  #showMore(): void {
+    this.#pages += 1;
+    this.#deliveries.refresh();
+  }
+
+  async #start(act: () => Promise<string>): Promise<void> {
+    this.#message = await act().catch((error: unknown) => (error instanceof ApiError ? error.message : String(error)));
     this.context.attention.refresh();
     this.#refresh();
     this.requestUpdate();
@@ -114,7 +145,7 @@ class Webhooks extends PageElement {
       <p class="tabs">
         ${states.map((other) => html`<a class="tab" href=${link(other)} aria-current=${other === state ? "page" : nothing}>${other}</a>`)}
       </p>
-      ${errorNote(error)}
+      ${errorNote(error)} ${state === "dead" ? this.#renderRedeliverAll(name) : nothing}
       ${this.#isCurrent(value) && value ? this.#renderDeliveries(value) : error === null ? html`<p role="status">Loading …</p>` : nothing}
     </section>`;
   }
@@ -129,7 +160,19 @@ class Webhooks extends PageElement {
           (delivery) => this.#renderDelivery(name, delivery, now),
         )}
       </ul>
-      ${meta.nextCursor === null ? nothing : html`<p class="hint">The ${MAX_DELIVERIES} latest are shown.</p>`}`;
+      ${meta.nextCursor === null ? nothing : html`<button class="plain" @click=${this.#showMore}>Show ${PAGE_LENGTH} more</button>`}`;
+  }
+
+  /** A button for all dead deliveries of a receiver that works again. */
+  #renderRedeliverAll(name: string): TemplateResult | typeof nothing {
+    const dead = this.#webhooks.value?.find((webhook) => webhook.name === name)?.dead ?? 0;
+    if (dead === 0 || !this.context.identity.scopes.includes("dispatch")) return nothing;
+    if (this.#asked !== name) return html`<p class="actions"><button @click=${() => this.#ask(name)}>Redeliver all dead</button></p>`;
+    return html`<p class="actions">
+      <span role="status">Redeliver ${countDead("delivery", dead)} to ${showHidden(name)}?</span>
+      <button @click=${() => this.#redeliverAll(name)}>Yes, redeliver</button>
+      <button @click=${() => this.#ask(null)}>No</button>
+    </p>`;
   }
 
   #renderDelivery(name: string, delivery: WebhookDelivery, now: number): TemplateResult {

@@ -2,7 +2,9 @@ import { html, nothing, type TemplateResult } from "lit";
 import type { Council, Finding, Turn } from "../council.ts";
 import { showHidden } from "../format.ts";
 import { taskLink } from "../router.ts";
-import { findActivity } from "../task-state.ts";
+import type { ConsoleContext } from "../session.ts";
+import { findActivity, hasEnded } from "../task-state.ts";
+import "./answer.ts";
 import { activityBadge, badge } from "./badges.ts";
 import { longText } from "./long-text.ts";
 import { markdownText } from "./markdown-text.ts";
@@ -26,7 +28,11 @@ const signOf = (signs: Signs, word: string): readonly [kind: string, sign: strin
   (Object.hasOwn(signs, word) ? signs[word] : undefined) ?? ["", "·"];
 
 /** Shows a council: its verdict, which role answered in which round, and its findings. */
-export function councilView({ verdict, status, isPartial, skipped, findings, rounds, roles }: Council, now: number): TemplateResult {
+export function councilView(
+  { verdict, status, isPartial, skipped, findings, rounds, roles }: Council,
+  context: ConsoleContext,
+  now: number,
+): TemplateResult {
   const [kind, sign] = signOf(verdictSigns, verdict ?? "");
   const [statusKind, statusSign] = signOf(statusSigns, status ?? "");
   return html`<section aria-labelledby="council">
@@ -53,8 +59,26 @@ export function councilView({ verdict, status, isPartial, skipped, findings, rou
             </table>
           </div>`
     }
-    ${findings.length === 0 ? nothing : html`<h3>Findings</h3><ul class="rows findings">${findings.map(renderFinding)}</ul>`}
+    ${findings.length === 0 ? nothing : html`<h3>Findings <span class="hint">${findings.length}</span></h3><ul class="rows findings">${findings.map(renderFinding)}</ul>`}
+    ${renderAnswers(roles, context)}
   </section>`;
+}
+
+/** The answers of the roles, each of which is loaded when it is opened. */
+function renderAnswers(roles: Council["roles"], context: ConsoleContext): TemplateResult | typeof nothing {
+  const asked = roles.flatMap(({ name, turns }) =>
+    [...turns].flatMap(([round, { task }]) => (task === undefined || !hasEnded(task) ? [] : [{ name, round, taskId: task.taskId }])),
+  );
+  if (asked.length === 0) return nothing;
+  return html`<details>
+    <summary>Answers of the roles <span class="hint">${asked.length}</span></summary>
+    <ul class="rows findings">
+      ${asked.map(
+        ({ name, round, taskId }) =>
+          html`<li><bridge-answer .taskId=${taskId} .heading=${`${name}, round ${round}`} .context=${context}></bridge-answer></li>`,
+      )}
+    </ul>
+  </details>`;
 }
 
 function renderTurn(turn: Turn | undefined, now: number): TemplateResult | typeof nothing {

@@ -1,4 +1,4 @@
-import type { Output } from "../types.ts";
+import { type Output, rankSeverity } from "../types.ts";
 import { inline, quote, renderFrontmatter, renderSection } from "./markdown.ts";
 import type { BridgeReport, RoleRecord } from "./report.ts";
 
@@ -11,7 +11,7 @@ export function renderReport(report: BridgeReport, { scope, timestamp }: { scope
     `# ${bridge}: ${verdict ?? status}`,
     `Scope: ${inline(scope)}`,
     ...[report.skip_reason, report.halt_reason, report.halt_message].flatMap((reason) => (reason === null ? [] : [inline(reason)])),
-    ...renderSection("Outputs", report.outputs.map(renderOutput)),
+    ...renderSection("Outputs", sortBySeverity(report.outputs).map(renderOutput)),
     ...renderSection(
       "Disputed",
       disputed_outputs.map(({ output, unresolved_challenge }) => `- **${output.id}**: ${inline(unresolved_challenge)}`),
@@ -35,6 +35,10 @@ export function renderReport(report: BridgeReport, { scope, timestamp }: { scope
     "",
   ].join("\n\n");
 }
+
+/** Returns the outputs, the most severe first. */
+const sortBySeverity = (outputs: readonly Output[]): Output[] =>
+  outputs.toSorted((one, other) => rankSeverity(one.severity) - rankSeverity(other.severity));
 
 /** Returns the last summary of each role. */
 const selectLatestSummaries = ({ roles }: BridgeReport): RoleRecord[] => [

@@ -1,0 +1,83 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Bridge, startBridge } from "../../support/start-bridge.ts";
+import { startReceiver } from "../../support/start-receiver.ts";
+import { openChromium } from "../open-chromium.ts";
+import { type ConsolePage, expectQuiet, openPage } from "./open-page.ts";
+
+let browser: Browser;
+let bridge: Bridge;
+beforeAll(async () => {
+  browser = await openChromium();
+  bridge = await startBridge();
+});
+afterAll(async () => {
+  await browser?.close();
+  await bridge?.close();
+});
+
+const open = (path: string, token = "secret-alpha"): Promise<ConsolePage> => openPage(browser, `${bridge.url}/ui/${path}`, { token });
+
+test("the overview shows what runs and since when, and which tasks have failed today", async () => {
+  await bridge.dispatch({ taskId: "runs-1", message: "work" });
+  await bridge.dispatch({ taskId: "fails-1", message: "fail" }, { headers: { prefer: "wait=20" } });
+  const opened = await open("");
+  const { page } = opened;
+  const running = page.getByRole("region", { name: "Running now" }).getByRole("listitem").filter({ hasText: "runs-1" });
+  await running.getByText(/for \d/).waitFor();
+  await running.getByText(/last event/).waitFor();
+  await page.getByRole("link", { name: "1 Failed today" }).waitFor();
+  await page.getByRole("region", { name: "Needs you" }).getByRole("listitem").filter({ hasText: "fails-1" }).waitFor();
+  expectQuiet(opened);
+});
+
+test("a failure is acknowledged, for everybody, with the name of the person", async () => {
+  await bridge.dispatch({ taskId: "known-1", message: "fail", labels: { team: "web" } }, { headers: { prefer: "wait=20" } });
+  const opened = await open("");
+  const { page } = opened;
+  const needed = page.getByRole("region", { name: "Needs you" });
+  const row = needed.getByRole("listitem").filter({ hasText: "known-1" });
+  await row.getByRole("button", { name: "Acknowledge fail" }).click();
+  await row.waitFor({ state: "detached" });
+  await needed.getByRole("button", { name: "Acknowledged faults" }).click();
+  await needed.getByRole("list", { name: "Acknowledged faults" }).getByText("acknowledged by alpha").waitFor();
+  const other = await open("", "secret-reader");
+  await other.page.getByRole("region", { name: "Needs you" }).getByText("Acknowledged faults").waitFor();
+  expect(await other.page.getByRole("region", { name: "Needs you" }).getByText("known-1").count()).toBe(0);
+  expect(await other.page.getByRole("button", { name: /^Acknowledge / }).count()).toBe(0);
+  expectQuiet(opened);
+});
+
+test("all dead callbacks of a receiver are sent again from the overview, and a new fault brings an acknowledged one back", async () => {
+  let isBroken = true;
+  const receiver = await startReceiver((response) => response.writeHead(isBroken ? 500 : 204).end());
+  for (const taskId of ["dead-1", "dead-2"])
+    await bridge.dispatch({ taskId, message: "done", callbackUrl: receiver.origin }, { headers: { prefer: "wait=20" } });
+  const opened = await open("");
+  const { page } = opened;
+  const row = page.getByRole("region", { name: "Needs you" }).getByRole("listitem").filter({ hasText: receiver.origin });
+  await row.getByText("2 dead callbacks").waitFor();
+  await row.getByRole("button", { name: `Acknowledge ${receiver.origin}` }).click();
+  await row.waitFor({ state: "detached" });
+
+  await bridge.call("POST", "/api/v2/callbacks/dead-1/redeliver");
+  await row.getByText("1 dead callback").waitFor();
+  isBroken = false;
+  await row.getByRole("button", { name: "Redeliver all" }).click();
+  await row.getByRole("button", { name: "Yes, redeliver" }).click();
+  await row.waitFor({ state: "detached" });
+  await expect.poll(async () => (await bridge.call("GET", "/api/v2/callbacks/dead-1")).body.state).toBe("delivered");
+  await receiver.close();
+  expectQuiet(opened);
+});
+
+test("the command menu opens a page", async () => {
+  const opened = await open("");
+  const { page } = opened;
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("usage");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Usage" }).waitFor();
+  expectQuiet(opened);
+});

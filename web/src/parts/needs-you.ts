@@ -1,0 +1,208 @@
+import type { AttentionItem, FaultChoice, Attention as Faults } from "bridge-client";
+import { html, nothing, type TemplateResult } from "lit";
+import { ApiError } from "../api.ts";
+import { BridgeElement } from "../element.ts";
+import { formatTime, showHidden } from "../format.ts";
+import { countDead, type Receiver, redeliverAll } from "../live/redeliver.ts";
+import { serverNow } from "../live/server-clock.ts";
+import { linkTo, taskLink } from "../router.ts";
+import type { ConsoleContext } from "../session.ts";
+import { describeInput } from "../timeline-rows.ts";
+import { activityBadge, age, badge, errorNote, healthBadge } from "./badges.ts";
+
+const MAX_APPROVALS = 5;
+const MAX_ACKNOWLEDGED = 50;
+
+/** A line of the list, and the faults that its button acknowledges. */
+interface Fault {
+  sign: TemplateResult;
+  name: string;
+  link: string;
+  detail: string;
+  at: string | null;
+  choice: FaultChoice;
+  /** What is dead, and how much; absent for other faults. */
+  dead?: Receiver & { count: number };
+}
+
+/** What needs a person: approvals to decide, and faults, each of which a person can acknowledge. */
+class NeedsYou extends BridgeElement {
+  static override properties = { context: { attribute: false }, revision: { attribute: false } };
+  declare context: ConsoleContext;
+  /** Changes with the state of the attention, which is always the same object. */
+  declare revision: unknown;
+  #acknowledged: Faults | null = null;
+  #error: ApiError | null = null;
+  #message = "";
+  /** The receiver that a person is asked about. */
+  #asked: string | null = null;
+  #unsubscribe: () => void = () => {};
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#unsubscribe = this.context.attention.subscribe(() => this.requestUpdate());
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#unsubscribe();
+  }
+
+  async #acknowledge(choice: FaultChoice): Promise<void> {
+    await this.#run(async () => {
+      await this.context.api.call("/api/v2/attention/acknowledge", { method: "POST", body: choice });
+      this.context.attention.refresh();
+      if (this.#acknowledged !== null) await this.#loadAcknowledged();
+    });
+  }
+
+  async #loadAcknowledged(): Promise<void> {
+    this.#acknowledged = await this.context.api.call<Faults>(`/api/v2/attention?acknowledged=true&limit=${MAX_ACKNOWLEDGED}`);
+  }
+
+  async #run(act: () => Promise<void>): Promise<void> {
+    this.#error = null;
+    await act().catch((error: unknown) => {
+      this.#error = error instanceof ApiError ? error : new ApiError(0, "unexpected", String(error));
+    });
+    this.requestUpdate();
+  }
+
+  #toggleAcknowledged(): void {
+    if (this.#acknowledged === null) void this.#run(() => this.#loadAcknowledged());
+    else {
+      this.#acknowledged = null;
+      this.requestUpdate();
+    }
+  }
+
+  protected override render(): TemplateResult {
+    const { approvals, faults, faultsAt, isLoaded } = this.context.attention.state;
+    const now = serverNow();
+    const until = new Date(faultsAt).toISOString();
+    const listed = [...listFailures(faults), ...listReceivers(faults, until), ...listAdapters(faults)];
+    const more = faults.counts.failure - listed.filter(({ choice }) => choice.kind === "failure").length;
+    return html`
+      ${errorNote(this.#error)} ${this.#message === "" ? nothing : html`<p class="note info" role="status">${this.#message}</p>`}
+      ${isLoaded && approvals.length + listed.length === 0 ? html`<p class="empty">Nothing waits for a person.</p>` : nothing}
+      <ul class="rows">
+        ${approvals.slice(0, MAX_APPROVALS).map(
+          (approval) => html`<li>
+            ${activityBadge("approval")}
+            <a href=${linkTo("approvals")}>${approval.agentId} wants to call <code>${showHidden(approval.toolName)}</code></a>
+            <code class="detail">${showHidden(describeInput(approval.input))}</code> ${age(approval.createdAt, now)}
+          </li>`,
+        )}
+        ${listed.map((fault) => this.#renderFault(fault, now))}
+      </ul>
+      <p class="actions">
+        ${more > 0 ? html`<a href=${linkTo("tasks?state=failed")}>${more} more failed ${more === 1 ? "task" : "tasks"}</a>` : nothing}
+        ${more > 0 && this.#mayAct() ? this.#renderButton("Acknowledge all failed tasks", { kind: "failure", all: true, until }) : nothing}
+        ${isLoaded ? html`<button class="plain" aria-expanded=${this.#acknowledged !== null} @click=${this.#toggleAcknowledged}>Acknowledged faults</button>` : nothing}
+      </p>
+      ${this.#acknowledged === null ? nothing : renderAcknowledged(this.#acknowledged, now)}
+    `;
+  }
+
+  #mayAct(): boolean {
+    return this.context.identity.scopes.includes("dispatch");
+  }
+
+  #renderButton(label: string, choice: FaultChoice): TemplateResult {
+    return html`<button class="plain" @click=${() => this.#acknowledge(choice)}>${label}</button>`;
+  }
+
+  #ask(receiver: string | null): void {
+    this.#asked = receiver;
+    this.requestUpdate();
+  }
+
+  async #redeliver(dead: Receiver): Promise<void> {
+    this.#asked = null;
+    await this.#run(async () => {
+      this.#message = `Redelivery of ${countDead(dead.kind, await redeliverAll(this.context.api, dead))} started.`;
+      this.context.attention.refresh();
+    });
+  }
+
+  #renderRedelivery(dead: Receiver & { count: number }): TemplateResult {
+    const key = `${dead.kind} ${dead.receiver}`;
+    if (this.#asked !== key)
+      return html`<button class="plain small" aria-label="Redeliver all dead to ${dead.receiver}" @click=${() => this.#ask(key)}>Redeliver all</button>`;
+    return html`<span role="status">Redeliver ${countDead(dead.kind, dead.count)}?</span>
+      <button class="small" @click=${() => this.#redeliver(dead)}>Yes, redeliver</button>
+      <button class="small" @click=${() => this.#ask(null)}>No</button>`;
+  }
+
+  #renderFault({ sign, name, link, detail, at, choice, dead }: Fault, now: number): TemplateResult {
+    return html`<li>
+      ${sign} <a href=${link}>${showHidden(name)}</a> <span class="detail">${showHidden(detail)}</span> ${age(at, now)}
+      ${dead !== undefined && this.#mayAct() ? this.#renderRedelivery(dead) : nothing}
+      ${
+        this.#mayAct()
+          ? html`<button class="plain small acknowledge" aria-label="Acknowledge ${name}" @click=${() => this.#acknowledge(choice)}>Acknowledge</button>`
+          : nothing
+      }
+    </li>`;
+  }
+}
+
+const cross = (label: string): TemplateResult => badge("failed", "✕", label);
+
+const listFailures = ({ data }: Faults): Fault[] =>
+  data
+    .filter(({ kind }) => kind === "failure")
+    .map(({ id, title, agentId, provider, detail, at }) => ({
+      ...{ sign: activityBadge("failed"), name: title ?? id, link: taskLink(id), at },
+      detail: [...(title === null ? [] : [id]), agentId, provider, detail].filter((part) => part !== null).join(" · "),
+      choice: { kind: "failure", id },
+    }));
+
+/** Lists the receivers of dead callbacks and deliveries, each in one line. */
+const listReceivers = ({ data, receivers }: Faults, until: string): Fault[] =>
+  receivers.map(({ kind, receiver, count }) => {
+    const last = data.find((item) => item.kind === kind && item.receiver === receiver);
+    return {
+      sign: cross(countDead(kind, count).replace(" ", " dead ")),
+      dead: { kind, receiver, count },
+      name: receiver,
+      link: linkTo(kind === "callback" ? "callbacks" : `webhooks?name=${encodeURIComponent(receiver)}`),
+      detail: [last?.detail, count === 1 ? last?.taskId : null].filter((part) => part != null).join(" · "),
+      at: last?.at ?? null,
+      choice: { kind, receiver, until },
+    };
+  });
+
+const listAdapters = ({ data }: Faults): Fault[] =>
+  data
+    .filter(({ kind }) => kind === "adapter")
+    .map(({ id, detail }) => ({
+      ...{ sign: healthBadge("offline"), name: id, link: linkTo(`adapters#${encodeURIComponent(id)}`), detail: detail ?? "", at: null },
+      choice: { kind: "adapter", id },
+    }));
+
+function renderAcknowledged({ data }: Faults, now: number): TemplateResult {
+  if (data.length === 0) return html`<p class="empty">No fault that still exists was acknowledged.</p>`;
+  return html`<ul class="rows" aria-label="Acknowledged faults">
+    ${data.map(
+      (item) => html`<li>
+        ${badge("", "·", kindNames[item.kind])} <span>${showHidden(item.title ?? item.receiver ?? item.id)}</span>
+        <span class="detail">${showHidden(item.detail ?? "")}</span>
+        <span class="detail">${describeAcknowledgement(item, now)}</span>
+      </li>`,
+    )}
+  </ul>`;
+}
+
+const kindNames: Readonly<Record<AttentionItem["kind"], string>> = {
+  approval: "approval",
+  failure: "failed task",
+  callback: "dead callback",
+  delivery: "dead delivery",
+  adapter: "offline adapter",
+};
+
+const describeAcknowledgement = ({ acknowledgedBy, acknowledgedAt }: AttentionItem, now: number): string =>
+  acknowledgedAt === null ? "" : `acknowledged by ${acknowledgedBy ?? "?"}, ${formatTime(acknowledgedAt, now)}`;
+
+customElements.define("bridge-needs-you", NeedsYou);
