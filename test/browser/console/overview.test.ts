@@ -71,7 +71,8 @@ test("all dead callbacks of a receiver are sent again from the overview, and a n
   expectQuiet(opened);
 });
 
-test("the command menu opens a page", async () => {
+test("the command menu opens a page, and finds a task by its id", async () => {
+  await bridge.dispatch({ taskId: "build-77", message: "Build the site." }, { headers: { prefer: "wait=20" } });
   const opened = await open("");
   const { page } = opened;
   await page.getByRole("heading", { name: "Overview" }).waitFor();
@@ -79,5 +80,9 @@ test("the command menu opens a page", async () => {
   await page.keyboard.type("usage");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Usage" }).waitFor();
+  await page.getByRole("button", { name: "Search" }).click();
+  await page.keyboard.type("build-77");
+  await page.getByRole("option", { name: /Build the site/ }).click();
+  await page.getByRole("heading", { name: /Build the site.*completed/ }).waitFor();
   expectQuiet(opened);
 });

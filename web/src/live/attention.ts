@@ -9,7 +9,7 @@ export interface AttentionState {
   approvals: Approval[];
   /** More approvals wait than those. */
   hasMoreApprovals: boolean;
-  /** Failed tasks, dead callbacks and deliveries, and offline adapters that nobody has acknowledged. */
+  /** Failed tasks, dead callbacks and deliveries, and offline adapters that no person has acknowledged. */
   faults: Faults;
   /** When the faults were read, in milliseconds since 1970. */
   faultsAt: number;
