@@ -57,17 +57,6 @@ interface Entry extends RegisteredAdapter {
   checkedAtMs: number;
 }
 
-function createEntry(loaded: LoadedAdapter): Entry {
-  const health =
-    loaded.adapter === null
-      ? createOfflineHealth(loaded.reason)
-      : { ...createOfflineHealth("The first check is under way."), status: "degraded" as const };
-  return {
-    ...{ provider: loaded.provider, adapter: loaded.adapter, health: { ...health, checkedAt: null } },
-    ...{ checks: null, checkedAtMs: Number.NEGATIVE_INFINITY },
-  };
-}
-
 /** Initializes adapters and checks their health regularly. A faulty adapter does not affect the others. */
 export function createAdapterRegistry({ loaded, metrics, logger, checkIntervalMs = CHECK_INTERVAL_MS }: RegistryOptions) {
   const entries = new Map(loaded.map((adapter) => [adapter.provider, createEntry(adapter)]));
