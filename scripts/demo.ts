@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { type DemoAgent, demoAgents } from "./demo/agents.ts";
+import { type DemoAgent, demoAgents, findInstalledAgent, listInstallCommands } from "./demo/agents.ts";
 import { describeError } from "./demo/describe-error.ts";
 import { NotReadyError, runDemo } from "./demo/run-demo.ts";
 import { createScreen } from "./demo/screen.ts";
@@ -8,9 +8,11 @@ const usage = `Usage: npm run demo [-- [--provider NAME] [--keep]]
 
 Starts Bridge and a callback receiver, dispatches a task, and prints what happens.
 
-  --provider  the adapter: command (the default; an example agent that needs no model), or
-              claude, codex, gemini or opencode with your program and key
-  --keep      keep Bridge running afterwards, print commands to try, and stop on Ctrl-C
+  --provider  the adapter: command (the default; an example agent that needs no model);
+              claude, codex, gemini or opencode with your program and key; or
+              installed, which chooses the first of these four programs on PATH
+  --keep      keep Bridge running afterwards, print a link to the console and commands to try,
+              and stop on Ctrl-C
   --help      show this text
 `;
 
@@ -26,13 +28,21 @@ async function main(): Promise<number> {
     process.stdout.write(usage);
     return 0;
   }
+  const { agent } = options;
+  if (agent === null) {
+    const commands = listInstallCommands().map((command) => `  ${command}\n`);
+    process.stderr.write(
+      `No agent program is on PATH. Install one, sign in or set its key, and run this command again:\n\n${commands.join("")}`,
+    );
+    return 1;
+  }
   const stop = new AbortController();
   // Never `once`: a second Ctrl-C must not leave Bridge and its directory behind.
   for (const signal of Object.keys(exitCodes)) process.on(signal, () => stop.abort(exitCodes[signal]));
   // The reader has closed the output: `npm run demo | head`, or a closed terminal.
   process.stdout.on("error", () => stop.abort(EXIT_CODE_OF_BROKEN_PIPE));
   try {
-    await runDemo(createScreen(process.stdout), { ...options, stop: stop.signal });
+    await runDemo(createScreen(process.stdout), { ...options, agent, stop: stop.signal });
     return 0;
   } catch (error) {
     if (stop.signal.aborted) return stop.signal.reason;
@@ -41,7 +51,8 @@ async function main(): Promise<number> {
   }
 }
 
-function readOptions(): { agent: DemoAgent; keep: boolean; help: boolean } | null {
+/** Returns the options; their agent is null if the installed one is wanted and none is. Returns null for invalid options. */
+function readOptions(): { agent: DemoAgent | null; keep: boolean; help: boolean } | null {
   try {
     const { provider, ...values } = parseArgs({
       options: {
@@ -50,8 +61,8 @@ function readOptions(): { agent: DemoAgent; keep: boolean; help: boolean } | nul
         help: { type: "boolean", short: "h", default: false },
       },
     }).values;
-    const agent = demoAgents.get(provider);
-    if (agent === undefined) throw new Error(`--provider must be one of ${[...demoAgents.keys()].join(", ")}; got ${provider}.`);
+    const agent = provider === "installed" ? findInstalledAgent(process.env) : demoAgents.get(provider);
+    if (agent === undefined) throw new Error(`--provider must be one of ${[...demoAgents.keys()].join(", ")}, installed; got ${provider}.`);
     return { ...values, agent };
   } catch (error) {
     process.stderr.write(`${describeError(error)}\n\n${usage}`);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Adapter, type BridgeClient, type BridgeEvent, createBridgeClient } from "bridge-client";
-import { type DemoAgent, selectSettings } from "./agents.ts";
+import { type DemoAgent, findInstalledAgent, selectSettings } from "./agents.ts";
 import { type BridgeProcess, startBridge } from "./bridge-process.ts";
 import { describeError } from "./describe-error.ts";
 import { type ReceivedCallback, type Receiver, startReceiver } from "./receiver.ts";
@@ -54,7 +54,7 @@ export async function runDemo(screen: Screen, { agent, keep, stop }: DemoOptions
     screen.line(`The agent works on a copy of this repository's ${folders.join("/ and ")}/. ${agent.requirements}`);
     await showTask(stage, receiver, agent);
     clearTimeout(timer);
-    if (keep) await stayOpen(screen, { agent, bridge, receiver, signal });
+    if (keep) await stayOpen(stage, { agent, bridge, receiver });
     else showNextSteps(screen, agent);
     if (!stop.aborted) failure.signal.throwIfAborted();
   } catch (error) {
@@ -161,33 +161,40 @@ function showCallback(screen: Screen, { attempt, id, signature, body }: Received
   screen.line(`  ${model ?? "model"}: ${usage.inputTokens} tokens in, ${usage.outputTokens} out${cost}`);
 }
 
-function showNextSteps(screen: Screen, { provider }: DemoAgent): void {
-  const [keep, start] =
-    provider === "command"
-      ? ["npm run demo -- --keep", "npm start"]
-      : [`npm run demo -- --provider ${provider} --keep`, `BRIDGE_ADAPTERS=${provider} npm start`];
+function showNextSteps(screen: Screen, agent: DemoAgent): void {
+  const steps: (readonly [command: string, purpose: string])[] = [];
+  const suffix = agent.provider === "command" ? "" : ` --provider ${agent.provider}`;
+  steps.push([`npm run demo --${suffix} --keep`, "the same; Bridge keeps running, and prints a console link"]);
+  if (agent.provider === "command") {
+    const installed = findInstalledAgent(process.env);
+    const purpose =
+      installed === null ? "ask a real agent; install Claude Code, Codex … first" : `ask ${installed.name}, which is installed`;
+    steps.push([`npm run demo -- --provider ${installed?.provider ?? "installed"}`, purpose]);
+  }
+  steps.push([agent.provider === "command" ? "npm start" : `BRIDGE_ADAPTERS=${agent.provider} npm start`, "start Bridge"]);
   screen.heading("What to try next");
-  screen.line(`  ${keep}   the same, and Bridge keeps running, with commands to paste`);
-  screen.line(`  ${start.padEnd(keep.length)}   start Bridge; then, in another terminal:`);
-  screen.commands(['  curl -H "Authorization: Bearer $(cat data/token)" http://127.0.0.1:8787/api/v2/adapters']);
+  for (const [command, purpose] of steps) screen.line(`  ${command.padEnd(36)}  ${purpose}`);
 }
 
 interface Running {
   agent: DemoAgent;
   bridge: BridgeProcess;
   receiver: Receiver;
-  signal: AbortSignal;
 }
 
 /** Keeps everything running until the signal aborts, and prints further callbacks as they arrive. */
-async function stayOpen(screen: Screen, { agent, bridge, receiver, signal }: Running): Promise<void> {
+async function stayOpen({ screen, client, signal }: Stage, { agent, bridge, receiver }: Running): Promise<void> {
+  const { path: signInPath } = await client.createSignInLink({ signal });
+  screen.heading("Open the console (this link signs you in once, within 60 seconds):");
+  screen.commands([`${bridge.url}/${signInPath}`]);
+  screen.line(`Afterwards, open ${bridge.url}/ and paste the token below.`);
   const request = JSON.stringify({ agentId, ...agent.furtherTask, callbackUrl: receiver.url });
   screen.heading("Bridge runs until Ctrl-C. Try in another terminal:");
   screen.commands([
     `export BRIDGE=${bridge.url} TOKEN=${bridge.token}`,
-    `curl -H "Authorization: Bearer $TOKEN" $BRIDGE/api/v2/tasks/${taskId}`,
+    `curl -w '\\n' -H "Authorization: Bearer $TOKEN" $BRIDGE/api/v2/tasks/${taskId}`,
     'curl -N -H "Authorization: Bearer $TOKEN" $BRIDGE/api/events &',
-    'curl -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\',
+    `curl -w '\\n' -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\`,
     `  -H "Prefer: wait=30" $BRIDGE/api/v2/dispatch \\`,
     `  -d '${request}'`,
   ]);

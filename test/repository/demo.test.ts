@@ -32,7 +32,13 @@ test("the demo shows the dispatch, the events and the verified callback on one s
   expect(stdout).toMatch(/callback\.delivered \{"attempts":1,"status":204\}/);
   expect(stdout).toMatch(/Idempotent-Replayed: true, state completed/);
   expect(stdout).not.toContain("\x1b");
-  expect(lines.map(shapeOf)).toEqual(expect.arrayContaining(sampleOfReadme().map(shapeOf)));
+  expect(lines.map(shapeOf)).toEqual(
+    expect.arrayContaining(
+      sampleOfReadme()
+        .filter((line) => line.trim() !== "…")
+        .map(shapeOf),
+    ),
+  );
   expect(await readdir(directory)).toEqual([]);
 });
 
@@ -40,6 +46,14 @@ test("the demo with --keep continues to run, prints commands that work, and shut
   const directory = await temporaryDirectory();
   const demo = startDemo(directory, "--keep");
   const kept = await readUntil(demo, "/docs");
+  // The console is the first suggestion, and its link signs in.
+  const [, signIn = ""] = /\n\nOpen the console \(.+\):\n(\S+)\n[\s\S]+export BRIDGE=/.exec(kept) ?? [];
+  const session = await fetch(new URL("/api/v2/sessions", signIn), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ticket: new URLSearchParams(new URL(signIn).hash.slice(1)).get("t") }),
+  });
+  expect(session.status).toBe(201);
   const [, bridge = "", token = ""] = /export BRIDGE=(\S+) TOKEN=(\S+)/.exec(kept) ?? [];
   const call = (route: string, init: RequestInit = {}): Promise<Response> =>
     fetch(bridge + route, {
@@ -87,7 +101,7 @@ test("the demo rejects unknown options and providers, and prints its usage", asy
   const unknown = await startDemo(await temporaryDirectory(), "--provider", "hal-9000");
   expect(unknown.exitCode).toBe(2);
   expect(unknown.stderr).toMatch(
-    /--provider must be one of command, claude, codex, gemini, opencode; got hal-9000\.[\s\S]*Usage: npm run demo/,
+    /--provider must be one of command, claude, codex, gemini, opencode, installed; got hal-9000\.[\s\S]*Usage: npm run demo/,
   );
 });
 
@@ -136,6 +150,25 @@ esac
     expect(stdout).not.toContain("Dispatch");
   });
 
+  test("is found on PATH, and the demo without options suggests it", async () => {
+    const { exitCode, stdout } = await demoOf("installed", { GEMINI_API_KEY: "key" });
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/ok {2}primary connection +cli: gemini 0\.61\.0/);
+    const suggesting = await demoOf("command", {});
+    expect(suggesting.stdout).toMatch(/^ {2}npm run demo -- --provider gemini +ask Gemini CLI, which is installed$/m);
+  });
+
+  test("that is missing is named with the commands that install one, and nothing runs", async () => {
+    const { exitCode, stdout, stderr } = await demoOf("installed", { PATH: "/nowhere" });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+    expect(stderr).toMatch(
+      /^No agent program is on PATH\. Install one[\s\S]*\n {2}npm install -g @anthropic-ai\/claude-code +# Claude Code\n/,
+    );
+    expect(stderr.match(/npm install -g/g)).toHaveLength(4);
+    const suggesting = await demoOf("command", { PATH: "/nowhere" });
+    expect(suggesting.stdout).toMatch(/^ {2}npm run demo -- --provider installed +ask a real agent; install/m);
+  });
+
   test("that is not installed does not fall back to the vendor's model API", async () => {
     const model = await createModelServer();
     onTestFinished(() => model.close());
@@ -145,6 +178,19 @@ esac
     expect(stderr).toMatch(/^\ncodex is not ready:\n[\s\S]* {2}cli: codex was not found on PATH\. Run npm install -g /);
     expect(stdout).not.toContain("Dispatch");
   });
+});
+
+test("the pictures of the demo show what the README contains, within 150 kB, and all of it without animation", () => {
+  for (const theme of ["light", "dark"]) {
+    const picture = readFileSync(path.join(repository, `docs/images/demo-${theme}.svg`), "utf8");
+    const lines = [...picture.matchAll(/<text [^>]*>(.*)<\/text>/g)].map(([, text = ""]) => toPlainText(text));
+    expect(lines).toEqual(["$ npm run demo", ...sampleOfReadme().filter((line) => line !== "")]);
+    expect(picture.length).toBeLessThan(150_000);
+    // Lines are hidden only by the animation, which readers with reduced motion do not get.
+    const [, still = ""] = /<style>([\s\S]*?)@media \(prefers-reduced-motion:no-preference\)\{/.exec(picture) ?? [];
+    expect(still).not.toBe("");
+    expect(still).not.toMatch(/opacity|animation/);
+  }
 });
 
 test("the demo prints why Bridge did not start", async () => {
@@ -184,8 +230,17 @@ function sampleOfReadme(): string[] {
   const readme = readFileSync(path.join(repository, "README.md"), "utf8");
   const [, sample = ""] = /<!-- demo -->\n```\n([\s\S]+)```\n<!-- \/demo -->/.exec(readme) ?? [];
   expect(sample).not.toBe("");
-  return sample.split("\n").filter((line) => line.trim() !== "…");
+  return sample.trimEnd().split("\n");
 }
+
+/** Returns the text of SVG elements. */
+const toPlainText = (xml: string): string =>
+  xml
+    .replaceAll(/<[^>]+>/g, "")
+    .replaceAll("\u00a0", " ")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&amp;", "&");
 
 /** Replaces the parts of a line that differ between runs. */
 const shapeOf = (line: string): string =>

@@ -29,5 +29,5 @@ test("the demo runs a task on a real program, from its preflight to the callback
   // The answer of the scripted model to a message without a scenario.
   expect(stdout).toMatch(/assistant\.text +"No scenario\."/);
   expect(stdout).toMatch(/signature ok, [\s\S]*status ok in \d+ ms:\n {4}No scenario\.\n.* \d+ tokens in, 30 out, US\$ 0\.\d+\n/);
-  expect(model.requests.some(({ body }) => JSON.stringify(body).includes("list the files of this directory"))).toBe(true);
+  expect(model.requests.some(({ body }) => JSON.stringify(body).includes("Read docs/states.md"))).toBe(true);
 });
