@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { withTimeout } from "@hak2i/async-kit";
 import closeWithGrace from "close-with-grace";
 import { pino } from "pino";
+import { checkPort } from "./app/check-port.ts";
 import { type App, createApp } from "./app/create-app.ts";
 import { createLogger } from "./app/create-logger.ts";
 import { findDatabaseCommand } from "./app/database-commands.ts";
@@ -54,6 +55,7 @@ async function serve(): Promise<void> {
   const { config, warnings } = loadConfig(process.env);
   const log = openLog();
   const logger = createLogger(config.logLevel, log);
+  await checkPort(config);
   const app = await createApp(config, logger);
   const graceMs = config.drainSeconds * 1000 + CLOSE_MARGIN_MS;
   let isClosing = false;

@@ -5,9 +5,11 @@ import { pino } from "pino";
 import { catalog } from "../../adapters/index.ts";
 import { loadTokens } from "../access/tokens.ts";
 import { loadAdapters } from "../adapters/load-adapters.ts";
+import { describeSchedule } from "../callbacks/callback-schedule.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError, StartError } from "../errors.ts";
 import { openWebhooksFile } from "../webhooks/webhooks-file.ts";
+import { findMissingPrograms, findPathFaults } from "./check-paths.ts";
 import { listUnknown, loadConfig } from "./load-config.ts";
 import { createNetwork } from "./network.ts";
 import { type Environment, openSandbox } from "./sandbox.ts";
@@ -17,6 +19,8 @@ export interface ConfigReport {
   /** Each prevents a start. */
   faults: readonly string[];
   warnings: readonly string[];
+  /** How often a callback is retried, and over how many seconds. Null if the settings are not valid. */
+  callbackRetries: { retries: number; seconds: number } | null;
 }
 
 /**
@@ -36,8 +40,9 @@ export async function checkConfig(environment: Environment): Promise<ConfigRepor
   };
   const loaded = await check(() => loadConfig(environment));
   // A misspelled setting can be the reason for a fault.
-  if (loaded === null) return { faults, warnings: listUnknown(environment) };
+  if (loaded === null) return { faults, warnings: listUnknown(environment), callbackRetries: null };
   const { config, warnings } = loaded;
+  faults.push(...findPathFaults(config));
   await check(() => checkTokens(config));
   await check(() => checkWebhooks(config));
   const adapters = await check(() => loadAdapters(config.adapters, { catalog, adapterSettings: config.adapterSettings }));
@@ -45,9 +50,16 @@ export async function checkConfig(environment: Environment): Promise<ConfigRepor
   using directory = mkdtempDisposableSync(path.join(tmpdir(), "bridge-check-"));
   const sandbox = await check(() => openSandbox(config, environment, directory.path));
   const missing = sandbox?.missing ?? null;
+  const programs = findMissingPrograms(config, { catalog, pathVariable: environment["PATH"] ?? "" });
   return {
     faults,
-    warnings: [...warnings, ...unusable, ...(missing === null ? [] : [`BRIDGE_SANDBOX: tasks run without a sandbox: ${missing}`])],
+    callbackRetries: describeSchedule(config.callbacks),
+    warnings: [
+      ...warnings,
+      ...unusable,
+      ...programs,
+      ...(missing === null ? [] : [`BRIDGE_SANDBOX: tasks run without a sandbox: ${missing}`]),
+    ],
   };
 }
 

@@ -7,6 +7,7 @@ import { scopes } from "../access/principal.ts";
 import { createSessions } from "../access/sessions.ts";
 import { createTickets } from "../access/tickets.ts";
 import type { Tokens } from "../access/tokens.ts";
+import { describeSchedule } from "../callbacks/callback-schedule.ts";
 import { createCallbacks } from "../callbacks/callbacks.ts";
 import type { Config } from "../config/config.ts";
 import { createPreviewDispatch } from "../dispatch/preview-dispatch.ts";
@@ -143,7 +144,7 @@ export async function createEndpoints(
   await server.register(domainRoutes, { listDomains, workspaces, forward: forwarding.workspaces });
   await server.register(nodeRoutes, { nodes, logger });
   await server.register(gatewayRoutes, { registry, dispatcher, logger, forward: forwarding.runtimes });
-  await server.register(serviceInfoRoutes, { version });
+  await server.register(serviceInfoRoutes, { version, callbackRetries: describeSchedule(config.callbacks) });
   await server.register(consoleRoutes);
   await server.register(healthRoutes, { dispatcher, adapters, checkWritable: membership?.checkInTouch ?? store.checkWritable });
   await server.register(metricsRoutes, { metrics, sample: createMetricsSampler(config, engine, metrics), isPublic: config.metricsPublic });

@@ -1,4 +1,5 @@
 import type { DueCallback } from "../store/records.ts";
+import { PROBE_AGENT } from "../task.ts";
 import { traceIdsOf } from "../trace-context.ts";
 import { createCallbackEnvelope } from "./callback-envelope.ts";
 import type { CallbackOutbox } from "./callback-outbox.ts";
@@ -33,7 +34,7 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
   const { config, logger, hasSpans = false } = options;
   const identify = (callback: DueCallback): object => ({ ...toLogFields(callback), ...(hasSpans && toTraceFields(callback)) });
   const toEnvelope = createCallbackEnvelope(readSigningKeys(config.secrets));
-  const worker = createPostWorker<DueCallback>({ ...options, toEnvelope, identify, messages, keepsHistory: true });
+  const worker = createPostWorker<DueCallback>({ ...options, toEnvelope, identify, messages, limitRetries, keepsHistory: true });
   return {
     ...worker,
     /** Starts to post callbacks, first those that are due. */
@@ -44,6 +45,9 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
     },
   };
 }
+
+/** A probe reports its first attempt, and must not leave a callback behind that is pending. */
+const limitRetries = ({ task }: DueCallback): number | null => (task.agentId === PROBE_AGENT ? 0 : null);
 
 /** Returns the log fields of a callback, with only the origin of its URL, because the rest may contain secrets. */
 function toLogFields({ task, origin }: DueCallback): object {

@@ -40,6 +40,8 @@ export interface PostWorkerOptions<Post extends DuePost> extends PostWorkerTools
   toEnvelope(post: Post): Envelope;
   /** Returns the log fields of a post, without its URL, which may contain secrets. */
   identify(post: Post): object;
+  /** Returns the number of retries of a post, if it is not that of the settings. */
+  limitRetries?(post: Post): number | null;
   /** Whether the outbox stores a history of attempts, with the beginning of each response. */
   keepsHistory?: boolean;
   messages: PostMessages;
@@ -59,7 +61,7 @@ const FAULT_PAUSE_MS = 1000;
 /** Creates the worker that posts what an outbox contains: each at least once, on the stored schedule, until it is delivered or dead. */
 export function createPostWorker<Post extends DuePost>(options: PostWorkerOptions<Post>) {
   const { store, toEnvelope, identify, messages, metrics, logger, config, dnsCache, clock = Date.now, random = Math.random } = options;
-  const { attemptTimeoutMs = 15_000, closeGraceMs = 2000, maxSleepMs, keepsHistory = false } = options;
+  const { attemptTimeoutMs = 15_000, closeGraceMs = 2000, maxSleepMs, keepsHistory = false, limitRetries = () => null } = options;
   const guard = createDestinationGuard({ allow: config.allow, dnsCache, connectTimeoutMs: attemptTimeoutMs });
   // Each attempt has one deadline, so undici's own timeouts are disabled.
   const dispatcher = new Agent({ connect: guard.connector, headersTimeout: 0, bodyTimeout: 0 });
@@ -110,7 +112,11 @@ export function createPostWorker<Post extends DuePost>(options: PostWorkerOption
 
   /** Counts the attempt, and stores its outcome and the next attempt. Returns false if that fails. */
   async function settle(callback: Post, result: PostResult, attempt: AttemptDetails | undefined): Promise<boolean> {
-    const settlement: CallbackSettlement = { ...toSettlement(callback, result, config, random), ...(attempt !== undefined && { attempt }) };
+    const schedule = { ...config, retries: limitRetries(callback) ?? config.retries };
+    const settlement: CallbackSettlement = {
+      ...toSettlement(callback, result, schedule, random),
+      ...(attempt !== undefined && { attempt }),
+    };
     try {
       const settled = await store.settleCallbackIfPending(callback, settlement);
       if (settled === null) return true;

@@ -51,7 +51,7 @@ export interface Config {
   secretFiles: readonly string[];
   rateLimitPerMinute: number | null;
   corsOrigins: readonly string[];
-  callbacks: { retries: number; backoffMs: number; secrets: readonly string[]; allow: readonly string[] };
+  callbacks: { retries: number | "three-days"; backoffMs: number; secrets: readonly string[]; allow: readonly string[] };
   webhooksFile: string | null;
   /** Where people reach Bridge. Set if there is a file of webhooks. */
   publicUrl: string | null;

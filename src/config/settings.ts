@@ -220,7 +220,12 @@ export const serverSettings = {
     .describe(
       "Origins whose pages may call Bridge from a browser, comma-separated, for example https://app.example; * allows all. Each call still needs a token.",
     ),
-  BRIDGE_CALLBACK_RETRIES: wholeNumber(0, 20).default(3).describe("Maximum retries of a callback after its first attempt, from 0 to 20."),
+  BRIDGE_CALLBACK_RETRIES: z
+    .union([z.literal("three-days"), wholeNumber(0, 20)], expected("three-days or a whole number from 0 to 20"))
+    .default(3)
+    .describe(
+      "Maximum retries of a callback after its first attempt, from 0 to 20, or three-days: retries over three days, at least every 4 hours.",
+    ),
   BRIDGE_CALLBACK_BACKOFF_MS: wholeNumber(1, 3_600_000)
     .default(1000)
     .describe("Delay before the first retry of a callback, in milliseconds. Each later delay is five times longer."),

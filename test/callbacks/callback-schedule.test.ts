@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { nextCallbackDelayMs } from "../../src/callbacks/callback-schedule.ts";
+import { describeSchedule, nextCallbackDelayMs } from "../../src/callbacks/callback-schedule.ts";
 
 const settings = { retries: 3, backoffMs: 1000 };
 const middle = () => 0.5;
@@ -32,6 +32,33 @@ describe("nextCallbackDelayMs", () => {
     ["nothing", 0, 1000],
   ])("with a Retry-After that is %s", (_, retryAfterMs, expected) => {
     expect(nextCallbackDelayMs(settings, { roundAttempts: 1, retryAfterMs, random: middle })).toBe(expected);
+  });
+
+  test("over three days, the first delays are those of the default, and later ones at most 4 hours", () => {
+    const delayAfter = (roundAttempts: number) =>
+      nextCallbackDelayMs({ retries: "three-days", backoffMs: 1000 }, { roundAttempts, retryAfterMs: null, random: middle });
+    expect([1, 2, 3, 4, 5, 6, 7, 8].map(delayAfter)).toEqual([1_000, 5_000, 25_000, 125_000, 625_000, 3_125_000, 14_400_000, 14_400_000]);
+    const { retries, seconds } = describeSchedule({ retries: "three-days", backoffMs: 1000 });
+    expect([retries, delayAfter(retries), delayAfter(retries + 1)]).toEqual([24, 14_400_000, null]);
+    expect(seconds / 3600).toBeGreaterThanOrEqual(72);
+    expect(seconds / 3600).toBeLessThan(76);
+  });
+
+  test.each([
+    [
+      { retries: 3, backoffMs: 1000 },
+      { retries: 3, seconds: 31 },
+    ],
+    [
+      { retries: 0, backoffMs: 1000 },
+      { retries: 0, seconds: 0 },
+    ],
+    [
+      { retries: "three-days", backoffMs: 3_600_000 },
+      { retries: 19, seconds: 19 * 14_400 - 10_800 },
+    ],
+  ] as const)("describes %j", (settings, described) => {
+    expect(describeSchedule(settings)).toEqual(described);
   });
 
   test("returns null after the first failure without retries", () => {

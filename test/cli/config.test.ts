@@ -11,9 +11,39 @@ test("check accepts a valid configuration, and creates nothing", async () => {
   expect(await check(cwd, { BRIDGE_URL: "http://127.0.0.1:1", BRIDGE_TOKEN: "x" })).toEqual({
     exitCode: 0,
     stdout: "result\tok",
-    stderr: "Not checked: the database (brg db check), and the agent programs (brg doctor, once Bridge runs).",
+    stderr: [
+      "A callback is retried 3 time(s), over 31 s. For production, set BRIDGE_CALLBACK_RETRIES=three-days.",
+      "Not checked: the database (brg db check), and the agent programs (brg doctor, once Bridge runs).",
+    ].join("\n"),
   });
   expect((await readdir(cwd)).filter((name) => name !== ".cache")).toEqual([]);
+});
+
+test("check names a directory that is a file or cannot be written, once, with its setting", async () => {
+  const cwd = await temporaryDirectory();
+  await writeFile(path.join(cwd, "file"), "");
+  expect(await check(cwd, { BRIDGE_DATA_DIR: "file" })).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringMatching(/BRIDGE_DATA_DIR: .*file must be a directory/),
+  });
+  expect((await check(cwd, { BRIDGE_DATA_DIR: "file/below" })).stderr.match(/must be a directory/g)).toHaveLength(1);
+  expect((await check(cwd, { BRIDGE_WORKSPACES_DIR: "file" })).stderr).toMatch(/BRIDGE_WORKSPACES_DIR: .*file must be a directory/);
+  // Root can write everywhere, except below a file of the kernel.
+  expect((await check(cwd, { BRIDGE_DATA_DIR: "/proc/self/status" })).stderr).toMatch(/BRIDGE_DATA_DIR: /);
+});
+
+test("check warns of programs that are not on PATH, and reports the schedule of callbacks", async () => {
+  const cwd = await temporaryDirectory();
+  const { exitCode, stderr } = await check(cwd, {
+    ...{ BRIDGE_ADAPTERS: "command,claude", BRIDGE_COMMAND: '["nosuchprog","a"]', BRIDGE_CLAUDE_COMMAND: "/opt/no such/claude" },
+    ...{ BRIDGE_CODEX_COMMAND: "unused", BRIDGE_CALLBACK_RETRIES: "three-days" },
+  });
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain('warning: BRIDGE_COMMAND: the program "nosuchprog" is not on PATH.');
+  expect(stderr).toContain('warning: BRIDGE_CLAUDE_COMMAND: the program "/opt/no such/claude" is no executable file.');
+  expect(stderr).not.toContain("BRIDGE_CODEX_COMMAND");
+  expect(stderr).toContain("A callback is retried 24 time(s), over 73 h.");
+  expect((await check(cwd, { BRIDGE_COMMAND: '["node"]' })).stderr).not.toContain("warning");
 });
 
 test("check prints all faults of the settings in .env with code 2, and names the setting that was probably meant", async () => {

@@ -91,7 +91,7 @@ describe("the start", () => {
     const { port, close } = await startTcpServer(() => {});
     onTestFinished(close);
     const cases: [Record<string, string>, string][] = [
-      [{ BRIDGE_PORT: String(port) }, `address already in use 127.0.0.1:${port}. Another program listens on this port`],
+      [{ BRIDGE_PORT: String(port) }, `Port ${port} of 127.0.0.1 is in use: another program uses it`],
       [{ BRIDGE_DATA_DIR: file }, `BRIDGE_DATA_DIR cannot be "${file}": a file exists where a directory is needed`],
       [{ BRIDGE_DATABASE_URL: `sqlite:${file}` }, `BRIDGE_DATABASE_URL names ${file}, and this file is not a database`],
     ];

@@ -424,6 +424,8 @@ export interface ServiceInfo {
   name: string;
   version: string;
   description: string;
+  /** How often a callback is retried, and for how many seconds. Missing in earlier versions of Bridge. */
+  callbackRetries?: { retries: number; seconds: number };
   /** Paths on the same host, by name. */
   links: Record<string, string>;
 }

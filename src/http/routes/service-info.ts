@@ -27,15 +27,23 @@ const infoSchema = z
     name: z.literal(NAME),
     version: z.string(),
     description: z.string(),
+    callbackRetries: z
+      .strictObject({ retries: z.number().int().nonnegative(), seconds: z.number().int().nonnegative() })
+      .describe("How often a callback is retried, and for how many seconds after its first attempt."),
     links: z.strictObject(
       Object.fromEntries(Object.keys(links).map((name) => [name, z.string()])) as Record<keyof typeof links, z.ZodString>,
     ),
   })
   .meta({ id: "ServiceInfo" });
 
+interface ServiceInfoOptions {
+  version: string;
+  callbackRetries: { retries: number; seconds: number };
+}
+
 /** `GET /`: name, version and links to the documentation, as JSON. Browsers are redirected to the console. */
-export const serviceInfoRoutes: FastifyPluginAsyncZodOpenApi<{ version: string }> = async (app, { version }) => {
-  const info: z.infer<typeof infoSchema> = { name: NAME, version, description: DESCRIPTION, links };
+export const serviceInfoRoutes: FastifyPluginAsyncZodOpenApi<ServiceInfoOptions> = async (app, { version, callbackRetries }) => {
+  const info: z.infer<typeof infoSchema> = { name: NAME, version, description: DESCRIPTION, callbackRetries, links };
 
   app.get(
     "/",

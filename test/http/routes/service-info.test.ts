@@ -22,6 +22,7 @@ test.each([undefined, "*/*", "application/json", "application/json, text/html;q=
       name: "Bridge",
       version: packageJson.version,
       description: expect.any(String),
+      callbackRetries: { retries: 0, seconds: 0 },
       links: expect.objectContaining({
         console: "/ui/",
         docs: "/docs",

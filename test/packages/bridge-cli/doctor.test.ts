@@ -8,10 +8,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Check } from "../../../packages/bridge-cli/src/doctor/check.ts";
 import { type BridgeProgram, startBridgeProgram } from "../../support/bridge-program.ts";
 import { findFreePort } from "../../support/find-free-port.ts";
+import { startBridge } from "../../support/start-bridge.ts";
 import { startReceiver } from "../../support/start-receiver.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { startBufferingProxy } from "./buffering-proxy.ts";
-import { type CliOptions, runCli } from "./start-cli.ts";
+import { accessTo, type CliOptions, runCli } from "./start-cli.ts";
 
 const SECRET = `whsec_${Buffer.alloc(24, 7).toString("base64")}`;
 const repository = path.resolve(import.meta.dirname, "../../..");
@@ -63,7 +64,18 @@ test("brg doctor finds no fault in a Bridge without faults, and lists every chec
   const { ok, checks } = await examine(bridge.url);
   expect(ok).toBe(true);
   expect(checks.map(({ check, result }) => `${check} ${result}`)).toEqual([
-    ...["node ok", "address ok", "ready ok", "clock ok", "version ok", "token ok", "scopes ok", "events ok", "adapter command ok"],
+    ...[
+      "node ok",
+      "address ok",
+      "ready ok",
+      "clock ok",
+      "version ok",
+      "retries ok",
+      "token ok",
+      "scopes ok",
+      "events ok",
+      "adapter command ok",
+    ],
   ]);
 });
 
@@ -264,6 +276,21 @@ describe("brg doctor finds and names the remedy of", () => {
     expect((await examine(bridge.url, { args: ["--callback", receiver.origin] })).ok).toBe(true);
     const [accepted] = receiver.taskIds();
     expect((await bridge.call("GET", `/api/v2/tasks/${accepted}`)).status).toBe(404);
+    await receiver.close();
+  });
+
+  test("a receiver that fails, and leaves no probe behind although Bridge retries callbacks", async () => {
+    const receiver = await startReceiver((response) => response.writeHead(500).end());
+    const retrying = await startBridge({ BRIDGE_CALLBACK_RETRIES: "three-days" });
+    const { stdout } = await runCli(["doctor", "--json", "--callback", receiver.origin], { env: accessTo(retrying) });
+    const { checks } = JSON.parse(stdout) as { checks: Check[] };
+    expect(checks).toContainEqual(expect.objectContaining({ check: "callback", detail: expect.stringContaining("http_500") }));
+    expect(checks).toContainEqual(expect.objectContaining({ check: "retries", detail: expect.stringMatching(/24 time\(s\), over 3 d/) }));
+    expect(receiver.posts).toHaveLength(1);
+    for (const list of ["tasks?agentId=bridge-doctor", "callbacks"])
+      expect((await retrying.call("GET", `/api/v2/${list}`)).body.data).toEqual([]);
+    expect((await retrying.call("GET", "/api/v2/stats")).body.total.tasks).toBe(0);
+    await retrying.close();
     await receiver.close();
   });
 });

@@ -151,7 +151,7 @@ const keys = {
   TaskDiff: { commit: true, directory: true, diff: true, diffBase64: true, truncated: true, omitted: true } satisfies Keys<TaskDiff>,
   TaskFile: { path: true, bytes: true, modifiedAt: true } satisfies Keys<TaskFile>,
   Workspace: { id: true, kind: true, agentId: true, tasks: true, updatedAt: true } satisfies Keys<Workspace>,
-  ServiceInfo: { name: true, version: true, description: true, links: true } satisfies Keys<ServiceInfo>,
+  ServiceInfo: { name: true, version: true, description: true, callbackRetries: true, links: true } satisfies Keys<ServiceInfo>,
 };
 const health: Keys<Adapter["health"]> = { status: true, connection: true, version: true, detail: true, preflight: true, checkedAt: true };
 const filter: Keys<TaskFilter> = {

@@ -18,6 +18,8 @@ const AGENT = "bridge-doctor";
 const POLL_MS = 200;
 /** An attempt takes at most 15 s, and can wait for others. */
 const ATTEMPT_LIMIT_MS = 60_000;
+/** A probe of this age belongs to no check that is running. */
+const ABANDONED_MS = 5 * 60_000;
 
 /**
  * Checks that Bridge may call the address, and that the receiver accepts a real callback: dispatches a task and cancels it at once, so that
@@ -27,17 +29,29 @@ export async function checkCallback({ client, callbackUrl, provider, signal }: C
   const task = { taskId: `doctor-${randomUUID()}`, agentId: AGENT, provider, message: "Reply with OK.", timeoutSeconds: 60, callbackUrl };
   const { problem } = await client.checkDispatch(task, { signal });
   if (problem !== null) return [explainRejection(callbackUrl, problem)];
+  await removeEarlierProbes(client, signal);
   await client.dispatch(task, { signal });
   try {
     await client.cancel(task.taskId, { signal });
     const attempt = await awaitAttempt(client, task.taskId, signal);
     return [attempt === null ? reportSilence(callbackUrl) : explainAttempt(callbackUrl, attempt)];
   } finally {
-    await client.deleteTask(task.taskId).catch((error: unknown) => {
-      // After a failed attempt, Bridge posts again later. Then the task is removed with the other old ones.
-      if (!(error instanceof BridgeClientError)) throw error;
-    });
+    await removeProbe(client, task.taskId);
   }
+}
+
+/** Removes a probe. Bridge makes one attempt for its callback, so it can be removed as soon as that has ended. */
+async function removeProbe(client: BridgeClient, taskId: string): Promise<void> {
+  await client.deleteTask(taskId).catch((error: unknown) => {
+    // The next check removes what this one could not.
+    if (!(error instanceof BridgeClientError)) throw error;
+  });
+}
+
+/** Removes probes that an earlier check has left behind, because it was killed or its attempt took too long. */
+async function removeEarlierProbes(client: BridgeClient, signal: AbortSignal): Promise<void> {
+  const createdBefore = new Date(Date.now() - ABANDONED_MS).toISOString();
+  for await (const { taskId } of client.listTasks({ agentId: AGENT, createdBefore }, { signal })) await removeProbe(client, taskId);
 }
 
 /** Resolves to the first attempt of the callback, or to null if there is none within the limit. */

@@ -6,6 +6,7 @@ import { checkAdapters } from "../doctor/check-adapters.ts";
 import { checkAddress } from "../doctor/check-address.ts";
 import { checkCallback } from "../doctor/check-callback.ts";
 import { checkClock } from "../doctor/check-clock.ts";
+import { checkRetries } from "../doctor/check-retries.ts";
 import { checkStream } from "../doctor/check-stream.ts";
 import { checkToken } from "../doctor/check-token.ts";
 import { checkVersion } from "../doctor/check-version.ts";
@@ -48,6 +49,7 @@ async function runChecks(
   add(...checks);
   if (clock !== null) add(checkClock(clock));
   if (info !== null) add(checkVersion(readVersion(), info.version));
+  if (info?.callbackRetries !== undefined) add(checkRetries(info.callbackRetries));
 
   const connection = connectIfPossible(connect, add);
   const names = ["events", "adapters", ...(options.callback === undefined ? [] : ["callback"])];
