@@ -16,6 +16,8 @@ export interface TaskSearch extends TaskFilter {
   errorCode?: TaskErrorCode | undefined;
   /** The state of their callback. */
   callback?: CallbackState | undefined;
+  /** Tasks with a tool call that waits for approval. */
+  waitingOn?: "approval" | undefined;
   /** In ms since the epoch. */
   createdAfter?: number | undefined;
   createdBefore?: number | undefined;

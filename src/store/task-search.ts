@@ -7,8 +7,8 @@ import { createTextSearch } from "./text-search.ts";
 
 /** Maximum tasks that one page of a search examines, in about 10 ms. */
 const MAX_EXAMINED = 2000;
-/** Maximum tasks with a prefix of ids that are sorted in memory. With more, the search examines the newest tasks. */
-const MAX_WITH_PREFIX = 1000;
+/** Maximum tasks that are known to match a condition and are sorted in memory. With more, the search examines the newest tasks. */
+const MAX_KNOWN = 1000;
 /** By how much the times of tasks can differ from the order of their numbers, because the clocks of nodes differ. */
 const TOLERATED_SKEW_MS = 60_000;
 
@@ -33,15 +33,22 @@ export interface SearchEngine extends Pick<Store, "findFamily"> {
  */
 export function createTaskSearch({ all, readTasks, findFamily, from, like, numbers }: SearchEngine): Pick<Store, "searchTasks"> {
   /** The only tasks that can match, if they are few and known without a search. */
-  async function findMembers({ tenant, root, idPrefix }: TaskSearch): Promise<readonly number[] | null> {
+  async function findMembers({ tenant, root, idPrefix, waitingOn }: TaskSearch): Promise<readonly number[] | null> {
     if (typeof root === "string") return findFamily(tenant, root);
-    return idPrefix === undefined ? null : findFew(tenant, hasPrefix(idPrefix));
+    if (idPrefix !== undefined) return findFew(tenant, hasPrefix(idPrefix));
+    return waitingOn === undefined ? null : findWaiting(tenant);
+  }
+
+  /** Finds the tasks that wait for an approval; null if they are many. */
+  async function findWaiting(tenant: string): Promise<readonly number[] | null> {
+    const rows = await all("SELECT task FROM approval WHERE tenant = ? AND state = 'pending' LIMIT ?", [tenant, MAX_KNOWN + 1]);
+    return rows.length > MAX_KNOWN ? null : [...new Set(rows.map(({ task }) => Number(task)))];
   }
 
   /** Finds the tasks with an id, which has an index; null if they are many. */
   async function findFew(tenant: string, { sql, values }: Term): Promise<readonly number[] | null> {
-    const rows = await all(`SELECT t.seq FROM task t WHERE t.tenant = ? AND ${sql} LIMIT ?`, [tenant, ...values, MAX_WITH_PREFIX + 1]);
-    return rows.length > MAX_WITH_PREFIX ? null : rows.map(({ seq }) => Number(seq));
+    const rows = await all(`SELECT t.seq FROM task t WHERE t.tenant = ? AND ${sql} LIMIT ?`, [tenant, ...values, MAX_KNOWN + 1]);
+    return rows.length > MAX_KNOWN ? null : rows.map(({ seq }) => Number(seq));
   }
 
   /** Finds the number of the first task since a time. Tasks are numbered in the order of their times, so this looks up about 20 of them. */
@@ -122,7 +129,7 @@ function chooseIndex({ tenant, labels: [label] = [], callback, parentTaskId, age
 function conditionsOf(search: TaskSearch, like: string): Term[] {
   const equal = (column: string, value: string | undefined): Term[] =>
     value === undefined ? [] : [{ sql: `${column} = ?`, values: [value] }];
-  const { createdAfter, createdBefore, callback, idPrefix, root, title, labels = [] } = search;
+  const { createdAfter, createdBefore, callback, waitingOn, idPrefix, root, title, labels = [] } = search;
   return [
     ...equal("t.tenant", search.tenant),
     ...equal("t.state", search.state),
@@ -133,6 +140,7 @@ function conditionsOf(search: TaskSearch, like: string): Term[] {
     ...(createdAfter === undefined ? [] : [{ sql: "t.created_at >= ?", values: [createdAfter] }]),
     ...(createdBefore === undefined ? [] : [{ sql: "t.created_at < ?", values: [createdBefore] }]),
     ...(callback === undefined ? [] : [{ sql: `(SELECT c.state FROM callback c WHERE c.task = t.seq) = ?`, values: [callback] }]),
+    ...(waitingOn === undefined ? [] : [isWaitingForApproval]),
     ...(idPrefix === undefined ? [] : [hasPrefix(idPrefix)]),
     ...labels.map(({ name, value }) => ({
       ...{ sql: "(SELECT l.value FROM task_label l WHERE l.task = t.seq AND l.name = ?) = ?", values: [name, value] },
@@ -141,3 +149,5 @@ function conditionsOf(search: TaskSearch, like: string): Term[] {
     ...(title === undefined ? [] : [containsText("title", title, like)]),
   ];
 }
+
+const isWaitingForApproval: Term = { sql: "EXISTS (SELECT 1 FROM approval a WHERE a.task = t.seq AND a.state = 'pending')", values: [] };

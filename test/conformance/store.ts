@@ -1041,6 +1041,19 @@ export function storeConformance(subject: StoreSubject): void {
         expect(rest.has("t")).toBe(false);
       });
 
+      test("finds the tasks with a tool call that waits for approval, each once", async () => {
+        const { store, find } = await fill();
+        const task = (await store.findTask("default", "root-leaf")) as Task;
+        for (const approvalId of ["a1", "a2"]) {
+          const approval = { approvalId, toolCallId: approvalId, toolName: "shell", shownInput: "{}", expiresInMs: 60_000 };
+          await store.insertApprovalIfRunning(task, { ...approval, event: () => ({ type: "tool.approval_requested", data: "{}" }) });
+        }
+        expect(await find({ waitingOn: "approval" })).toEqual({ ids: ["root-leaf"], next: null });
+        expect(await find({ waitingOn: "approval", title: "other" })).toEqual({ ids: [], next: null });
+        await store.finishTaskIfRunning(task, newFinish());
+        expect(await find({ waitingOn: "approval" })).toEqual({ ids: [], next: null });
+      });
+
       test("finds no deleted task", async () => {
         const { store, find } = await fill();
         await store.deleteTaskIfEnded("default", "late");

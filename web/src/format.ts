@@ -15,6 +15,9 @@ export function formatDuration(ms: number): string {
   return joinUnits(Math.round(ms / HOUR_MS), 24, "d", "h");
 }
 
+/** Formats the duration of a task in whole seconds, so that it does not flicker while it grows: `0 s`, `12 s`, `3 min 20 s`. */
+export const formatRunTime = (ms: number): string => (ms < MINUTE_MS ? `${Math.max(0, Math.floor(ms / SECOND_MS))} s` : formatDuration(ms));
+
 function joinUnits(amount: number, size: number, large: string, small: string): string {
   const rest = amount % size;
   return rest === 0 ? `${Math.floor(amount / size)} ${large}` : `${Math.floor(amount / size)} ${large} ${rest} ${small}`;
@@ -40,6 +43,7 @@ export function formatAgo(iso: string, now: number): string {
 /** Created once, because that takes a hundred times as long as formatting. */
 const timeOfDay = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const day = new Intl.DateTimeFormat();
+const fullTime = new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "long" });
 
 /** Formats a time of the day, with the date if it is another day than today. */
 export function formatTime(iso: string, now: number): string {
@@ -47,6 +51,12 @@ export function formatTime(iso: string, now: number): string {
   const time = timeOfDay.format(date);
   return date.toDateString() === new Date(now).toDateString() ? time : `${day.format(date)} ${time}`;
 }
+
+/** Formats a time with its date and its time zone. */
+export const formatFullTime = (iso: string): string => fullTime.format(new Date(iso));
+
+/** Names the time zone of the browser, such as `Europe/Berlin`. */
+export const localZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const MIN_COST_USD = 0.0001;
 

@@ -230,6 +230,8 @@ export interface TaskFilter {
   errorCode?: TaskErrorCode | undefined;
   /** The state of the callback. Only ended tasks match. */
   callback?: "pending" | "delivered" | "dead" | undefined;
+  /** `approval`: tasks with a tool call that waits for approval. */
+  waitingOn?: "approval" | undefined;
   /** ISO 8601 with a time zone. */
   createdAfter?: string | undefined;
   createdBefore?: string | undefined;

@@ -32,6 +32,7 @@ const labelFilter = z
 const searchQuery = {
   errorCode: taskErrorCodeSchema.optional().describe("Only tasks that ended with this error code."),
   callback: callbackStateSchema.optional().describe("Only ended tasks with a callback in this state."),
+  waitingOn: z.enum(["approval"]).optional().describe("`approval`: only tasks with a tool call that waits for approval."),
   createdAfter: timeParameter.optional().describe("Only tasks that were created at this time or later.").meta(timeInput),
   createdBefore: timeParameter.optional().describe("Only tasks that were created before this time.").meta(timeInput),
   idPrefix: z
@@ -99,7 +100,7 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
         tags: ["tasks"],
         summary: "List tasks",
         description:
-          "Tasks of your tenant, newest first, without their results. A page can have fewer than `limit` tasks; `nextCursor` is null on the last page. With `errorCode`, `callback`, `createdAfter`, `createdBefore`, `idPrefix`, `root`, `label`, `q` or `search`, a page examines at most 2,000 tasks, so that it can be empty before the last page.",
+          "Tasks of your tenant, newest first, without their results. A page can have fewer than `limit` tasks; `nextCursor` is null on the last page. With `errorCode`, `callback`, `waitingOn`, `createdAfter`, `createdBefore`, `idPrefix`, `root`, `label`, `q` or `search`, a page examines at most 2,000 tasks, so that it can be empty before the last page.",
         querystring: listQuery,
         response: {
           200: {
@@ -208,9 +209,23 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
 };
 
 async function listTasks(tasks: TaskReader, tenant: string, query: z.output<typeof listQuery>) {
-  const { limit, cursor, errorCode, callback, createdAfter, createdBefore, idPrefix, root, label, q, search: text, ...filter } = query;
+  const {
+    limit,
+    cursor,
+    errorCode,
+    callback,
+    waitingOn,
+    createdAfter,
+    createdBefore,
+    idPrefix,
+    root,
+    label,
+    q,
+    search: text,
+    ...filter
+  } = query;
   const times = { createdAfter, createdBefore };
-  const search = { ...times, errorCode, callback, idPrefix, root: root === "*" ? null : root, labels: label, title: q, text };
+  const search = { ...times, errorCode, callback, waitingOn, idPrefix, root: root === "*" ? null : root, labels: label, title: q, text };
   if (Object.values(search).some((value) => value !== undefined)) {
     const { found, next } = await tasks.search({ ...filter, ...search, tenant }, { before: cursor ?? null, limit });
     return {

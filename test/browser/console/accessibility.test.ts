@@ -19,7 +19,8 @@ afterAll(async () => {
 const pages: readonly (readonly [path: string, full: string, empty: string | null])[] = [
   ["", "needs approval", "No tasks yet."],
   ["tasks", "draft-talk", "No tasks yet."],
-  ["tasks?state=failed&q=x", "No task matches.", null],
+  ["tasks?state=failed&search=x", "No task matches.", null],
+  ["tasks?label=team%3Dweb", "unused-files", null],
   ["tasks/nightly-build", "Turn 2", "There is no such task."],
   ["tasks/unused-files", "needs approval", null],
   ["tasks/login-review", "Round 1", null],

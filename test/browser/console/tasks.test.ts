@@ -43,15 +43,13 @@ test("filters are applied, stay in the URL, and can be cleared", async () => {
   await page.getByRole("link", { name: "filter-ok" }).waitFor();
   await page.getByLabel("Agent", { exact: true }).fill("filter");
   await page.keyboard.press("Enter");
-  await page.keyboard.press("Escape");
   await page.getByRole("heading", { name: "Tasks" }).click();
   await page.keyboard.press("/");
   await page.keyboard.type("fai");
-  await page.keyboard.press("Enter");
-  await page.getByLabel("State").selectOption("failed");
+  await page.getByLabel("State", { exact: true }).selectOption("failed");
   await page.getByRole("link", { name: "filter-bad" }).waitFor();
   await page.getByRole("link", { name: "filter-ok" }).waitFor({ state: "detached" });
-  expect(new URL(page.url()).search).toBe("?agentId=filter&q=fai&state=failed");
+  expect(new URL(page.url()).search).toBe("?agentId=filter&search=fai&state=failed");
   await page.reload();
   await page.getByRole("link", { name: "filter-bad" }).waitFor();
   expect(await page.getByRole("link", { name: "filter-ok" }).count()).toBe(0);
@@ -59,21 +57,91 @@ test("filters are applied, stay in the URL, and can be cleared", async () => {
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Clear the filters" }).click();
   await page.getByRole("link", { name: "filter-ok" }).waitFor();
+  expect(await page.getByRole("searchbox").inputValue()).toBe("");
 });
 
-test("a filter keeps what a person is typing while the list changes", async () => {
+test("the search box finds a task by id, prefix, title, agent and label, without Enter", async () => {
+  const [taskId, agentId] = ["5d1f0c7e-found", "box-agent"];
+  await bridge.dispatch({ taskId, agentId, message: "fine weather report", labels: { box: "yes" } });
+  await bridge.dispatch({ taskId: "box-other", agentId: "other-agent", message: "wait" });
+  const { page } = await open("tasks");
+  await page.getByRole("link", { name: "box-other" }).waitFor();
+  for (const text of [taskId, "5d1f0", "weather", "box-ag", "box=yes"]) {
+    await page.getByRole("searchbox").fill(text);
+    await page.getByRole("link", { name: "box-other" }).waitFor({ state: "detached" });
+    await page.getByRole("link", { name: taskId }).waitFor();
+    await page.getByRole("searchbox").fill("");
+    await page.getByRole("link", { name: "box-other" }).waitFor();
+  }
+  await bridge.call("POST", "/api/v2/tasks/box-other/cancel");
+});
+
+test("the search box keeps what a person is typing while the list changes", async () => {
   const { page } = await open("tasks?agentId=typing");
-  const field = page.getByLabel("Title contains");
-  await field.pressSequentially("half of a wo");
+  const field = page.getByRole("searchbox");
+  await field.pressSequentially("typing-1 ");
   await bridge.dispatch({ taskId: "typing-1", agentId: "typing", message: "fine" });
   await page.getByRole("link", { name: "typing-1" }).waitFor();
-  expect(await field.inputValue()).toBe("half of a wo");
+  expect(await field.inputValue()).toBe("typing-1 ");
+});
+
+test("views are tabs, and a person saves the filters as a view, which stays in the browser until it is removed", async () => {
+  await bridge.dispatch({ taskId: "view-bad", agentId: "view", message: "fail" }, waiting);
+  await bridge.dispatch({ taskId: "view-ask", agentId: "view", message: "ask" });
+  const { page } = await open("tasks?agentId=view");
+  await page.getByRole("link", { name: "view-bad" }).waitFor();
+  await page.getByRole("button", { name: "Save this view" }).click();
+  await page.keyboard.type("Mine");
+  await page.keyboard.press("Enter");
+  const tab = page.getByRole("link", { name: "Mine", exact: true });
+  await tab.and(page.locator("[aria-current]")).waitFor();
+
+  await page.getByRole("link", { name: "Failed today" }).click();
+  await page.getByRole("link", { name: "view-ask" }).waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "view-bad" }).waitFor();
+  await page.getByRole("link", { name: "Needs approval" }).click();
+  await page.getByRole("link", { name: "view-bad" }).waitFor({ state: "detached" });
+  await page.getByRole("link", { name: "view-ask" }).waitFor();
+  await page.reload();
+  await tab.click();
+  await page.getByRole("link", { name: "view-bad" }).waitFor();
+  expect(new URL(page.url()).search).toBe("?agentId=view");
+  await page.getByRole("button", { name: "Remove this view" }).click();
+  await tab.waitFor({ state: "detached" });
+  await bridge.call("POST", "/api/v2/tasks/view-ask/cancel");
+});
+
+test("the list shows when a task started, how long it took, and its labels as filters", async () => {
+  await bridge.dispatch({ taskId: "columns-1", agentId: "columns", message: "fine", labels: { team: "columns" } }, waiting);
+  await bridge.dispatch({ taskId: "columns-2", agentId: "columns", message: "wait" });
+  const { page } = await open("tasks?agentId=columns", { viewport: { width: 1600, height: 800 } });
+  const rowOf = (id: string) => page.getByRole("row").filter({ has: page.getByRole("link", { name: id }) });
+  await rowOf("columns-1").locator(".duration").getByText("0 s").waitFor();
+  expect(await rowOf("columns-1").locator(".started time").getAttribute("title")).toMatch(/\d.*(GMT|UTC|[A-Z]{3})/);
+  // The duration of a running task grows.
+  const duration = rowOf("columns-2").locator(".duration");
+  const before = await duration.textContent();
+  await expect.poll(() => duration.textContent()).not.toBe(before);
+  await page.getByRole("link", { name: "team=columns" }).click();
+  await rowOf("columns-2").waitFor({ state: "detached" });
+  expect(new URL(page.url()).search).toBe("?label=team%3Dcolumns");
+  await bridge.call("POST", "/api/v2/tasks/columns-2/cancel");
+});
+
+test("a title is not cut while the window has room", async () => {
+  const message = `Explain ${"every word of ".repeat(5)}it`;
+  await bridge.dispatch({ taskId: "wide-1", agentId: "wide", message }, waiting);
+  const { page } = await open("tasks?agentId=wide", { viewport: { width: 1920, height: 800 } });
+  await page.getByRole("link", { name: "wide-1" }).waitFor();
+  const cut = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('[data-task="wide-1"] .name a'))`;
+  expect(await page.evaluate(cut)).toBe(0);
 });
 
 test("tasks are filtered by the time of their creation", async () => {
   await bridge.dispatch({ taskId: "timed-1", agentId: "timed", message: "fine" });
   const { page } = await open("tasks?agentId=timed&root=*");
   await page.getByRole("link", { name: "timed-1" }).waitFor();
+  await page.getByText("More filters").click();
   await page.getByLabel("Created before").fill("2020-01-01T00:00");
   await page.getByText("No task matches.").waitFor();
   expect(new URL(page.url()).searchParams.get("createdBefore")).toMatch(/^20(19|20)-.+Z$/);

@@ -179,6 +179,7 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     check({ sorts: false, rows: 2_000 });
     await lists.searchTasks({ tenant, idPrefix: "1" }, PAGE);
     await lists.searchTasks({ tenant, idPrefix: "77" }, PAGE);
+    await lists.searchTasks({ tenant, waitingOn: "approval" }, PAGE);
     for (const text of ["1", "77", "needle"]) await lists.searchTasks({ tenant, text }, PAGE);
     await lists.searchTasks({ tenant, root: String(tasks) }, PAGE);
     for (const order of ["newest", "oldest"] as const) {

@@ -3,14 +3,19 @@ import { live } from "lit/directives/live.js";
 import { repeat } from "lit/directives/repeat.js";
 import { ApiError } from "../api.ts";
 import { PageElement } from "../element.ts";
-import { formatCost, fromLocalTime, showHidden, toLocalTime } from "../format.ts";
+import { showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
 import { assignSlots } from "../live/row-slots.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { createTaskTable, type Row } from "../live/task-table.ts";
-import { activityBadge, age, callbackBadge, errorNote } from "../parts/badges.ts";
-import { linkTo, navigate, taskLink } from "../router.ts";
-import { explainEnd, findActivity, hasEnded } from "../task-state.ts";
+import { errorNote } from "../parts/badges.ts";
+import type { TaskFilters } from "../parts/task-filters.ts";
+import "../parts/task-filters.ts";
+import { taskCells, taskColumns } from "../parts/task-row.ts";
+import "../parts/task-views-bar.ts";
+import { linkTo, navigate } from "../router.ts";
+import { hasEnded } from "../task-state.ts";
+import { normalizeQuery, toTaskQuery } from "../task-views.ts";
 
 const FIRST_PAGE = 100;
 const NEXT_PAGE = 200;
@@ -19,24 +24,16 @@ const MARGIN_ROWS = 4;
 /** Distance to the end of the loaded rows at which the next page is requested. */
 const LOAD_AHEAD_ROWS = 60;
 const CONCURRENT_CANCELS = 4;
-/** Filters that are always visible. */
-const MAIN_FILTERS = 4;
 /** Heights of a row in the style sheet. */
-const ROW_HEIGHT = 34;
+const ROW_HEIGHT = 36;
 const NARROW_ROW_HEIGHT = 82;
 /** An unknown task appears after at most this time. */
 const UNKNOWN_TASK_MS = 500;
+/** How often the durations of running tasks grow. */
+const TICK_MS = 1000;
 
 const narrow = matchMedia("(max-width: 760px)");
-
-interface Filter {
-  name: string;
-  label: string;
-  /** The values to choose from, with their names if those differ; null for any text, and `time` for a time. */
-  values: readonly (string | readonly [value: string, name: string])[] | "time" | null;
-  /** The form of a text. */
-  example?: string;
-}
+const medium = matchMedia("(max-width: 1250px)");
 
 /** The list of tasks. */
 class Tasks extends PageElement {
@@ -54,6 +51,7 @@ class Tasks extends PageElement {
   #message = "";
   #error: ApiError | null = null;
   #unknownTimer: ReturnType<typeof setTimeout> | undefined;
+  #ticker: ReturnType<typeof setInterval> | undefined;
   #unsubscribe: () => void = () => {};
   #generation = 0;
   /** Whether the rows belong to the current filters. */
@@ -74,6 +72,7 @@ class Tasks extends PageElement {
     super.connectedCallback();
     addEventListener("scroll", this.#onScroll, { passive: true });
     addEventListener("resize", this.#onScroll);
+    this.#ticker = setInterval(() => this.#tick(), TICK_MS);
     this.#unsubscribe = this.context.feed.subscribe((events) => {
       if (events === null) return this.#poll.refresh();
       if (this.#table.patch(events)) this.#unknownTimer ??= setTimeout(() => this.#loadUnknown(), UNKNOWN_TASK_MS);
@@ -86,7 +85,13 @@ class Tasks extends PageElement {
     removeEventListener("scroll", this.#onScroll);
     removeEventListener("resize", this.#onScroll);
     clearTimeout(this.#unknownTimer);
+    clearInterval(this.#ticker);
     this.#unsubscribe();
+  }
+
+  #tick(): void {
+    const { first, last } = this.#rendered;
+    if (this.#table.list(first, last).some(({ state }) => state === "running")) this.requestUpdate();
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
@@ -107,26 +112,8 @@ class Tasks extends PageElement {
     this.#poll.refresh();
   }
 
-  #filters(): Filter[] {
-    const providers = this.context.attention.state.adapters.map(({ provider }) => provider);
-    return [
-      { name: "q", label: "Title contains", values: null },
-      { name: "state", label: "State", values: ["queued", "running", "completed", "failed", "cancelled"] },
-      { name: "provider", label: "Adapter", values: providers },
-      { name: "agentId", label: "Agent", values: null },
-      { name: "label", label: "Label", values: null, example: "name=value" },
-      { name: "errorCode", label: "Error code", values: null },
-      { name: "callback", label: "Callback", values: ["pending", "delivered", "dead"] },
-      { name: "idPrefix", label: "Id starts with", values: null },
-      { name: "parentTaskId", label: "Parent task", values: null },
-      { name: "root", label: "Child tasks", values: [["*", "none"]] },
-      { name: "createdAfter", label: "Created after", values: "time" },
-      { name: "createdBefore", label: "Created before", values: "time" },
-    ];
-  }
-
   #query(): Record<string, string> {
-    return Object.fromEntries(this.#filters().map(({ name }) => [name, this.route.query.get(name) ?? ""]));
+    return toTaskQuery(this.route.query, serverNow());
   }
 
   async #loadFirst(signal: AbortSignal): Promise<boolean> {
@@ -172,18 +159,15 @@ class Tasks extends PageElement {
     }
   }
 
-  #setFilter(name: string, value: string): void {
-    const query = new URLSearchParams(this.route.query);
-    if (value === "") query.delete(name);
-    else query.set(name, value);
+  #setQuery = (query: URLSearchParams): void => {
     const text = query.toString();
     navigate(linkTo(text === "" ? "tasks" : `tasks?${text}`), { replace: true });
-  }
+  };
 
   override onKey(key: string): boolean {
     const { length } = this.#table;
     if (key === "/") {
-      this.querySelector<HTMLInputElement>(".filters input")?.focus();
+      this.querySelector<TaskFilters>("bridge-task-filters")?.focus();
       return true;
     }
     if ((key === "j" || key === "k") && length > 0) {
@@ -269,15 +253,16 @@ class Tasks extends PageElement {
     );
     return html`
       <h1>Tasks</h1>
-      ${this.#renderFilters()}
+      <bridge-task-views .context=${this.context} .query=${this.route.query}></bridge-task-views>
+      <bridge-task-filters
+        .context=${this.context} .query=${this.route.query} .inRow=${filtersInRow()} .onQuery=${this.#setQuery}
+      ></bridge-task-filters>
       ${errorNote(this.#poll.error ?? this.#error)} ${this.#renderSelection()}
       ${this.#table.length === 0 ? this.#renderEmpty() : nothing}
       <div role="table" aria-label="Tasks" aria-rowcount=${this.#hasMore ? -1 : this.#table.length + 1} ?hidden=${this.#table.length === 0}>
         <div role="rowgroup">
           <div role="row" class="task-row heading" aria-rowindex="1">
-            ${["Select", "State", "Task", "Agent", "Adapter", "Cost", "Callback", "Last event", "Created"].map(
-              (name) => html`<span role="columnheader">${name}</span>`,
-            )}
+            ${taskColumns.map(({ name, kind }) => html`<span role="columnheader" class=${kind}>${name}</span>`)}
           </div>
         </div>
         <div role="rowgroup" class="window">
@@ -303,58 +288,13 @@ class Tasks extends PageElement {
 
   #renderRow(row: Row, index: number, now: number): TemplateResult {
     return html`<div role="row" class="task-row" aria-rowindex=${index + 2} data-index=${index} data-task=${row.taskId}>
-      <span role="cell"
+      <span role="cell" class="select"
         ><input
           type="checkbox" aria-label="Select ${row.taskId}" .checked=${live(this.#selected.has(row.taskId))}
           ?disabled=${hasEnded(row)} @change=${() => this.#toggle(row.taskId)}
       /></span>
-      <span role="cell">${activityBadge(findActivity(row, now))}</span>
-      <span role="cell" class="name"><a href=${taskLink(row.taskId)}>${showHidden(row.title ?? "")} <span class="detail">${row.taskId}${explainEnd(row)}</span></a></span>
-      <span role="cell">${row.agentId}</span>
-      <span role="cell">${row.provider}</span>
-      <span role="cell" class="number">${hasEnded(row) ? formatCost(row.costUsd) : nothing}</span>
-      <span role="cell">${callbackBadge(row.callback)}</span>
-      <span role="cell" class="number">${age(row.lastProgressAt, now)}</span>
-      <span role="cell" class="number">${age(row.createdAt, now)}</span>
+      ${taskCells(row, now)}
     </div>`;
-  }
-
-  /** Filters that are rarely used are behind a disclosure, because all of them would cover the list on a phone. */
-  #renderFilters(): TemplateResult {
-    const filters = this.#filters();
-    const more = filters.slice(MAIN_FILTERS);
-    const isUsed = more.some(({ name }) => this.route.query.has(name));
-    return html`<search class="filters">
-      ${filters.slice(0, MAIN_FILTERS).map((filter) => this.#renderFilter(filter))}
-      <details ?open=${isUsed}>
-        <summary>More filters</summary>
-        <div class="filters">${more.map((filter) => this.#renderFilter(filter))}</div>
-      </details>
-    </search>`;
-  }
-
-  #renderFilter({ name, label, values, example }: Filter): TemplateResult {
-    const value = this.route.query.get(name) ?? "";
-    const onChange = (event: Event): void => this.#setFilter(name, (event.target as HTMLInputElement).value.trim());
-    const onTime = (event: Event): void => this.#setFilter(name, fromLocalTime((event.target as HTMLInputElement).value));
-    // Without live(): a render, such as after an event, must not replace what a person is typing.
-    if (values === null)
-      return html`<label
-        >${label} <input .value=${value} @change=${onChange} placeholder=${example ?? nothing} spellcheck="false" autocomplete="off"
-      /></label>`;
-    if (values === "time")
-      return html`<label>${label} <input type="datetime-local" .value=${toLocalTime(value)} @change=${onTime} /></label>`;
-    const options = values.map((option) => (typeof option === "string" ? ([option, option] as const) : option));
-    const isKnown = value === "" || options.some(([option]) => option === value);
-    return html`<label
-      >${label}
-      <select @change=${onChange}>
-        <option value="" ?selected=${value === ""}>all</option>
-        ${(isKnown ? options : [...options, [value, value] as const]).map(
-          ([option, text]) => html`<option value=${option} ?selected=${option === value}>${text}</option>`,
-        )}
-      </select></label
-    >`;
   }
 
   #renderSelection(): TemplateResult | typeof nothing {
@@ -377,13 +317,14 @@ class Tasks extends PageElement {
   #renderEmpty(): TemplateResult | typeof nothing {
     // A page of a search can be empty before the end of the list.
     if (!this.#isLoaded || this.#hasMore) return this.#poll.error === null ? html`<p role="status">Loading …</p>` : nothing;
-    const hasFilter = Object.values(this.#query()).some((value) => value !== "");
-    return hasFilter
+    return normalizeQuery(this.route.query) !== ""
       ? html`<p class="empty">No task matches. <a href=${linkTo("tasks")}>Clear the filters</a></p>`
       : html`<p class="empty">No tasks yet. <a href=${linkTo("new")}>Dispatch one</a></p>`;
   }
 }
 
+/** How many filters have room next to the search box. */
+const filtersInRow = (): number => (narrow.matches ? 0 : medium.matches ? 3 : 5);
 const rowHeight = (): number => (narrow.matches ? NARROW_ROW_HEIGHT : ROW_HEIGHT);
 
 customElements.define("bridge-tasks", Tasks);

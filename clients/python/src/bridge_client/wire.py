@@ -235,6 +235,8 @@ class TaskFilter(TypedDict, total=False):
     errorCode: str
     #: The state of their callback.
     callback: CallbackState
+    #: `approval`: tasks with a tool call that waits for approval.
+    waitingOn: Literal["approval"]
     #: ISO 8601 with a time zone.
     createdAfter: str
     createdBefore: str
