@@ -15,6 +15,8 @@ export type CommandResult = Omit<ExecutionResult, "durationMs" | "connection">;
 export type ParsedLine =
   | { kind: "event"; event: CommandEvent }
   | { kind: "result"; result: CommandResult }
+  /** A question whether a tool call may run; its fields are not checked. */
+  | { kind: "approval"; fields: Record<string, unknown> }
   /** An event that only Bridge may emit. */
   | { kind: "dropped" }
   /** An event of a known type with a wrong or missing field; `fault` names the type and the fields. */
@@ -26,6 +28,7 @@ export function readLine(line: string): ParsedLine {
   const object = parseJsonLine(line);
   if (object === null) return { kind: "text" };
   const { type } = object;
+  if (type === "approval.request") return { kind: "approval", fields: object };
   if (type === "result") return { kind: "result", result: readResult(object) };
   if (type === "execution.started" || type === "execution.completed" || type === "execution.failed") return { kind: "dropped" };
   if (typeof type !== "string" || !Object.hasOwn(adapterEventData, type)) return { kind: "text" };

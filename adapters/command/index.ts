@@ -17,6 +17,7 @@ import { exitFailure, stopFailure } from "../shared/process/process-failure.ts";
 import { type ProcessEnd, runProcess } from "../shared/process/run-process.ts";
 import { createSandboxSteps } from "../shared/process/sandbox.ts";
 import { createTextLimit, textLimitFailure } from "../shared/process/text-limit.ts";
+import { createDecisionChannel } from "./decision-channel.ts";
 import { type CommandResult, readLine } from "./events.ts";
 import { type CommandCall, createCommandCall, formatProgramInput } from "./request.ts";
 
@@ -55,7 +56,7 @@ export function createCommandAdapter({ exitAfterResultMs = 10_000 }: CommandAdap
 
     checkHealth: async () => describeHealth(state),
 
-    capabilities: () => capabilities,
+    capabilities: () => ({ ...capabilities, approvals: state?.call.asks === true }),
 
     async execute(request) {
       const current = state;
@@ -124,14 +125,16 @@ async function runProgram(
     if (type === "tool.invoked" || type === "tool.completed") keptLength = output.length;
     else if (type === "assistant.text_discarded") output = output.slice(0, keptLength);
   };
+  const channel = call.asks ? createDecisionChannel({ request, requestApproval: config.requestApproval, emitWarning }) : null;
   const report = (result: CommandResult): void => {
     reported = result;
+    channel?.close();
     exitTimer = setTimeout(() => controller.abort(), exitAfterResultMs);
   };
   const onLine = (line: string, ended: boolean): void => {
     if (isTooLong) return;
     const parsed = readLine(line);
-    if (parsed.kind === "text") {
+    if (parsed.kind === "text" || (parsed.kind === "approval" && channel === null)) {
       flushHalf();
       pendingText += ended ? `${line}\n` : line;
       return;
@@ -144,6 +147,7 @@ async function runProgram(
       // A stored event is about as large as its line; invalid bytes take more space.
       countBytes(Buffer.byteLength(line));
       if (parsed.kind === "event") emit({ ...parsed.event, taskId } as AdapterEvent);
+      else if (parsed.kind === "approval") void channel?.ask(parsed.fields);
       else if (parsed.kind === "malformed") {
         malformed += 1;
         emitWarning(`The program printed a malformed event, which was ignored: ${parsed.fault}`);
@@ -171,7 +175,7 @@ async function runProgram(
     home: directories.home,
     workspace: directories.workspace,
     sandbox: config.sandbox,
-    input: formatProgramInput(request),
+    input: channel?.open ?? formatProgramInput(request),
     onLine,
     onLongLine,
     onInvalidText: () => emitWarning(INVALID_TEXT_WARNING),
@@ -224,6 +228,7 @@ const capabilities: GatewayCapabilities = {
   sandboxing: false,
   costTracking: true,
   management: false,
+  // With BRIDGE_COMMAND_APPROVALS.
   approvals: false,
   cancellation: true,
   outputStrategies: ["stream", "file", "structured"],

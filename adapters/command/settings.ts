@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type AdapterSettings, readJson, readList } from "#contract";
+import { type AdapterSettings, expected, readFlag, readJson, readList } from "#contract";
 import { argvSchema } from "../shared/agent-program/settings.ts";
 
 /** The settings of the adapter that runs any program. */
@@ -11,6 +11,16 @@ export const commandSettings = {
       .optional()
       .describe(
         'Program of the command adapter with its arguments: a JSON array, for example ["node","/opt/agent.js"]. Default: the example agent in examples/agents/',
+      ),
+  },
+  approvals: {
+    variable: "BRIDGE_COMMAND_APPROVALS",
+    read: readFlag,
+    schema: z
+      .boolean(expected("true or false"))
+      .default(false)
+      .describe(
+        "Whether the program of the command adapter asks for approvals: its stdin then stays open after the request, for the decisions.",
       ),
   },
   env: {
