@@ -12,16 +12,20 @@ export interface Bars {
   color: string;
   /** Color of the lines behind the bars. */
   lineColor: string;
-  /** Whether the bars are days in UTC. */
-  isUtc: boolean;
   /** Formats a value of the vertical axis. */
   format(value: number): string;
+  /** Called with the index of a bar that a person clicks; null if bars do nothing. */
+  onBar: ((index: number) => void) | null;
 }
 
 const HEIGHT = 190;
+const DAY_SECONDS = 24 * 3600;
+/** Bars between two labels of the time axis. */
+const STEPS = { hours: [1, 2, 3, 6, 12, 24], days: [1, 2, 3, 5, 7, 14, 30, 60, 90, 180] };
 
 /** Draws bars into an element, with its width. The returned function removes them. */
-export function drawBars(host: HTMLElement, { times, stepSeconds, parts, color, lineColor, isUtc, format }: Bars): () => void {
+export function drawBars(host: HTMLElement, { times, stepSeconds, parts, color, lineColor, format, onBar }: Bars): () => void {
+  const steps = stepSeconds === DAY_SECONDS ? STEPS.days : STEPS.hours;
   const axis = { stroke: color, grid: { stroke: lineColor, width: 1 }, ticks: { stroke: lineColor, width: 1 } };
   const bars = uPlot.paths.bars?.({ size: [0.8, 60], align: 1 });
   const end = (times.at(-1) ?? 0) + stepSeconds;
@@ -31,9 +35,11 @@ export function drawBars(host: HTMLElement, { times, stepSeconds, parts, color, 
       height: HEIGHT,
       legend: { show: false },
       cursor: { show: false },
-      ...(isUtc && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC") }),
       scales: { x: { range: () => [times[0] ?? 0, end] }, y: { range: (_chart, _low, high) => [0, high > 0 ? high * 1.05 : 1] } },
-      axes: [axis, { ...axis, size: 64, values: (_chart, values) => values.map(format) }],
+      axes: [
+        { ...axis, incrs: steps.map((count) => count * stepSeconds) },
+        { ...axis, size: 64, values: (_chart, values) => values.map(format) },
+      ],
       series: [
         {},
         ...parts.map((part) => ({ fill: part.color, width: 0, points: { show: false }, ...(bars && { paths: bars }) })).toReversed(),
@@ -42,6 +48,11 @@ export function drawBars(host: HTMLElement, { times, stepSeconds, parts, color, 
     [times, ...stack(parts.map(({ values }) => values)).toReversed()],
     host,
   );
+  chart.over.addEventListener("click", ({ offsetX }) => {
+    const at = chart.posToVal(offsetX, "x");
+    const index = times.findLastIndex((time) => time <= at);
+    if (index !== -1) onBar?.(index);
+  });
   const resized = new ResizeObserver(() => chart.setSize({ width: host.clientWidth, height: HEIGHT }));
   resized.observe(host);
   return () => {

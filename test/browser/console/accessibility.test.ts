@@ -33,6 +33,7 @@ const pages: readonly (readonly [path: string, full: string, empty: string | nul
   ["adapters", "The program opencode is not installed.", "The program opencode is not installed."],
   ["usage", "auditor", "No task ended in this window."],
   ["usage?by=label&show=cost&window=365d", "team=web", null],
+  ["usage?by=day&window=30d", "local time", null],
   ["unknown", "The console has no such page.", null],
 ];
 const themes = ["light", "dark"] as const;

@@ -9,14 +9,14 @@ import { type ConsolePage, expectQuiet, openPage } from "./open-page.ts";
 
 let browser: Browser;
 let bridge: Bridge;
-/** The day on which a task has ended, in UTC. */
+/** The day on which a task has ended, in the time zone of the browser. */
 let endedOn: string;
 beforeAll(async () => {
   browser = await openChromium();
   bridge = await startBridge();
   const waited = { headers: { prefer: "wait=20" } };
   const { body } = await bridge.dispatch({ agentId: "writer", message: "look", labels: { team: "docs" } }, waited);
-  endedOn = body.finishedAt.slice(0, 10);
+  endedOn = new Date(body.finishedAt).toLocaleDateString("sv");
   await bridge.dispatch({ agentId: "writer", message: "fail" }, waited);
   await bridge.dispatch({ agentId: "auditor", provider: "narrow" }, waited);
 });
@@ -46,25 +46,25 @@ test("the page shows cost, tokens and tasks by each grouping, an unknown cost as
   const opened = await open("usage");
   const { page } = opened;
   await page.getByRole("rowheader", { name: "writer" }).waitFor();
-  expect(await rowOf(opened, "writer")).toEqual(["2", "1", "1", "0", "5 + ?", "2 + ?", "3 + ?", expect.any(String), "$0.25 + ?"]);
-  expect(await rowOf(opened, "auditor")).toEqual(["1", "1", "0", "0", "?", "?", "?", expect.any(String), "?"]);
-  await page.getByText("3: 2 completed, 1 failed, 0 canceled").waitFor();
+  expect(await rowOf(opened, "writer")).toEqual(["$0.25 + ?", "2", "1", "1", "0", "5 + ?", "2 + ?", "3 + ?", expect.any(String)]);
+  expect(await rowOf(opened, "auditor")).toEqual(["?", "1", "1", "0", "0", "?", "?", "?", expect.any(String)]);
+  await page.getByText("2 completed, 1 failed, 0 canceled").waitFor();
   await page.getByText("BRIDGE_MODEL_PRICES").waitFor();
 
   for (const [grouping, row] of [
     ["Adapter", "narrow"],
     ["Model", "small"],
     ["Label", "team=docs"],
-    ["Day (UTC)", endedOn],
+    ["Day", endedOn],
   ] as const) {
     await page.getByRole("link", { name: grouping, exact: true }).click();
     await page.getByRole("rowheader", { name: row, exact: true }).waitFor();
   }
-  await page.getByRole("link", { name: "30d" }).click();
+  await page.getByRole("link", { name: "30 days" }).click();
   await page.getByRole("rowheader").first().waitFor();
   expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ window: "30d", by: "day", show: "tasks" });
   await page.reload();
-  await page.getByRole("link", { name: "30d" }).and(page.locator("[aria-current]")).waitFor();
+  await page.getByRole("link", { name: "30 days" }).and(page.locator("[aria-current]")).waitFor();
   expectQuiet(opened);
 });
 
@@ -84,7 +84,7 @@ test("the chart is drawn for each measure, from a file that only this page loads
     images.add(await readChart(opened));
   };
   await nextImage();
-  for (const measure of ["cost", "tokens"]) {
+  for (const measure of ["Cost", "Tokens"]) {
     await page.getByRole("link", { name: measure, exact: true }).click();
     await nextImage();
   }
@@ -92,6 +92,70 @@ test("the chart is drawn for each measure, from a file that only this page loads
   await page.emulateMedia({ colorScheme: "dark" });
   await nextImage();
   expectQuiet(opened);
+});
+
+test("the cost of yesterday and its agents are two clicks away, and a day leads to its agents", async () => {
+  const opened = await open("");
+  const { page } = opened;
+  const ranges: string[] = [];
+  await page.route("**/api/v2/stats?*", async (route) => {
+    const url = new URL(route.request().url());
+    ranges.push(`${url.searchParams.get("from")} ${url.searchParams.get("to")}`);
+    // The tasks of today ended yesterday, as far as the page knows.
+    const day = new Date(new Date().setHours(0, 0, 0, 0) - 12 * 3_600_000);
+    url.searchParams.set("from", new Date(day.setHours(0, 0, 0, 0)).toISOString());
+    url.searchParams.delete("to");
+    await route.fulfill({ response: await route.fetch({ url: url.href }) });
+  });
+  await page.getByRole("link", { name: "Usage", exact: true }).click();
+  await page.getByRole("link", { name: "Yesterday" }).click();
+  const midnight = new Date().setHours(0, 0, 0, 0);
+  const before = new Date(new Date(midnight - 12 * 3_600_000).setHours(0, 0, 0, 0));
+  await expect.poll(() => ranges.at(-1)).toBe(`${before.toISOString()} ${new Date(midnight).toISOString()}`);
+  await expect.poll(async () => (await rowOf(opened, "writer"))[0]).toBe("$0.25 + ?");
+  await page.getByText("local time").waitFor();
+  await page.unroute("**/api/v2/stats?*");
+
+  await page.getByRole("link", { name: "7 days" }).click();
+  await page.getByRole("link", { name: "Day", exact: true }).click();
+  await page.getByRole("link", { name: endedOn, exact: true }).click();
+  await page.getByRole("rowheader", { name: "writer" }).waitFor();
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ from: endedOn, to: endedOn, by: "agent", show: "tasks" });
+});
+
+test("any range of days can be chosen, and a click on the bar of a day opens its agents", async () => {
+  const { page } = await open("usage?window=7d");
+  await page.getByText("Range", { exact: true }).click();
+  await page.getByLabel("From").fill("2026-01-05");
+  await page.getByLabel("To", { exact: true }).fill("2026-01-20");
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.getByText("No task ended in this window.").waitFor();
+  expect(new URL(page.url()).search).toContain("from=2026-01-05&to=2026-01-20");
+  await page.goto(`${bridge.url}/ui/usage?window=7d`);
+  const chart = page.locator(".chart.clickable .u-over");
+  await chart.waitFor();
+  const { width, height } = (await chart.boundingBox()) ?? { width: 0, height: 0 };
+  await chart.click({ position: { x: width - 2, y: height - 2 } });
+  await page.getByRole("rowheader", { name: "writer" }).waitFor();
+  expect(new URL(page.url()).searchParams.get("from")).toBe(endedOn);
+});
+
+test("the tile of today's cost opens a page with the same number", async () => {
+  const { page } = await open("");
+  await page.getByRole("link", { name: "$0.25 + ? Cost today" }).click();
+  await page.getByRole("heading", { name: "Usage" }).waitFor();
+  await page.locator(".usage-figures").getByText("$0.25 + ?", { exact: true }).waitFor();
+});
+
+test("a narrow window shows one row of tabs before the first number", async () => {
+  const { page } = await open("usage", { viewport: { width: 375, height: 700 } });
+  await page.locator(".usage-figures").waitFor();
+  const isOneRow = `(() => {
+    const boxes = [...document.querySelectorAll("main nav .tab, main summary")].map((tab) => tab.getBoundingClientRect())
+      .filter(({ top, height }) => height > 0 && top < document.querySelector(".usage-figures").getBoundingClientRect().top);
+    return boxes.length > 3 && Math.max(...boxes.map(({ top }) => top)) < Math.min(...boxes.map(({ bottom }) => bottom));
+  })()`;
+  expect(await page.evaluate(isOneRow)).toBe(true);
 });
 
 test("the keys j and k move through the rows, and a row leads to its tasks", async () => {

@@ -1,18 +1,23 @@
 import type { Stats, UsageCounts, UsageGroup } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { PageElement } from "../element.ts";
-import { formatCost, formatCount, formatDuration, formatTime, showHidden } from "../format.ts";
+import { formatCost, formatCount, formatDuration, formatTime, localZone, showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { errorNote } from "../parts/badges.ts";
-import { linkTo } from "../router.ts";
+import { rangePicker } from "../parts/range-picker.ts";
+import { linkTo, navigate } from "../router.ts";
 import { formatCostSum, formatTokenSum, type Measure, measureParts, measures } from "../usage.ts";
+import { dayOf, describeRange, parseRange, timesOf, toRangeQuery, type UsageRange } from "../usage-range.ts";
 
 const INTERVAL_MS = 15_000;
 const MAX_GROUPS = 50;
 const HOUR_SECONDS = 3600;
 
-const windows = ["24h", "7d", "30d", "90d", "365d"] as const;
+/** Bridge lists the hours of at most this many days. */
+const MAX_DAYS_OF_HOURS = 30;
+/** Shorter ranges have a chart of hours. */
+const MIN_DAYS_OF_DAYS = 3;
 const groupings = ["agent", "provider", "model", "label", "day", "hour"] as const;
 type Grouping = (typeof groupings)[number];
 const groupingLabels: Readonly<Record<Grouping, string>> = {
@@ -20,13 +25,15 @@ const groupingLabels: Readonly<Record<Grouping, string>> = {
   provider: "Adapter",
   model: "Model",
   label: "Label",
-  day: "Day (UTC)",
+  day: "Day",
   hour: "Hour",
 };
 
+const measureNames: Readonly<Record<Measure, string>> = { tasks: "Tasks", cost: "Cost", tokens: "Tokens" };
+
 /** The choices in the URL. */
 interface Choice {
-  window: (typeof windows)[number];
+  range: UsageRange;
   by: Grouping;
   show: Measure;
 }
@@ -60,19 +67,22 @@ class Usage extends PageElement {
 
   #choice(): Choice {
     const { query } = this.route;
-    const window = windows.find((name) => name === query.get("window")) ?? "24h";
+    const range = parseRange(query);
     const by = groupings.find((name) => name === query.get("by")) ?? "agent";
     const show = measures.find((name) => name === query.get("show")) ?? "tasks";
-    // Bridge lists the hours of at most 30 days.
-    return { window, by: by === "hour" && (window === "90d" || window === "365d") ? "day" : by, show };
+    return { range, by: by === "hour" && timesOf(range, serverNow()).days > MAX_DAYS_OF_HOURS ? "day" : by, show };
   }
 
   async #load(signal: AbortSignal): Promise<Loaded> {
     const choice = this.#choice();
-    const { window, by } = choice;
+    const { range, by } = choice;
+    const { from, to, days } = timesOf(range, serverNow());
+    const times = { from: from.toISOString(), ...(to !== null && { to: to.toISOString() }) };
     const get = (grouping: Grouping): Promise<Stats> =>
-      this.context.api.call<Stats>(`/api/v2/stats?window=${window}&by=${grouping}&limit=${MAX_GROUPS}`, { signal });
-    const time = window === "24h" ? "hour" : "day";
+      this.context.api.call<Stats>(`/api/v2/stats?${new URLSearchParams({ ...times, by: grouping, limit: String(MAX_GROUPS) })}`, {
+        signal,
+      });
+    const time = days < MIN_DAYS_OF_DAYS ? "hour" : "day";
     const [table, chart] = await Promise.all([get(by), by === time ? null : get(time)]);
     return { choice, table, chart: chart ?? table };
   }
@@ -81,7 +91,7 @@ class Usage extends PageElement {
     const { value } = this.#loaded;
     const choice = this.#choice();
     if (value === undefined) return;
-    if (value.choice.window !== choice.window || value.choice.by !== choice.by) {
+    if (!isSame(value.choice, choice)) {
       this.#loaded.refresh();
       return;
     }
@@ -107,9 +117,13 @@ class Usage extends PageElement {
       parts: measureParts[show].map(({ kind, read }) => ({ color: colorOf(`.swatch.${kind}`), values: chart.data.map(read) })),
       color: getComputedStyle(host).color,
       lineColor: getComputedStyle(host).borderTopColor,
-      isUtc: chart.by === "day",
       format: show === "cost" ? formatCost : formatCount,
+      onBar: chart.by === "day" ? (index) => this.#openDay(chart.data[index]) : null,
     });
+  }
+
+  #openDay(group: UsageGroup | undefined): void {
+    if (group?.key != null) navigate(dayLink(group.key, this.#choice().show));
   }
 
   override onKey(key: string): boolean {
@@ -123,57 +137,65 @@ class Usage extends PageElement {
   protected override render(): TemplateResult {
     const choice = this.#choice();
     const { value, error } = this.#loaded;
-    const current = value?.choice.window === choice.window && value.choice.by === choice.by ? value : undefined;
+    const current = value !== undefined && isSame(value.choice, choice) ? value : undefined;
+    const toLink = (range: UsageRange): string => toUrl({ ...choice, range });
     return html`
-      <h1>Usage</h1>
-      ${this.#renderTabs("Window", "window", windows, (name) => name)}
-      ${this.#renderTabs("Group by", "by", groupings, (name) => groupingLabels[name])}
+      <div class="page-head usage-head">
+        <h1>Usage</h1>
+        ${rangePicker(choice.range, { toLink, now: serverNow() })}
+      </div>
+      <p class="hint">${describeRange(choice.range, serverNow())}. Days and hours are in local time (${localZone()}).</p>
       ${errorNote(error)} ${current === undefined ? html`<p role="status">Loading …</p>` : this.#renderLoaded(current, choice)}
     `;
   }
 
-  #renderTabs<Name extends keyof Choice>(
+  #renderTabs<Name extends "by" | "show">(
     label: string,
     name: Name,
     values: readonly Choice[Name][],
     labelOf: (value: Choice[Name]) => string,
   ): TemplateResult {
     const choice = this.#choice();
-    const link = (value: Choice[Name]): string => linkTo(`usage?${new URLSearchParams({ ...choice, [name]: value })}`);
     return html`<nav class="tabs" aria-label=${label}>
-      <span class="detail">${label}</span>
       ${values.map(
-        (value) => html`<a class="tab" href=${link(value)} aria-current=${choice[name] === value ? "true" : nothing}>${labelOf(value)}</a>`,
+        (value) => html`<a
+          class="tab" href=${toUrl({ ...choice, [name]: value })} aria-current=${choice[name] === value ? "true" : nothing}
+          >${labelOf(value)}</a
+        >`,
       )}
     </nav>`;
   }
 
-  #renderLoaded({ table }: Loaded, { show }: Choice): TemplateResult {
+  #renderLoaded({ table, chart }: Loaded, { show }: Choice): TemplateResult {
     const { total } = table;
     if (total.tasks === 0)
       return html`<p class="empty">No task ended in this window. <a href=${linkTo("new")}>Dispatch one</a>, or choose a longer window.</p>`;
     return html`
-      ${renderTotal(total)} ${total.tasksWithoutCost === 0 ? nothing : renderPriceHint(total)}
-      ${this.#renderTabs("Chart", "show", measures, (name) => name)}
-      <div aria-hidden="true">
-        <p class="legend">${measureParts[show].map(({ kind, label }) => html`<span class="swatch ${kind}">■</span> ${label} `)}</p>
-        <div class="chart"></div>
-      </div>
-      ${renderTable(table)}
+      ${renderTotal(total)}
+      <section class="panel chart-panel" aria-label="Chart">
+        ${this.#renderTabs("Chart", "show", measures, (name) => measureNames[name])}
+        <div aria-hidden="true">
+          <div class="chart ${chart.by === "day" ? "clickable" : ""}"></div>
+          <p class="legend">${measureParts[show].map(({ kind, label }) => html`<span class="swatch ${kind}">■</span> ${label} `)}</p>
+        </div>
+      </section>
+      ${this.#renderTabs("Group by", "by", groupings, (name) => groupingLabels[name])}
+      ${renderTable(table, show)} ${total.tasksWithoutCost === 0 ? nothing : renderPriceHint(total)}
     `;
   }
 }
 
 const renderTotal = (total: UsageCounts): TemplateResult => html`
-  <dl class="facts">
+  <dl class="facts usage-figures">
     ${renderFact("Cost", formatCostSum(total))}
     ${renderFact("Input tokens", formatTokenSum(total.inputTokens, total))}
     ${renderFact("Output tokens", formatTokenSum(total.outputTokens, total))}
-    ${renderFact("Tasks", `${total.tasks}: ${total.completed} completed, ${total.failed} failed, ${total.cancelled} canceled`)}
+    ${renderFact("Tasks", String(total.tasks), `${total.completed} completed, ${total.failed} failed, ${total.cancelled} canceled`)}
   </dl>
 `;
 
-const renderFact = (name: string, value: string): TemplateResult => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
+const renderFact = (name: string, value: string, detail = ""): TemplateResult =>
+  html`<div><dt>${name}</dt><dd>${value}</dd>${detail === "" ? nothing : html`<dd class="detail">${detail}</dd>`}</div>`;
 
 const renderPriceHint = ({ tasks, tasksWithoutCost }: UsageCounts): TemplateResult => html`
   <p class="note info">
@@ -183,9 +205,20 @@ const renderPriceHint = ({ tasks, tasksWithoutCost }: UsageCounts): TemplateResu
   </p>
 `;
 
-function renderTable({ by, data, other }: Stats): TemplateResult {
+/** Whether both choices need the same numbers. */
+const isSame = (one: Choice, other: Choice): boolean =>
+  one.by === other.by &&
+  new URLSearchParams(toRangeQuery(one.range)).toString() === new URLSearchParams(toRangeQuery(other.range)).toString();
+
+const toUrl = ({ range, by, show }: Choice): string => linkTo(`usage?${new URLSearchParams({ ...toRangeQuery(range), by, show })}`);
+
+/** The page that shows the usage of a day by agent. */
+const dayLink = (key: string, show: Measure): string => toUrl({ range: { from: dayOf(key), to: dayOf(key) }, by: "agent", show });
+
+function renderTable({ by, data, other }: Stats, show: Measure): TemplateResult {
   const names = [
     groupingLabels[by],
+    "Cost",
     "Tasks",
     "Completed",
     "Failed",
@@ -194,17 +227,16 @@ function renderTable({ by, data, other }: Stats): TemplateResult {
     "Cached",
     "Output tokens",
     "Run time",
-    "Cost",
   ];
   const rows = by === "hour" || by === "day" ? data.filter(({ tasks }) => tasks > 0).toReversed() : data;
   return html`
-    <div class="scroll" tabindex="0" role="region" aria-label="Usage by ${groupingLabels[by]}">
+    <div class="scroll usage-table" tabindex="0" role="region" aria-label="Usage by ${groupingLabels[by]}">
       <table class="usage">
         <thead>
           <tr>${names.map((name) => html`<th scope="col">${name}</th>`)}</tr>
         </thead>
         <tbody>
-          ${rows.map((group) => renderRow(renderKey(by, group), group))}
+          ${rows.map((group) => renderRow(renderKey(by, group, show), group))}
           ${other === null ? nothing : renderRow("all others", other)}
         </tbody>
       </table>
@@ -217,6 +249,7 @@ function renderTable({ by, data, other }: Stats): TemplateResult {
 const renderRow = (name: TemplateResult | string, group: UsageCounts): TemplateResult => html`
   <tr>
     <th scope="row">${name}</th>
+    <td class="cost">${formatCostSum(group)}</td>
     <td>${group.tasks}</td>
     <td>${group.completed}</td>
     <td>${group.failed}</td>
@@ -225,15 +258,14 @@ const renderRow = (name: TemplateResult | string, group: UsageCounts): TemplateR
     <td>${formatTokenSum(group.cacheReadTokens, group)}</td>
     <td>${formatTokenSum(group.outputTokens, group)}</td>
     <td>${formatDuration(group.durationMs)}</td>
-    <td>${formatCostSum(group)}</td>
   </tr>
 `;
 
-/** The name of a group, with a link to its tasks if the list has such a filter. */
-function renderKey(by: Grouping, { key }: UsageGroup): TemplateResult | string {
+/** The name of a group, with a link to its tasks if the list has such a filter, or to the agents of the day. */
+function renderKey(by: Grouping, { key }: UsageGroup, show: Measure): TemplateResult | string {
   if (key === null) return "?";
   if (by === "hour") return formatTime(key, serverNow());
-  if (by === "day") return key.slice(0, "2026-01-01".length);
+  if (by === "day") return html`<a href=${dayLink(key, show)}>${dayOf(key)}</a>`;
   if (by === "agent") return html`<a href=${linkTo(`tasks?${new URLSearchParams({ agentId: key })}`)}>${key}</a>`;
   if (by === "provider") return html`<a href=${linkTo(`tasks?${new URLSearchParams({ provider: key })}`)}>${key}</a>`;
   if (by === "label") return html`<a href=${linkTo(`tasks?${new URLSearchParams({ label: key })}`)}>${showHidden(key)}</a>`;
