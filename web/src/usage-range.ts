@@ -48,7 +48,7 @@ export function timesOf(range: UsageRange, now: number): { from: Date; to: Date 
   return { from, to, days: Math.round((to.getTime() - from.getTime()) / DAY_MS) };
 }
 
-/** Returns the day of the browser's time zone that a group of Bridge stands for. The clock may have changed since the start of the range. */
+/** Returns the day of the time zone that a group of Bridge stands for. The clock may have changed since the start of the range. */
 export function dayOf(key: string): string {
   const noon = new Date(Date.parse(key) + 12 * HOUR_MS);
   return toDay(noon);
