@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import { isatty } from "node:tty";
+import { styleText } from "node:util";
 import { withTimeout } from "@hak2i/async-kit";
 import closeWithGrace from "close-with-grace";
 import { pino } from "pino";
@@ -8,6 +10,7 @@ import { createLogger } from "./app/create-logger.ts";
 import { findDatabaseCommand } from "./app/database-commands.ts";
 import { loadConfig } from "./app/load-config.ts";
 import { summarizeConfig } from "./app/summarize-config.ts";
+import type { Config } from "./config/config.ts";
 import { readEnvFile } from "./config/read-env-file.ts";
 import { BridgeError, StartError, StopError } from "./errors.ts";
 
@@ -16,8 +19,8 @@ import { BridgeError, StartError, StopError } from "./errors.ts";
  * last responses (10 s), and the last callbacks (4 s).
  */
 const CLOSE_MARGIN_MS = 45_000;
-/** Maximum time to write the last log line. */
-const LAST_LINE_MS = 500;
+/** Maximum time to write log lines on which something waits. */
+const WRITE_LIMIT_MS = 500;
 /** Maximum size of the log lines that wait to be written. Later lines are lost. */
 const MAX_UNWRITTEN_BYTES = 16 * 1024 ** 2;
 /** Remedies for errors of the system at the start, by error code. */
@@ -54,7 +57,7 @@ try {
 async function serve(): Promise<void> {
   const { config, warnings } = loadConfig(process.env);
   const log = openLog();
-  const logger = createLogger(config.logLevel, log);
+  const logger = createLogger(config.logLevel, log, await chooseFormat(config));
   await checkPort(config);
   const app = await createApp(config, logger);
   const graceMs = config.drainSeconds * 1000 + CLOSE_MARGIN_MS;
@@ -66,9 +69,7 @@ async function serve(): Promise<void> {
     else logger.info({ signal }, "stopping");
     await app.close();
     // At the exit, pino would retry forever if the reader has exited, so the last line is written before.
-    const written = withTimeout(once(log, "drain"), LAST_LINE_MS, () => {}).catch(() => {});
-    logger.info("stopped");
-    await written;
+    await untilWritten(log, () => logger.info("stopped"));
     // Lines that are not written yet are lost, because the exit would wait for a stalled reader.
     log.flushSync = () => {};
   });
@@ -91,9 +92,15 @@ async function serve(): Promise<void> {
     if (isClosing) return;
     throw error;
   }
-  logger.info(summarizeConfig(config, process.env), "configuration");
-  for (const warning of warnings) logger.warn(warning);
-  if (process.stderr.isTTY) await printSignInUrl(app);
+  const logConfiguration = () => {
+    logger.info(summarizeConfig(config, process.env), "configuration");
+    for (const warning of warnings) logger.warn(warning);
+  };
+  if (process.stderr.isTTY) {
+    // The link is easier to find after these lines.
+    await untilWritten(log, logConfiguration);
+    await printSignInUrl(app);
+  } else logConfiguration();
   void app.suggestAdapters();
 }
 
@@ -101,7 +108,26 @@ async function serve(): Promise<void> {
 async function printSignInUrl(app: App): Promise<void> {
   // Without the database, Bridge runs on, and people sign in with the token.
   const url = await app.createSignInUrl().catch(() => null);
-  if (url !== null) process.stderr.write(`\nConsole (signs you in once, within 60 seconds):\n\n  ${url}\n\n`);
+  if (url === null) return;
+  const link = styleText(["bold", "cyan"], url, { stream: process.stderr });
+  process.stderr.write(`\nConsole (signs you in once, within 60 seconds):\n\n  ${link}\n\n`);
+}
+
+/** Returns what formats the log lines for people, or undefined for JSON. Only a start on a terminal loads this code. */
+async function chooseFormat({ logFormat }: Config): Promise<((line: string) => string) | undefined> {
+  // `process.stdout` would change the mode of a pipe, so nothing here uses it.
+  const isTerminal = isatty(1);
+  if (logFormat === "json" || (logFormat === "auto" && !isTerminal)) return undefined;
+  const { formatLogLine } = await import("./app/format-log-line.ts");
+  const hasColors = isTerminal && process.stderr.isTTY && process.stderr.hasColors();
+  return (line) => formatLogLine(line, { hasColors });
+}
+
+/** Resolves when the lines that `write` logs are written, or after a limit if the log cannot be written. */
+async function untilWritten(log: ReturnType<typeof openLog>, write: () => void): Promise<void> {
+  const written = withTimeout(once(log, "drain"), WRITE_LIMIT_MS, () => {}).catch(() => {});
+  write();
+  await written;
 }
 
 /**

@@ -1,29 +1,19 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from "pino";
+import { escapeHidden } from "./escape-hidden.ts";
 
-/** Creates the logger of Bridge, which writes one line of JSON for each message. */
-export const createLogger = (level: NonNullable<LoggerOptions["level"]>, destination: DestinationStream): Logger =>
+/** Creates the logger of Bridge, which writes one line of JSON for each message, or what `format` makes of this line. */
+export const createLogger = (
+  level: NonNullable<LoggerOptions["level"]>,
+  destination: DestinationStream,
+  format: (line: string) => string = escapeHidden,
+): Logger =>
   pino(
     {
       level,
       redact: ["req.headers.authorization", "*.apiKey", "*.token", "env"],
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      hooks: { streamWrite: escapeHidden },
+      hooks: { streamWrite: format },
     },
     destination,
   );
-
-/**
- * Writes characters as JSON escapes that a terminal would execute or hide, such as those of programs that failed. JSON itself requires
- * this only for the first 32 characters. The value of the line is the same.
- */
-const escapeHidden = (line: string): string =>
-  line.replaceAll(HIDDEN, (character) =>
-    Array.from({ length: character.length }, (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`).join(""),
-  );
-
-/**
- * Characters of the categories control, format, and line and paragraph separator, and others that show nothing, except the newline after
- * each line and the variation selector of emoji.
- */
-const HIDDEN = /(?!\n|\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;

@@ -67,6 +67,7 @@ export interface Config {
   /** Null without traces. */
   traces: TraceSettings | null;
   logLevel: string;
+  logFormat: "auto" | "json" | "text";
   /** Whether each request is logged. */
   logsRequests: boolean;
   /** Values of the adapters' settings: by provider, or by `<prefix>:` for a family of adapters. */
@@ -180,6 +181,7 @@ export function readConfig(
     metricsPublic: values.BRIDGE_METRICS_PUBLIC,
     traces: readTraceSettings(values),
     logLevel: values.BRIDGE_LOG_LEVEL,
+    logFormat: values.BRIDGE_LOG_FORMAT,
     logsRequests: values.BRIDGE_LOG_REQUESTS,
     adapterSettings,
   };

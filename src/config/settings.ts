@@ -306,6 +306,11 @@ export const serverSettings = {
   BRIDGE_LOG_LEVEL: choice(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
     .default("info")
     .describe("Minimum log level: fatal, error, warn, info, debug, trace or silent."),
+  BRIDGE_LOG_FORMAT: choice(["auto", "json", "text"])
+    .default("auto")
+    .describe(
+      "Format of the log on stdout: json (one JSON object in each line), text (lines for people), or auto (text if stdout is a terminal, otherwise json).",
+    ),
   BRIDGE_LOG_REQUESTS: flag
     .default(false)
     .describe(

@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
 import path from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { startBridgeProgram } from "../support/bridge-program.ts";
+import { openTerminal } from "../support/open-terminal.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const LINK = /(http\S*)#t=(lnk_[\w-]{43})/;
@@ -10,23 +10,8 @@ const start = path.resolve(import.meta.dirname, "../../src/start.js");
 /** Starts Bridge on a terminal. Returns what the terminal shows. */
 async function startOnTerminal(settings: Record<string, string> = {}): Promise<() => string> {
   const directory = await temporaryDirectory();
-  // The shell prints its process id and then becomes Bridge.
-  const command = `echo "pid $$"; exec "${process.execPath}" "${start}"`;
-  const child = spawn("script", ["--quiet", "--command", command, "/dev/null"], {
-    cwd: directory,
-    env: { PATH: "/usr/bin:/bin", SHELL: "/bin/sh", BRIDGE_PORT: "0", BRIDGE_DATA_DIR: directory, ...settings },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  let shown = "";
-  child.stdout.on("data", (data: Buffer) => {
-    shown += data;
-  });
-  onTestFinished(async () => {
-    const pid = /pid (\d+)/.exec(shown)?.[1];
-    if (pid !== undefined) process.kill(Number(pid), "SIGTERM");
-    await new Promise((resolve) => child.once("close", resolve));
-  });
-  return () => shown;
+  const env = { PATH: "/usr/bin:/bin", SHELL: "/bin/sh", BRIDGE_PORT: "0", BRIDGE_DATA_DIR: directory, ...settings };
+  return openTerminal([process.execPath, start], { cwd: directory, env }).shown;
 }
 
 test("on a terminal, Bridge prints a link that opens a session once, and its log does not contain it", async () => {

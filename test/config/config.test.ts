@@ -62,6 +62,7 @@ test("an empty environment results in the documented defaults", () => {
     mcpCommands: [],
     metricsPublic: false,
     logLevel: "info",
+    logFormat: "auto",
     logsRequests: false,
     traces: null,
     adapterSettings: {
@@ -420,6 +421,13 @@ const table: Record<string, Row> = {
     good: [
       ["debug", ({ logLevel }) => logLevel, "debug"],
       ["silent", ({ logLevel }) => logLevel, "silent"],
+    ],
+    bad: ["verbose"],
+  },
+  BRIDGE_LOG_FORMAT: {
+    good: [
+      ["json", ({ logFormat }) => logFormat, "json"],
+      ["text", ({ logFormat }) => logFormat, "text"],
     ],
     bad: ["verbose"],
   },

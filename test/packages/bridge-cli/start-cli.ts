@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
 import { execa } from "execa";
-import { expect, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { compileCache } from "../../harness/compile-cache.ts";
+import { openTerminal, type Terminal } from "../../support/open-terminal.ts";
 import type { Bridge, TokenName } from "../../support/start-bridge.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -62,57 +63,14 @@ export async function startCli(args: readonly string[], { env = {} }: CliOptions
   return { stdout: () => stdout, stderr: () => stderr, signal: (name: NodeJS.Signals) => void child.kill(name), exited };
 }
 
-/** A `bridge` on a terminal of 100 columns. */
-export interface TerminalCli {
-  /** What the terminal has shown, with all control sequences. */
-  shown(): string;
-  /** Types these characters; `\x03` is Ctrl-C. */
-  type(text: string): void;
-  waitFor(pattern: RegExp): Promise<void>;
-  /** Resolves with the exit code. */
-  exited: Promise<number>;
-}
-
 /** Starts `bridge` on a terminal. It is stopped at the end of the test. */
-export async function startOnTerminal(args: readonly string[], { env = {}, cwd }: CliOptions = {}): Promise<TerminalCli> {
+export async function startOnTerminal(args: readonly string[], { env = {}, cwd }: CliOptions = {}): Promise<Terminal> {
   const directory = cwd ?? (await temporaryDirectory());
-  const words = [process.execPath, program, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
-  // The shell prints its process id and then becomes `bridge`.
-  const command = `stty cols 100; echo "pid $$"; exec ${words}`;
-  const child = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
-    cwd: directory,
-    env: { ...environment, HOME: directory, ...env },
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  let all = "";
-  child.stdout.on("data", (data: Buffer) => {
-    all += data;
-  });
-  const exited = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? -1)));
-  onTestFinished(async () => {
-    const pid = /pid (\d+)/.exec(all)?.[1];
-    if (child.exitCode === null && pid !== undefined) killIfAlive(Number(pid));
-    await exited;
-  });
-  const shown = (): string => all.replace(/^pid \d+\r\n/, "");
-  return {
-    shown,
-    type: (text) => void child.stdin.write(text),
-    waitFor: (pattern) => expect.poll(shown).toMatch(pattern),
-    exited,
-  };
+  return openTerminal([process.execPath, program, ...args], { cwd: directory, env: { ...environment, HOME: directory, ...env } });
 }
 
 /** Runs `bridge` on a terminal, and returns what the terminal shows at the end. */
 export async function runOnTerminal(args: readonly string[], options: CliOptions = {}): Promise<{ exitCode: number; shown: string }> {
   const { exited, shown } = await startOnTerminal(args, options);
   return { exitCode: await exited, shown: shown() };
-}
-
-function killIfAlive(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
 }
