@@ -22,6 +22,10 @@ const pages: Record<string, Record<string, (openapi: string) => string>> = {
   "docs/routes.md": { routes: renderRoutes },
   "docs/metrics.md": { metrics: renderMetricsTable },
   "docs/adapters.md": { "echo-adapter-test": () => renderCodeBlock("examples/adapter/echo-adapter.test.js") },
+  "docs/build-a-dashboard.md": {
+    "dashboard-server": () => renderCodeBlock("examples/dashboard/server.js"),
+    "dashboard-page": () => renderCodeBlock("examples/dashboard/index.html"),
+  },
   "docs/callbacks.md": { receiver: () => renderCodeBlock("examples/receiver/receiver.js") },
   "docs/council.md": { domains: renderDomainsTable },
   "docs/events.md": { "follow-events": () => renderCodeBlock("examples/browser/follow-events.js") },
@@ -90,5 +94,5 @@ function read(name: string): string | null {
 }
 
 function renderCodeBlock(name: string): string {
-  return `\`\`\`js\n${readFileSync(path.join(repository, name), "utf8")}\`\`\``;
+  return `\`\`\`${path.extname(name).slice(1)}\n${readFileSync(path.join(repository, name), "utf8")}\`\`\``;
 }
