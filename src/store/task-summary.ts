@@ -35,10 +35,20 @@ function countUnits(text: string, characters: number): number {
 }
 
 /** The columns of the summary of a new task. */
-export function toNewSummary({ request: { message, model, callbackUrl } }: Pick<NewTask, "request">) {
+export function toNewSummary({ request: { message, bridgeInput, model, callbackUrl } }: Pick<NewTask, "request">) {
   const toText = (text: string | null | undefined): string | null => (typeof text === "string" ? toColumnText(text) : null);
-  return { title: toText(titleOf(message)), model: toText(model), callback_url: toText(callbackUrl) };
+  return {
+    title: toText(titleOf(message) ?? titleOf(describeInput(bridgeInput))),
+    model: toText(model),
+    callback_url: toText(callbackUrl),
+  };
 }
+
+/** Returns what the input of a council asks for. */
+const describeInput = (bridgeInput: Readonly<Record<string, unknown>> | undefined): string => {
+  const description = bridgeInput?.["task_description"];
+  return typeof description === "string" ? description : "";
+};
 
 /** The columns of the summary that the end of a task sets. A null `model` keeps the requested model. */
 export const toEndedSummary = ({ model, costUsd, usage, errorCode }: ExecutionResult) => ({

@@ -58,7 +58,8 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
       "crash/crash-run.ts": "kills at random moments",
       "webhooks/killed.test.ts": "kills at random moments",
       "dispatch/queue-counts.test.ts": "a fake clock",
-      "browser/console/agent-scripts.ts": "a model that takes a while for an answer",
+
+      "browser/console/agent-scripts.ts": "waits until an event is stored, before the clock moves on",
       "browser/console/scripted-bridge.ts": poll,
       "browser/console/take-screenshots.ts": "lets animations end before a screenshot",
       "cluster/pause.ts": "faults that last for a part of a lease",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { titleOf } from "../../src/store/task-summary.ts";
+import { titleOf, toNewSummary } from "../../src/store/task-summary.ts";
 
 test.each([
   ["", null],
@@ -12,4 +12,12 @@ test.each([
   [`${" ".repeat(1_000_000)}late`, null],
 ])("the title of a task is the first line of its message, shortened: case %#", (message, title) => {
   expect(titleOf(message)).toBe(title);
+});
+
+test("the title of a council is what it is asked for", () => {
+  const titleFor = (request: object) =>
+    toNewSummary({ request: { message: "", ...request } } as unknown as Parameters<typeof toNewSummary>[0]).title;
+  expect(titleFor({ bridgeInput: { task_description: "Review pull request 482.\nAll of it." } })).toBe("Review pull request 482.");
+  expect(titleFor({ message: "Look.", bridgeInput: { task_description: "Review." } })).toBe("Look.");
+  expect([titleFor({ bridgeInput: { task_description: 7 } }), titleFor({})]).toEqual([null, null]);
 });

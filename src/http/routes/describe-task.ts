@@ -61,7 +61,9 @@ const listedTask = {
   title: z
     .string()
     .nullable()
-    .describe("The first line of the message, at most 120 characters. Null without a message, and for tasks of earlier versions."),
+    .describe(
+      "The first line of the message, or of `task_description` of a council, at most 120 characters. Null without both, and for tasks of earlier versions.",
+    ),
   model: z.string().nullable().describe("The model that ran the task; until the task ends, the requested one. Null if it is unknown."),
   usage: normalizedUsageSchema.nullable().describe("Null if it is unknown."),
   costUsd: z.number().nullable().describe("Null if it is unknown."),

@@ -32,7 +32,7 @@ const pages: readonly (readonly [path: string, full: string, empty: string | nul
   ["webhooks?name=oncall", "unused-files", null],
   ["adapters", "The program opencode is not installed.", "The program opencode is not installed."],
   ["usage", "auditor", "No task ended in this window."],
-  ["usage?by=label&show=cost&window=365d", "team=web", null],
+  ["usage?by=label&show=cost&window=365d", "team=shop", null],
   ["usage?by=day&window=30d", "local time", null],
   ["unknown", "The console has no such page.", null],
 ];

@@ -10,7 +10,8 @@ import { createPanelAdapter } from "../../../adapters/council/index.ts";
 import { createApp } from "../../../src/app/create-app.ts";
 import { loadConfig } from "../../../src/app/load-config.ts";
 import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
-import { runScript } from "./agent-scripts.ts";
+import { createScripts } from "./agent-scripts.ts";
+import { type PastClock, startPastClock } from "./past-clock.ts";
 
 const scopes = ["dispatch", "read", "approve", "manage", "metrics"];
 
@@ -23,6 +24,9 @@ export interface ScriptedBridge {
   emptyToken: string;
   close(): Promise<void>;
 }
+
+/** The scripts take an hour, so that the last tasks have begun just now. */
+const MINUTES_AGO = 61;
 
 /** Starts Bridge with scripted agents, and runs tasks that complete, fail, wait and report to receivers on the port, or on a free one. */
 export async function startScriptedBridge({ receiverPort = 0 } = {}): Promise<ScriptedBridge> {
@@ -39,9 +43,12 @@ export async function startScriptedBridge({ receiverPort = 0 } = {}): Promise<Sc
     ...{ BRIDGE_PUBLIC_URL: "https://bridge.example.com", BRIDGE_CALLBACK_ALLOW: "*.example.com", BRIDGE_CALLBACK_RETRIES: "0" },
     ...{ BRIDGE_MAX_CONCURRENT: "8,gemini=1", BRIDGE_DRAIN_SECONDS: "0" },
   });
+  const clock = startPastClock(MINUTES_AGO);
+  cleanup.defer(() => clock.stop());
+  const scripts = createScripts(clock);
   const app = await createApp(config, pino({ level: "silent" }), {
     adapters: [
-      ...["claude", "codex", "gemini"].map((provider) => ({ provider, adapter: createInMemoryAdapter({ provider, run: runScript }) })),
+      ...["claude", "codex", "gemini"].map((provider) => ({ provider, adapter: createInMemoryAdapter({ provider, run: scripts.run }) })),
       { provider: "bridge-claude", adapter: createPanelAdapter("claude") },
       { provider: "opencode", adapter: null, reason: "The program opencode is not installed." },
     ],
@@ -50,7 +57,9 @@ export async function startScriptedBridge({ receiverPort = 0 } = {}): Promise<Sc
   });
   cleanup.defer(() => app.close());
   const url = await app.start();
-  await runTasks(url, receiver);
+  await runTasks(url, receiver, clock);
+  clock.stop();
+  scripts.continueWork();
   const keeping = cleanup.move();
   return { url, fullToken: "secret-ada", emptyToken: "secret-newcomer", close: () => keeping.disposeAsync() };
 }
@@ -74,52 +83,74 @@ const describeWebhooks = (receiver: (host: string) => string) =>
       name: "oncall",
       url: receiver("broken"),
       types: ["tool.approval_requested", "execution.failed"],
-      filter: { labels: { team: "web" } },
+      filter: { labels: { team: "shop" } },
     },
   ].map((webhook) => ({ ...webhook, tenant: "full", secrets: [`whsec_${randomBytes(24).toString("base64")}`] }));
 
-async function runTasks(url: string, receiver: (host: string) => string): Promise<void> {
+async function runTasks(url: string, receiver: (host: string) => string, clock: PastClock): Promise<void> {
   const headers = { authorization: "Bearer secret-ada", "content-type": "application/json", prefer: "wait=20" };
   const send = async (target: string, body?: Record<string, unknown>): Promise<void> => {
     const response = await fetch(url + target, { method: "POST", headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
     if (!response.ok) throw new Error(`${target}: ${response.status} ${await response.text()}`);
   };
-  const dispatch = (body: Record<string, unknown>): Promise<void> => send("/api/v2/dispatch", body);
+  /** Dispatches a task some minutes after the last one. */
+  const dispatch = (body: Record<string, unknown>, minutes = 4): Promise<void> => {
+    clock.advance(60 * minutes);
+    return send("/api/v2/dispatch", body);
+  };
   const team = (name: string) => ({ labels: { team: name } });
-  await dispatch({
-    taskId: "nightly-build",
+  const nightly = { taskId: "nightly-build", provider: "codex", agentId: "auditor", message: "Summarize the failed tests of last night." };
+  await dispatch({ ...nightly, ...team("shop") });
+  const notes = { taskId: "release-notes", provider: "claude", agentId: "writer", message: "Write the release notes of version 1.4." };
+  await dispatch({ ...notes, ...team("docs"), callbackUrl: receiver("ci") });
+  const links = { taskId: "check-links", provider: "claude", agentId: "writer", message: "Check all links in docs/." };
+  await dispatch({ ...links, ...team("docs"), callbackUrl: receiver("broken") });
+  const upgrade = {
+    taskId: "upgrade-types",
     provider: "codex",
-    agentId: "auditor",
-    message: "Summarize the failed tests.",
-    ...team("web"),
-  });
+    agentId: "migrator",
+    message: "Upgrade to TypeScript 7 and run all tests.",
+  };
+  await dispatch({ ...upgrade, ...team("shop") });
   await dispatch({
-    ...{ taskId: "release-notes", provider: "claude", agentId: "writer", message: "Write the release notes.", ...team("docs") },
-    callbackUrl: receiver("ci"),
-  });
-  await dispatch({
-    ...{ taskId: "check-links", provider: "claude", agentId: "writer", message: "Check all links in docs/.", ...team("docs") },
-    callbackUrl: receiver("broken"),
-  });
-  await dispatch({ taskId: "upgrade-types", provider: "codex", agentId: "migrator", message: "Upgrade the types.", ...team("web") });
-  await dispatch({
-    ...{ taskId: "login-review", provider: "bridge-claude", agentId: "reviewer", ...team("web") },
+    ...{ taskId: "login-review", provider: "bridge-claude", agentId: "reviewer", ...team("shop") },
     bridgeInput: {
-      ...{ scope: "login.ts and session.ts", task_description: "Review the login.", task_type: "review", intensity: "standard" },
-      ...{ domains: ["security", "api"], provider: "claude" },
+      ...{ scope: "src/http/login.ts, src/session/", task_description: "Review pull request 482: sessions in Redis.", task_type: "review" },
+      ...{ intensity: "standard", domains: ["security", "api"], provider: "claude" },
     },
   });
   headers.prefer = "wait=0";
-  await dispatch({ taskId: "old-branches", provider: "gemini", agentId: "cleaner", message: "List old branches." });
+  const refactoring = { taskId: "replace-moment", provider: "claude", agentId: "migrator", message: "Replace moment by Temporal." };
+  await dispatch({ ...refactoring, ...team("shop"), callbackUrl: receiver("ci") });
+  await decideFirst(url, send, clock);
+  await until(url, async (list) => (await list("tasks?state=completed&agentId=migrator")).length === 1);
+  await dispatch({ taskId: "old-branches", provider: "gemini", agentId: "cleaner", message: "List branches without a commit for a year." });
   await dispatch({ taskId: "unused-images", provider: "gemini", agentId: "cleaner", message: "List unused images." });
-  await dispatch({ taskId: "settings-page", provider: "codex", agentId: "migrator", message: "Migrate the settings page." });
-  await dispatch({ taskId: "draft-talk", provider: "codex", agentId: "writer", message: "Draft a talk." });
+  const translation = { taskId: "settings-page", provider: "codex", agentId: "writer", message: "Translate the settings page." };
+  await dispatch({ ...translation, ...team("shop") });
+  await dispatch({ taskId: "draft-talk", provider: "codex", agentId: "writer", message: "Draft a talk about the new checkout." }, 1);
   await send("/api/v2/tasks/draft-talk/cancel");
-  await dispatch({ taskId: "unused-files", provider: "claude", agentId: "cleaner", message: "Remove unused files.", ...team("web") });
+  await dispatch({ taskId: "unused-files", provider: "claude", agentId: "cleaner", message: "Remove unused files.", ...team("shop") }, 1);
   await until(url, async (list) => (await list("approvals?state=pending")).length === 1);
   await until(url, async (list) => (await list("callbacks?state=dead")).length === 1);
   await until(url, async (list) => (await list("webhooks/oncall/deliveries?state=pending")).length === 0);
   await until(url, async (list) => (await list("tasks?state=cancelled")).length === 1);
+}
+
+/** Approves the only tool call that waits, after a while. */
+async function decideFirst(
+  url: string,
+  send: (target: string, body: Record<string, unknown>) => Promise<void>,
+  clock: PastClock,
+): Promise<void> {
+  let approvalId = "";
+  await until(url, async (list) => {
+    const [approval] = (await list("approvals?state=pending")) as { approvalId: string }[];
+    approvalId = approval?.approvalId ?? "";
+    return approvalId !== "";
+  });
+  clock.advance(95);
+  await send(`/api/v2/approvals/${approvalId}`, { decision: "approve", reason: "The tests pass without it." });
 }
 
 /** Waits until the lists of the tenant with data are as expected. */

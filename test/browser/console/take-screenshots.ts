@@ -25,10 +25,8 @@ interface Shot {
 const shots: readonly Shot[] = [
   { name: "overview", path: "", text: "old-branches" },
   { name: "tasks", path: "tasks?root=*", text: "draft-talk" },
-  {
-    ...{ name: "task", path: "tasks/nightly-build", text: "Turn 3" },
-    prepare: (page) => page.locator("bridge-call").filter({ hasText: "npm test" }).locator("summary").click(),
-  },
+  { name: "task", path: "tasks/replace-moment", text: "Turn 3" },
+  { name: "failed", path: "tasks/upgrade-types", text: "Turn 3" },
   {
     ...{ name: "council", path: "tasks/login-review", text: "Round 2" },
     prepare: (page) => page.locator(".findings summary").first().click(),

@@ -42,7 +42,7 @@ class Call extends BridgeElement {
     return html`<details class=${isError ? "is-error" : ""} ?open=${this.#isOpen} @toggle=${this.#onToggle}>
       <summary>
         <span class="offset">${this.offset}</span>
-        <span class="line"
+        <span class="line" title=${showHidden(describeInput(input))}
           ><code class="tool">${showHidden(toolName)}</code> <span class="input">${showHidden(describeInput(input))}</span> ${isError ? badge("failed", "✕", "error") : nothing}</span
         >
         ${lane(this.axis, from, to, { label: duration, kind })}

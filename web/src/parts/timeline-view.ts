@@ -239,7 +239,16 @@ function groupByTurn(rows: readonly TimelineRow[]): { turn: Turn | null; entries
   return groups;
 }
 
-const formatOffset = (ms: number): string => `+${formatDuration(Math.max(0, ms))}`;
+const SECOND_MS = 1000;
+
+/** Formats the time since the start of the task: `+0.4 s`, `+5:31`, `+1:05:31`. */
+function formatOffset(ms: number): string {
+  const seconds = Math.max(0, ms) / SECOND_MS;
+  if (seconds < 10) return `+${seconds.toFixed(1)} s`;
+  const pad = (value: number): string => String(Math.floor(value)).padStart(2, "0");
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
+  return hours === 0 ? `+${minutes}:${pad(seconds % 60)}` : `+${hours}:${pad(minutes)}:${pad(seconds % 60)}`;
+}
 
 function renderChild(task: ListedTask, { axis, now }: RowOptions): TemplateResult {
   const { name, detail } = nameChild(task);

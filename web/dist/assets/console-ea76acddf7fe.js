@@ -536,7 +536,7 @@ const aa={},oa=Re(class extends ze{constructor(){super(...arguments),this.ot=aa}
   </svg>`}var Da=class extends k{static properties={call:{attribute:!1},revision:{attribute:!1},offset:{attribute:!1},axis:{attribute:!1},now:{attribute:!1},isRunning:{attribute:!1},isForced:{attribute:!1}};#e=!1;willUpdate(e){e.has(`isForced`)&&e.get(`isForced`)!==void 0?this.#e=this.isForced:this.isForced&&!this.hasUpdated&&(this.#e=!0)}render(){let{toolName:e,input:t,isError:n,completedAt:r,invokedAt:i}=this.call,a=Date.parse(i),o=r===null?this.isRunning?this.now:a:Date.parse(r),s=r===null?this.isRunning?`running for ${M(o-a)}`:`no result`:M(o-a),c=n?`failed`:r===null?`open`:``;return C`<details class=${n?`is-error`:``} ?open=${this.#e} @toggle=${this.#t}>
       <summary>
         <span class="offset">${this.offset}</span>
-        <span class="line"
+        <span class="line" title=${P(_i(t))}
           ><code class="tool">${P(e)}</code> <span class="input">${P(_i(t))}</span> ${n?U(`failed`,`✕`,`error`):T}</span
         >
         ${Ea(this.axis,a,o,{label:s,kind:c})}
@@ -577,7 +577,7 @@ const aa={},oa=Re(class extends ze{constructor(){super(...arguments),this.ot=aa}
             .call=${e} .offset=${a} .axis=${n} .now=${di(e)?t.now:0} .isRunning=${r}
             .revision=${`${e.completedAt}${e.isTruncated}`} .isForced=${this.#i}
           ></bridge-call>
-          ${Ra(e,this.context,t)}`}}};const Na={all:`All`,errors:`Errors`,tools:`Tools`,text:`Text`},Pa=({entries:e})=>e.some(({kind:e})=>e!==`progress`);function Fa(e){let t=[];for(let{turn:n,entry:r}of e){let e=t.at(-1);e!==void 0&&e.turn===n?e.entries.push(r):t.push({turn:n,entries:[r]})}return t}const Ia=e=>`+${M(Math.max(0,e))}`;function La(e,{axis:t,now:n}){let{name:r,detail:i}=bi(e),a=ui({kind:`child`,task:e}),o=e.finishedAt===null?n:Date.parse(e.finishedAt),s=e.startedAt===null?`not started`:M(o-a);return C`<span class="line">${e.state===`completed`?`↳`:H(B(e,n))} <a href=${q(e.taskId)}>${P(r)}</a> <span class="detail">${P(i)}</span></span>
+          ${Ra(e,this.context,t)}`}}};const Na={all:`All`,errors:`Errors`,tools:`Tools`,text:`Text`},Pa=({entries:e})=>e.some(({kind:e})=>e!==`progress`);function Fa(e){let t=[];for(let{turn:n,entry:r}of e){let e=t.at(-1);e!==void 0&&e.turn===n?e.entries.push(r):t.push({turn:n,entries:[r]})}return t}function Ia(e){let t=Math.max(0,e)/1e3;if(t<10)return`+${t.toFixed(1)} s`;let n=e=>String(Math.floor(e)).padStart(2,`0`),[r,i]=[Math.floor(t/3600),Math.floor(t%3600/60)];return r===0?`+${i}:${n(t%60)}`:`+${r}:${n(i)}:${n(t%60)}`}function La(e,{axis:t,now:n}){let{name:r,detail:i}=bi(e),a=ui({kind:`child`,task:e}),o=e.finishedAt===null?n:Date.parse(e.finishedAt),s=e.startedAt===null?`not started`:M(o-a);return C`<span class="line">${e.state===`completed`?`↳`:H(B(e,n))} <a href=${q(e.taskId)}>${P(r)}</a> <span class="detail">${P(i)}</span></span>
     ${Ea(t,a,e.startedAt===null?a:o,{label:`Child task: ${s}`,kind:e.state===`failed`?`failed`:`child`})}
     <span class="time">${s}</span>`}function Ra(e,t,{isRunning:n,now:r}){let{approval:i}=e;return i===null?T:i.decision===null?n?C`<div class="waiting">
     <p>${U(`approval`,`!`,`needs approval`)} ${vr(i.expiresAt,r)}</p>
