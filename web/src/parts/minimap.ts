@@ -16,8 +16,8 @@ export function minimap(
 ): TemplateResult {
   const starts = rows.map(({ entry }) => startOf(entry));
   const move = (event: Event): void => {
-    const time = axis.start + (Number((event.target as HTMLInputElement).value) / BINS) * axis.length;
-    const index = starts.findIndex((start) => start >= time);
+    const bin = Number((event.target as HTMLInputElement).value);
+    const index = bin === BINS - 1 ? -1 : starts.findIndex((start) => start >= axis.start + (bin / BINS) * axis.length);
     onMove(index === -1 ? rows.length - 1 : index);
   };
   const shown = starts[at] === undefined ? 0 : binOf(starts[at], axis);

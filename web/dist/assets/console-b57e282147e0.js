@@ -548,7 +548,7 @@ const aa={},oa=Re(class extends ze{constructor(){super(...arguments),this.ot=aa}
       <h4>Input</h4>
       ${mr(e)}
       ${n===null?T:C`<h4>Output</h4>${X(t)}`}
-    </div>`}};customElements.define(`bridge-call`,Da);function Oa(e,t,{at:n,onMove:r}){let i=e.map(({entry:e})=>ui(e)),a=n=>{let a=t.start+Number(n.target.value)/160*t.length,o=i.findIndex(e=>e>=a);r(o===-1?e.length-1:o)},o=i[n]===void 0?0:ka(i[n],t);return C`<div class="minimap">
+    </div>`}};customElements.define(`bridge-call`,Da);function Oa(e,t,{at:n,onMove:r}){let i=e.map(({entry:e})=>ui(e)),a=n=>{let a=Number(n.target.value),o=a===159?-1:i.findIndex(e=>e>=t.start+a/160*t.length);r(o===-1?e.length-1:o)},o=i[n]===void 0?0:ka(i[n],t);return C`<div class="minimap">
     <svg viewBox="0 0 ${160} ${24}" preserveAspectRatio="none" aria-hidden="true">
       <path class="bars" d=${ja(Aa(i,t))} />
       <path class="failed" d=${ja(Aa(i.filter((t,n)=>ci.errors(e[n].entry)),t))} />
