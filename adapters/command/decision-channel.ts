@@ -21,7 +21,7 @@ interface ChannelOptions {
 }
 
 /** The stdin of a program that can ask for approvals: the request in the first line, and then one line for each decision. */
-export type DecisionChannel = ReturnType<typeof createDecisionChannel>;
+type DecisionChannel = ReturnType<typeof createDecisionChannel>;
 
 /** Creates the channel of one task. A program that gets no decision has none, so it must not run the call. */
 export function createDecisionChannel({ request, requestApproval, emitWarning }: ChannelOptions) {

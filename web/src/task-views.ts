@@ -63,7 +63,7 @@ export const createdSince: Readonly<Record<string, { name: string; start: (now: 
 };
 
 /** The filters of the list of tasks that Bridge applies. */
-export const filterNames = [
+const filterNames = [
   ...["search", "state", "provider", "agentId", "label", "errorCode", "callback", "waitingOn"],
   ...["q", "idPrefix", "parentTaskId", "root", "createdAfter", "createdBefore"],
 ] as const;
