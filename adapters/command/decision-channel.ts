@@ -20,10 +20,10 @@ interface ChannelOptions {
   emitWarning(warning: string): void;
 }
 
-/** The stdin of a program that can ask for approvals: the request in the first line, and then one line for each decision. */
-type DecisionChannel = ReturnType<typeof createDecisionChannel>;
-
-/** Creates the channel of one task. A program that gets no decision has none, so it must not run the call. */
+/**
+ * Creates the stdin of a program that can ask for approvals: the request in the first line, and then one line for each decision. A program
+ * that gets no decision must not run the call.
+ */
 export function createDecisionChannel({ request, requestApproval, emitWarning }: ChannelOptions) {
   let stdin: Writable | null = null;
   let isFull = false;

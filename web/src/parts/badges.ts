@@ -32,7 +32,7 @@ export const ago = (iso: string, now: number): TemplateResult =>
   html`<time datetime=${iso} title=${formatFullTime(iso)}>${formatAgo(iso, now)}</time>`;
 
 /** Shows a time of the day, with the date if it is another day than today, and with the time zone as a tooltip. */
-const timeOf = (iso: string, now: number): TemplateResult =>
+export const timeOf = (iso: string, now: number): TemplateResult =>
   html`<time datetime=${iso} title=${formatFullTime(iso)}>${formatTime(iso, now)}</time>`;
 
 /** Shows that a request failed. */

@@ -4,7 +4,7 @@ import { firstLine, formatCost, formatCount, formatDuration, formatTime, formatV
 import { linkTo, taskLink } from "../router.ts";
 import { hasEnded } from "../task-state.ts";
 import { describeAttempts } from "./attempts.ts";
-import { ago, callbackBadge } from "./badges.ts";
+import { ago, callbackBadge, timeOf } from "./badges.ts";
 
 /** Shows the times, the cost and the tokens of a task. */
 export function taskFigures(task: Task, now: number): TemplateResult {
@@ -44,8 +44,8 @@ export function taskFacts(task: Task, now: number): TemplateResult {
             return html`<a class="chip" href=${linkTo(`tasks?label=${encodeURIComponent(label)}`)}>${showHidden(label)}</a> `;
           }),
     ],
-    ["Created", formatTime(task.createdAt, now)],
-    ["Ended", task.finishedAt === null ? null : formatTime(task.finishedAt, now)],
+    ["Created", timeOf(task.createdAt, now)],
+    ["Ended", task.finishedAt === null ? null : timeOf(task.finishedAt, now)],
     ["Parent", task.parentTaskId === null ? null : html`<a href=${taskLink(task.parentTaskId)}>${showHidden(task.parentTaskId)}</a>`],
     ["Node", task.node],
     [
