@@ -5,9 +5,7 @@ import { PROBLEM_TYPE } from "../wire/problem.ts";
 import { responseHeaders } from "../wire/response-headers.ts";
 import { webhooks } from "./callback-webhook.ts";
 
-const DESCRIPTION = `One durable HTTP endpoint in front of every AI-agent runtime.
-
-Dispatch a task with \`POST /api/v2/dispatch\`, follow its events, and read its result or receive it as a callback.
+const DESCRIPTION = `Dispatch a task with \`POST /api/v2/dispatch\`, follow its events, and read its result or receive it as a callback.
 
 **Limits.** A request body can have at most ${MAX_JSON_VALUES} JSON values (the body itself, each member of an object, each element of an array; 413 \`too_large\`), nested at most ${MAX_JSON_DEPTH} levels deep (400 \`invalid_request\`). BRIDGE_BODY_LIMIT limits its size in bytes (413 \`too_large\`).
 
