@@ -9,12 +9,48 @@ const TEXT_FIELDS = ["provider", "agentId", "message", "taskId", "model", "syste
 const CHOICE_FIELDS = ["profile", "approvals"] as const;
 /** Fields that are written as JSON. */
 const JSON_FIELDS = ["metadata", "bridgeInput", "responderInput"] as const;
+/** Fields of the input of a council, which have fields in the form. `domains` and `providers` are lists, separated by commas. */
+const COUNCIL_FIELDS = ["task_description", "scope", "task_type", "intensity", "domains", "provider", "providers"] as const;
+const LISTS: readonly string[] = ["domains", "providers"];
+
+/** Names of the fields, as the form shows them. */
+export const fieldLabels: Readonly<Record<string, string>> = {
+  provider: "Adapter",
+  agentId: "Agent",
+  message: "Message",
+  profile: "Profile",
+  approvals: "Approvals",
+  model: "Model",
+  timeoutSeconds: "Time limit in seconds",
+  output: "Output",
+  outputPath: "Output file",
+  outputSchema: "JSON Schema of the output",
+  taskId: "Task id",
+  resumeToken: "Resume token",
+  callbackUrl: "Callback URL",
+  systemPrompt: "System prompt",
+  metadata: "Metadata",
+  bridgeInput: "Input of the adapter",
+  responderInput: "Input of the responder",
+  others: "Other fields of the dispatch",
+  "council.task_description": "Task",
+  "council.scope": "Scope",
+  "council.task_type": "Type",
+  "council.intensity": "Intensity",
+  "council.domains": "Domains",
+  "council.provider": "Runtime",
+  "council.providers": "Runtimes",
+  "council.others": "Other fields of the council",
+};
+
+/** The kind of adapter that the form is for. */
+export type FormKind = "agent" | "council";
 
 /** The body of a dispatch, or what is wrong with the fields. */
 export type BuiltDispatch = { body: Record<string, unknown>; errors: FieldError[] };
 
 /** Builds the body of a dispatch. Empty fields are omitted, so that Bridge applies its defaults. */
-export function buildDispatch(values: FormValues): BuiltDispatch {
+export function buildDispatch(values: FormValues, kind: FormKind = "agent"): BuiltDispatch {
   const errors: FieldError[] = [];
   const get = (name: string): string => values[name] ?? "";
   const parse = (name: string): unknown => {
@@ -30,17 +66,30 @@ export function buildDispatch(values: FormValues): BuiltDispatch {
   if (typeof others !== "object" || others === null || Array.isArray(others))
     errors.push({ path: "others", message: "must be a JSON object" });
   const body: Record<string, unknown> = {};
-  for (const name of TEXT_FIELDS) if (get(name).trim() !== "") body[name] = name === "message" ? get(name) : get(name).trim();
+  const isShown = (name: string): boolean => kind === "agent" || (name !== "message" && name !== "bridgeInput");
+  for (const name of TEXT_FIELDS.filter(isShown))
+    if (get(name).trim() !== "") body[name] = name === "message" ? get(name) : get(name).trim();
   for (const name of CHOICE_FIELDS) if (get(name) !== "") body[name] = get(name);
   if (get("timeoutSeconds").trim() !== "") body["timeoutSeconds"] = Number(get("timeoutSeconds"));
   const output = buildOutput(get("output"), get("outputPath"), () => parse("outputSchema"));
   if (output !== undefined) body["outputStrategy"] = output;
-  for (const name of JSON_FIELDS) {
+  for (const name of JSON_FIELDS.filter(isShown)) {
     const value = parse(name);
     if (value !== undefined) body[name] = value;
   }
+  if (kind === "council") body["bridgeInput"] = { ...buildCouncil(values), ...(parse("council.others") as object | undefined) };
   return { body: { ...body, ...(others as object) }, errors };
 }
+
+function buildCouncil(values: FormValues): Record<string, unknown> {
+  const entries = COUNCIL_FIELDS.map((name) => [name, (values[`council.${name}`] ?? "").trim()] as const).filter(
+    ([, value]) => value !== "",
+  );
+  return Object.fromEntries(entries.map(([name, value]) => [name, LISTS.includes(name) ? splitList(value) : value]));
+}
+
+/** Splits a list of the form into its entries. */
+export const splitList = (text: string): string[] => text.split(",").filter((entry) => entry !== "");
 
 function buildOutput(type: string, path: string, parseSchema: () => unknown): object | undefined {
   if (type === "file") return { type, path: path.trim() };
@@ -56,6 +105,7 @@ export function toFormValues(request: Record<string, unknown>): FormValues {
   const known: readonly string[] = [...TEXT_FIELDS, ...CHOICE_FIELDS];
   for (const [name, value] of Object.entries(rest)) {
     if (known.includes(name) && typeof value === "string") values[name] = value;
+    else if (name === "bridgeInput") Object.assign(values, toCouncilValues(value), { bridgeInput: JSON.stringify(value, null, 2) });
     else if ((JSON_FIELDS as readonly string[]).includes(name)) values[name] = JSON.stringify(value, null, 2);
     else others[name] = value;
   }
@@ -66,9 +116,24 @@ export function toFormValues(request: Record<string, unknown>): FormValues {
   return values;
 }
 
+function toCouncilValues(input: unknown): FormValues {
+  const values: FormValues = {};
+  const others: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries((input ?? {}) as Record<string, unknown>)) {
+    const isKnown = (COUNCIL_FIELDS as readonly string[]).includes(name);
+    if (isKnown && typeof value === "string") values[`council.${name}`] = value;
+    else if (isKnown && Array.isArray(value)) values[`council.${name}`] = value.join(",");
+    else others[name] = value;
+  }
+  return { ...values, ...(Object.keys(others).length > 0 && { "council.others": JSON.stringify(others, null, 2) }) };
+}
+
 /** Returns the field of the form that an error of Bridge belongs to; null if the form has no such field. */
-export function fieldOf(path: string): string | null {
+export function fieldOf(path: string, kind: FormKind = "agent"): string | null {
   const [first = "", second = ""] = path.split(".");
+  if (kind === "council" && path === "council.others") return path;
+  if (kind === "council" && first === "bridgeInput")
+    return (COUNCIL_FIELDS as readonly string[]).includes(second) ? `council.${second}` : "council.others";
   if (first === "outputStrategy") return second === "path" ? "outputPath" : second === "schema" ? "outputSchema" : "output";
   const known: readonly string[] = [
     ...TEXT_FIELDS,
@@ -80,6 +145,12 @@ export function fieldOf(path: string): string | null {
     "others",
   ];
   return known.includes(first) ? first : null;
+}
+
+/** Describes an error at its field, in the words of the form. */
+export function describeFault(field: string, message: string): string {
+  const text = message.replace(/^is required \(\w+\)$/, "is required");
+  return `${fieldLabels[field] ?? field} ${text.replace(/[.;]$/, "")}.`;
 }
 
 /** Returns the command that sends the same dispatch from a terminal. */

@@ -25,6 +25,7 @@ const pages: readonly (readonly [path: string, full: string, empty: string | nul
   ["tasks/unused-files", "needs approval", null],
   ["tasks/login-review", "Round 1", null],
   ["new", "What the dispatch would do", "What the dispatch would do"],
+  ["new?from=login-review", "error-handling", null],
   ["approvals", "unused-files", "No tool call waits for a decision."],
   ["callbacks", "check-links", "No callback is dead."],
   ["callbacks?state=delivered", "release-notes", null],

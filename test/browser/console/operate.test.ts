@@ -62,14 +62,17 @@ test("a task is dispatched with a form, by keyboard alone", async () => {
   expectQuiet(opened);
 });
 
-test("the form shows what the dispatch would do before it is sent", async () => {
+test("the form shows what the dispatch would do before it is sent, and warns of nothing before the first edit", async () => {
   const opened = await open("new");
   const { page } = opened;
   const check = page.getByRole("region", { name: "What the dispatch would do" });
-  await check.getByText("agentId").first().waitFor();
   await page.getByRole("option", { name: "memory" }).waitFor({ state: "attached" });
+  await check.getByText("Fill in the form").waitFor();
   await page.getByLabel("Adapter").selectOption("memory");
+  await check.getByText("To complete: Agent, Message.").waitFor();
+  expect(await page.locator(".field-error, .note").count()).toBe(0);
   await page.getByLabel("Agent").fill("checked");
+  await page.getByText("This is a new agent").waitFor();
   await page.getByLabel("Message").fill("Hello.");
   await page.getByLabel("Time limit in seconds").fill("90");
   await check.getByText("1 min 30 s").waitFor();
@@ -78,18 +81,34 @@ test("the form shows what the dispatch would do before it is sent", async () => 
   expectQuiet(opened);
 });
 
-test("an invalid field is reported at the field, and the form keeps its content", async () => {
+test("an invalid field is reported once, at the field and in the words of the form, and the form keeps its content", async () => {
   const { page } = await open("new");
   await page.getByRole("option", { name: "memory" }).waitFor({ state: "attached" });
   await page.getByLabel("Adapter").selectOption("memory");
   await page.getByLabel("Message").fill("Hello.");
   await page.getByLabel("Time limit in seconds").fill("0");
+  await page.locator("#timeoutSeconds-error").getByText("Time limit in seconds must").waitFor();
   await page.getByLabel("Agent").fill("no spaces allowed");
   await page.getByRole("button", { name: "Dispatch" }).click();
-  await page.locator("#timeoutSeconds-error").waitFor();
-  await page.locator("#agentId-error").waitFor();
+  await page.locator("#agentId-error").getByText("Agent must").waitFor();
   expect(await page.getByLabel("Agent").getAttribute("aria-invalid")).toBe("true");
   expect(await page.getByLabel("Message").inputValue()).toBe("Hello.");
+  const text = (await page.locator("main").textContent()) ?? "";
+  expect([text.split("Agent must").length - 1, text.includes("agentId must"), text.includes("would reject")]).toEqual([1, false, false]);
+});
+
+test("the adapter of the last dispatch is chosen in the next form, and an offline one never", async () => {
+  const { page } = await open("new");
+  await page.getByRole("option", { name: "narrow" }).waitFor({ state: "attached" });
+  expect(await page.getByRole("option", { name: "absent (offline)" }).isDisabled()).toBe(true);
+  expect(await page.getByRole("option", { name: "default", exact: true }).and(page.locator("#provider option")).count()).toBe(0);
+  await page.getByLabel("Adapter").selectOption("narrow");
+  await page.getByLabel("Agent").fill("last-used");
+  await page.getByLabel("Message").fill("fine");
+  await page.getByRole("button", { name: "Dispatch" }).click();
+  await page.getByRole("heading", { name: /completed/ }).waitFor();
+  await page.getByRole("link", { name: "New task" }).click();
+  await expect.poll(() => page.getByLabel("Adapter").inputValue()).toBe("narrow");
 });
 
 test("a task runs again with changes", async () => {

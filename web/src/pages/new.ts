@@ -1,31 +1,49 @@
-import type { AcceptedTask, Adapter, FieldError } from "bridge-client";
+import type { AcceptedTask, Adapter, Domain, FieldError } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
-import { live } from "lit/directives/live.js";
 import { ApiError } from "../api.ts";
 import { bridgeUrl } from "../base-url.ts";
-import { buildDispatch, type FormValues, fieldOf, toCurl, toFormValues, toTypeScript } from "../dispatch-form.ts";
+import {
+  buildDispatch,
+  describeFault,
+  type FormKind,
+  type FormValues,
+  fieldLabels,
+  fieldOf,
+  toCurl,
+  toFormValues,
+  toTypeScript,
+} from "../dispatch-form.ts";
 import { PageElement } from "../element.ts";
 import { showHidden } from "../format.ts";
 import { errorNote } from "../parts/badges.ts";
 import { copyButton } from "../parts/copy-button.ts";
+import { councilFields, inputsOf, isCouncil } from "../parts/council-fields.ts";
 import "../parts/dispatch-check.ts";
+import { type FormState, formField, type Option } from "../parts/form-field.ts";
 import { navigate, taskLink } from "../router.ts";
 
 const MAX_AGENTS = 200;
-
-interface FieldOptions {
-  type?: "text" | "number" | "url" | "area" | readonly string[];
-  hint?: string;
-  list?: string;
-}
+const MAX_DOMAINS = 200;
+/** The beginning of a JSON field, by its name. */
+const templates: Readonly<Record<string, string>> = { responderInput: '{\n  "tool": "",\n  "describe": ""\n}' };
 
 /** The form that dispatches a task. Its fields follow the capabilities of the adapter. */
 class NewTask extends PageElement {
   #values: FormValues = {};
+  /** What Bridge has reported about the fields. */
   #errors: readonly FieldError[] = [];
   #error: ApiError | null = null;
+  /** The fields whose faults are shown. */
+  #edited = new Set<string>();
+  /** Whether the form differs from an empty one, so that it is checked. */
+  #isTouched = false;
+  #showsAll = false;
   #isSending = false;
+  #isLoading = true;
   #agents: readonly string[] = [];
+  #domains: readonly Domain[] = [];
+  /** The workspace whose domains are listed; undefined before the first list. */
+  #domainsOf: string | undefined;
   #masked: readonly string[] = [];
   #unsubscribe: () => void = () => {};
 
@@ -51,37 +69,70 @@ class NewTask extends PageElement {
         const { request, masked } = await api.call<{ request: Record<string, unknown>; masked: string[] }>(path);
         this.#values = toFormValues(request);
         this.#masked = masked;
+        this.#isTouched = true;
       }
+      this.#isLoading = false;
+      this.requestUpdate();
       const { data } = await api.list<{ agentId: string }>("/api/v2/agents", { limit: MAX_AGENTS });
       this.#agents = data.map(({ agentId }) => agentId);
     } catch (error) {
       this.#error = error instanceof ApiError ? error : null;
     }
+    this.#isLoading = false;
     this.requestUpdate();
   }
 
-  #adapter(): Adapter | undefined {
+  /** Lists the domains of councils, with those of the agent's workspace if there is one. */
+  async #loadDomains(): Promise<void> {
+    const agentId = this.#values["agentId"]?.trim() ?? "";
+    const workspace = this.#agents.includes(agentId) ? agentId : "";
+    if (workspace === this.#domainsOf) return;
+    this.#domainsOf = workspace;
+    const page = await this.context.api.list<Domain>("/api/v2/domains", { limit: MAX_DOMAINS, workspace }).catch(() => null);
+    if (page !== null && this.#domainsOf === workspace) this.#domains = page.data;
+    this.requestUpdate();
+  }
+
+  #storedAdapter(): string {
+    return `bridge.adapter.${this.context.identity.tenant}`;
+  }
+
+  /** Chooses the adapter that was used last, or the first healthy one. */
+  #chooseAdapter(): void {
     const { adapters } = this.context.attention.state;
-    const provider = this.#values["provider"] ?? "";
-    return provider === "" && adapters.length === 1 ? adapters[0] : adapters.find((adapter) => adapter.provider === provider);
+    if (this.#isLoading || (this.#values["provider"] ?? "") !== "" || adapters.length === 0) return;
+    const usable = adapters.filter(({ health }) => health.status !== "offline");
+    const last = usable.find(({ provider }) => provider === localStorage.getItem(this.#storedAdapter()));
+    const chosen = last ?? usable.find(({ health }) => health.status === "healthy") ?? usable[0] ?? adapters[0];
+    this.#values["provider"] = chosen?.provider ?? "";
+  }
+
+  #adapter(): Adapter | undefined {
+    return this.context.attention.state.adapters.find(({ provider }) => provider === this.#values["provider"]);
+  }
+
+  #kind(): FormKind {
+    return isCouncil(this.#adapter()) ? "council" : "agent";
   }
 
   override onKey(key: string): boolean {
     if (key !== "/") return false;
-    this.querySelector<HTMLElement>("select, input")?.focus();
+    this.querySelector<HTMLElement>("main select, select, input")?.focus();
     return true;
   }
 
   async #submit(event: Event): Promise<void> {
     event.preventDefault();
-    const { body, errors } = buildDispatch(this.#values);
-    this.#errors = errors;
+    const { body, errors } = buildDispatch(this.#values, this.#kind());
+    this.#showsAll = true;
+    this.#isTouched = true;
     this.#error = null;
     if (errors.length > 0) return this.#showFirstError();
     this.#isSending = true;
     this.requestUpdate();
     try {
       const { taskId } = await this.context.api.call<AcceptedTask>("/api/v2/dispatch", { method: "POST", body });
+      localStorage.setItem(this.#storedAdapter(), this.#values["provider"] ?? "");
       navigate(taskLink(taskId));
     } catch (error) {
       this.#error = error instanceof ApiError ? error : new ApiError(0, "unexpected", String(error));
@@ -99,100 +150,134 @@ class NewTask extends PageElement {
     this.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }
 
-  protected override render(): TemplateResult {
-    const { adapters } = this.context.attention.state;
-    const adapter = this.#adapter();
-    const {
-      approvals,
-      sessionResume,
-      inputs = [],
-      outputStrategies = [],
-    } = (adapter?.capabilities ?? {}) as {
-      approvals?: boolean;
-      sessionResume?: boolean;
-      inputs?: string[];
-      outputStrategies?: string[];
+  #form(errors: readonly FieldError[], kind: FormKind): FormState {
+    return {
+      valueOf: (name) => this.#values[name] ?? "",
+      faultOf: (name) => {
+        const fault = errors.find(({ path }) => fieldOf(path, kind) === name);
+        return fault === undefined || !(this.#showsAll || this.#edited.has(name)) ? "" : describeFault(name, fault.message);
+      },
+      onEdit: (name, value) => {
+        this.#values[name] = value;
+        this.#edited.add(name);
+        this.#isTouched = true;
+        this.requestUpdate();
+      },
     };
-    const { body } = buildDispatch(this.#values);
-    const others = this.#errors.filter(({ path }) => fieldOf(path) === null);
+  }
+
+  protected override render(): TemplateResult {
     if (!this.context.identity.scopes.includes("dispatch"))
       return html`<h1>New task</h1><p class="note warning">Your token cannot dispatch tasks.</p>`;
+    this.#chooseAdapter();
+    const adapter = this.#adapter();
+    const kind = this.#kind();
+    if (kind === "council") void this.#loadDomains();
+    const { body, errors } = buildDispatch(this.#values, kind);
+    const form = this.#form([...errors, ...this.#errors], kind);
+    const nameOf = (path: string): string | null => fieldLabels[fieldOf(path, kind) ?? ""] ?? null;
     return html`
       <h1>New task</h1>
-      ${errorNote(this.#error)}
-      ${others.map(({ path, message }) => html`<p class="note error"><code>${showHidden(path)}</code> ${showHidden(message)}</p>`)}
+      ${this.#renderError(nameOf)}
       ${this.#masked.length === 0 ? nothing : html`<p class="note warning">Replace the masked secrets: ${showHidden(this.#masked.join(", "))}.</p>`}
-      <form class="dispatch" @submit=${this.#submit} novalidate>
-        ${this.#field("provider", "Adapter", { type: adapters.map(({ provider }) => provider) })}
-        ${
-          adapter === undefined || adapter.health.status === "healthy"
-            ? nothing
-            : html`<p class="note warning wide">${adapter.provider} is ${adapter.health.status}. ${showHidden(adapter.health.detail ?? "")}</p>`
-        }
-        ${this.#field("agentId", "Agent", { list: "agents", hint: "The task works in the directory of this agent." })}
-        <datalist id="agents">${this.#agents.map((agent) => html`<option value=${agent}></option>`)}</datalist>
-        ${this.#field("message", "Message", { type: "area", hint: "What to do." })}
-        ${this.#field("profile", "Profile", { type: ["inspect", "modify"], hint: "inspect: read-only. modify: may edit files and run commands." })}
-        ${approvals === true ? this.#field("approvals", "Approvals", { type: ["ask", "deny", "allow"] }) : nothing}
-        ${this.#field("model", "Model", {})} ${this.#field("timeoutSeconds", "Time limit in seconds", { type: "number" })}
-        ${outputStrategies.length > 1 ? this.#field("output", "Output", { type: outputStrategies }) : nothing}
-        ${this.#values["output"] === "file" ? this.#field("outputPath", "Output file", {}) : nothing}
-        ${this.#values["output"] === "structured" ? this.#field("outputSchema", "JSON Schema of the output", { type: "area" }) : nothing}
-        ${inputs.map((input) => this.#field(input, input, { type: "area", hint: "JSON" }))}
-        <details class="wide">
-          <summary>More fields</summary>
-          <div class="dispatch">
-            ${this.#field("taskId", "Task id", { hint: "A repeated id refers to the same task." })}
-            ${sessionResume === true ? this.#field("resumeToken", "Resume token", {}) : nothing}
-            ${this.#field("callbackUrl", "Callback URL", { type: "url" })} ${this.#field("systemPrompt", "System prompt", { type: "area" })}
-            ${this.#field("metadata", "Metadata", { type: "area", hint: "JSON object" })}
-            ${this.#field("others", "Other fields of the dispatch", { type: "area", hint: "JSON object" })}
-          </div>
-        </details>
-        <p class="actions wide">
-          <button class="primary" type="submit" ?disabled=${this.#isSending}>Dispatch</button>
-          ${this.#isSending ? html`<span role="status">Sending …</span>` : nothing}
-        </p>
-      </form>
-      <bridge-dispatch-check .context=${this.context} .body=${JSON.stringify(body)}></bridge-dispatch-check>
-      ${renderCode("As a command", toCurl(new URL("api/v2/dispatch", bridgeUrl).href, body), "Copy as curl")}
-      ${renderCode("As TypeScript", toTypeScript(bridgeUrl.href, body), "Copy as TypeScript")}
+      <div class="dispatch-page">
+        <form class="dispatch" @submit=${this.#submit} novalidate>
+          ${this.#renderFirst(form, adapter)} ${kind === "council" ? this.#renderCouncil(form, adapter) : this.#renderAgent(form, adapter)}
+          ${this.#renderMore(form, adapter, kind)}
+          <p class="actions wide">
+            <button class="primary" type="submit" ?disabled=${this.#isSending}>Dispatch</button>
+            ${this.#isSending ? html`<span role="status">Sending …</span>` : nothing}
+          </p>
+        </form>
+        <div class="dispatch-side">
+          <bridge-dispatch-check
+            .context=${this.context} .body=${!this.#isTouched ? null : JSON.stringify(body)} .nameOf=${nameOf} .onErrors=${this.#onErrors}
+          ></bridge-dispatch-check>
+          ${renderCode("As a command", toCurl(new URL("api/v2/dispatch", bridgeUrl).href, body), "Copy as curl")}
+          ${renderCode("As TypeScript", toTypeScript(bridgeUrl.href, body), "Copy as TypeScript")}
+        </div>
+      </div>
     `;
   }
 
-  #field(name: string, label: string, { type = "text", hint = "", list }: FieldOptions): TemplateResult {
-    const value = this.#values[name] ?? "";
-    const error = this.#errors.find(({ path }) => fieldOf(path) === name)?.message ?? "";
-    const notes = [hint === "" ? "" : `${name}-hint`, error === "" ? "" : `${name}-error`].filter((id) => id !== "").join(" ");
-    const onInput = (event: Event): void => {
-      this.#values[name] = (event.target as HTMLInputElement).value;
-      this.requestUpdate();
-    };
-    const invalid = error === "" ? nothing : "true";
-    const described = notes === "" ? nothing : notes;
-    return html`<div class=${type === "area" ? "wide" : ""}>
-      <label for=${name}>${label}</label>
+  #onErrors = (errors: readonly FieldError[]): void => {
+    this.#errors = errors;
+    this.requestUpdate();
+  };
+
+  /** Shows why a dispatch was rejected, unless the fields show it. */
+  #renderError(nameOf: (path: string) => string | null): TemplateResult | typeof nothing {
+    if (this.#error === null || this.#error.errors.length === 0) return errorNote(this.#error);
+    const others = this.#error.errors.filter(({ path }) => nameOf(path) === null);
+    return html`${others.map(({ path, message }) => html`<p class="note error" role="alert"><code>${showHidden(path)}</code> ${showHidden(message)}</p>`)}`;
+  }
+
+  #renderFirst(form: FormState, adapter: Adapter | undefined): TemplateResult {
+    const { adapters } = this.context.attention.state;
+    const options = adapters.map(({ provider, health }): Option => {
+      const isOffline = health.status === "offline";
+      return {
+        value: provider,
+        name: isOffline ? `${provider} (offline)` : provider,
+        isDisabled: isOffline && provider !== this.#values["provider"],
+      };
+    });
+    const agentId = this.#values["agentId"]?.trim() ?? "";
+    const hint =
+      agentId === "" || this.#agents.includes(agentId)
+        ? "The task works in the directory of this agent. A new name creates one."
+        : "This is a new agent: the task creates its directory.";
+    return html`
+      ${formField({ name: "provider", type: options, none: adapters.length === 0 ? "default" : null }, form)}
+      ${formField({ name: "agentId", list: "agents", hint }, form)}
+      <datalist id="agents">${this.#agents.map((agent) => html`<option value=${agent}></option>`)}</datalist>
       ${
-        type === "area"
-          ? html`<textarea
-              id=${name} rows=${name === "message" ? 5 : 3} .value=${live(value)} @input=${onInput}
-              aria-invalid=${invalid} aria-describedby=${described} spellcheck=${name === "message"}
-            ></textarea>`
-          : typeof type === "object"
-            ? html`<select id=${name} @change=${onInput} aria-invalid=${invalid} aria-describedby=${described}>
-                <option value="" ?selected=${value === ""}>default</option>
-                ${type.map((option) => html`<option value=${option} ?selected=${option === value}>${option}</option>`)}
-              </select>`
-            : html`<input
-                id=${name} type=${type} .value=${live(value)} @input=${onInput} list=${list ?? nothing} autocomplete="off"
-                spellcheck="false" aria-invalid=${invalid} aria-describedby=${described}
-              />`
+        adapter === undefined || adapter.health.status === "healthy"
+          ? nothing
+          : html`<p class="note warning wide">${adapter.provider} is ${adapter.health.status}. ${showHidden(adapter.health.detail ?? "")}</p>`
       }
-      ${hint === "" ? nothing : html`<p class="hint" id="${name}-hint">${hint}</p>`}
-      ${error === "" ? nothing : html`<p class="field-error" id="${name}-error">${showHidden(error)}</p>`}
-    </div>`;
+    `;
+  }
+
+  #renderAgent(form: FormState, adapter: Adapter | undefined): TemplateResult {
+    const { approvals, outputStrategies = [] } = (adapter?.capabilities ?? {}) as { approvals?: boolean; outputStrategies?: string[] };
+    for (const name of inputsOf(adapter)) this.#values[name] ??= templates[name] ?? "";
+    return html`
+      ${formField({ name: "message", type: "area", hint: "What to do." }, form)}
+      ${inputsOf(adapter).map((name) => formField({ name, type: "area", hint: "JSON" }, form))}
+      ${formField({ name: "profile", type: toOptions(["inspect", "modify"]), hint: "inspect: read-only. modify: may edit files and run commands." }, form)}
+      ${approvals === true ? formField({ name: "approvals", type: toOptions(["ask", "deny", "allow"]) }, form) : nothing}
+      ${formField({ name: "model" }, form)} ${formField({ name: "timeoutSeconds", type: "number" }, form)}
+      ${outputStrategies.length > 1 ? formField({ name: "output", type: toOptions(outputStrategies) }, form) : nothing}
+      ${this.#values["output"] === "file" ? formField({ name: "outputPath" }, form) : nothing}
+      ${this.#values["output"] === "structured" ? formField({ name: "outputSchema", type: "area" }, form) : nothing}
+    `;
+  }
+
+  #renderCouncil(form: FormState, adapter: Adapter | undefined): TemplateResult {
+    const { adapters } = this.context.attention.state;
+    return html`
+      ${councilFields(form, { provider: adapter?.provider ?? "", adapters, domains: this.#domains })}
+    `;
+  }
+
+  #renderMore(form: FormState, adapter: Adapter | undefined, kind: FormKind): TemplateResult {
+    const { sessionResume } = (adapter?.capabilities ?? {}) as { sessionResume?: boolean };
+    return html`<details class="wide">
+      <summary>More fields</summary>
+      <div class="dispatch">
+        ${formField({ name: "taskId", hint: "A repeated id refers to the same task." }, form)}
+        ${sessionResume === true ? formField({ name: "resumeToken" }, form) : nothing}
+        ${formField({ name: "callbackUrl", type: "url" }, form)} ${kind === "council" ? formField({ name: "model" }, form) : nothing}
+        ${formField({ name: "systemPrompt", type: "area" }, form)} ${formField({ name: "metadata", type: "area", hint: "JSON object" }, form)}
+        ${kind === "council" ? formField({ name: "council.others", type: "area", hint: 'JSON object, such as {"context_summary": "…"}' }, form) : nothing}
+        ${formField({ name: "others", type: "area", hint: "JSON object" }, form)}
+      </div>
+    </details>`;
   }
 }
+
+const toOptions = (values: readonly string[]): Option[] => values.map((value) => ({ value }));
 
 const renderCode = (title: string, code: string, label: string): TemplateResult =>
   html`<details>

@@ -6,6 +6,7 @@ import { poll } from "../live/poll.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { activityBadge, age, errorNote } from "../parts/badges.ts";
 import "../parts/needs-you.ts";
+import { firstSteps } from "../parts/first-steps.ts";
 import { linkTo, taskLink } from "../router.ts";
 import { explainEnd, findActivity, hasEnded } from "../task-state.ts";
 import { formatCostSum } from "../usage.ts";
@@ -90,7 +91,7 @@ class Overview extends PageElement {
     const { value: running = [], error: runningError } = this.#running;
     const { value: recent, error } = this.#recent;
     if (recent === undefined) return html`${errorNote(error)}`;
-    if (recent.length === 0) return renderFirstSteps();
+    if (recent.length === 0) return firstSteps(this.context.attention.state.adapters);
     const now = serverNow();
     const ended = recent.filter(hasEnded).slice(0, RECENT_TASKS);
     return html`
@@ -138,13 +139,5 @@ function figure(label: string, value: number | string, target: string, isUrgent 
     <a href=${linkTo(target)}><span class="value">${value}</span> <span class="label">${label}</span></a>
   </li>`;
 }
-
-const renderFirstSteps = (): TemplateResult => html`
-  <p class="empty">No tasks yet. <a href=${linkTo("new")}>Dispatch one here</a>, or from a terminal:</p>
-  <pre tabindex="0"><code>AUTH="Authorization: Bearer $(cat data/token)"
-mkdir -p data/workspaces/default/auditor &amp;&amp; cp README.md data/workspaces/default/auditor/
-curl ${linkTo("../api/v2/dispatch")} -H "$AUTH" -H "Content-Type: application/json" \\
-  -d '{"agentId":"auditor","message":"Count BRIDGE in *.md"}'</code></pre>
-`;
 
 customElements.define("bridge-overview", Overview);

@@ -1,6 +1,7 @@
 import type { CallbackAttempt, CallbackDetails } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
-import { formatDuration, formatTime, showHidden } from "../format.ts";
+import { formatDuration, showHidden } from "../format.ts";
+import { timeOf } from "./badges.ts";
 import { longText } from "./long-text.ts";
 
 /** Shows the last attempts of a callback, the newest first, with what the receiver answered. */
@@ -23,7 +24,7 @@ function renderAttempt(
   return html`<li>
     <strong>${number}</strong> <span>${status === null ? "no response" : `HTTP ${status}`}</span>
     <span class="detail">${error === null ? "delivered" : showHidden(error)}, ${formatDuration(durationMs)}</span>
-    <time datetime=${at}>${formatTime(at, now)}</time>
+    ${timeOf(at, now)}
     ${
       response === null || response === ""
         ? nothing

@@ -1,4 +1,4 @@
-import { type DispatchCheck, parseExactJson } from "bridge-client";
+import { type DispatchCheck, type FieldError, parseExactJson } from "bridge-client";
 import { html, type PropertyValues, type TemplateResult } from "lit";
 import { ApiError } from "../api.ts";
 import { BridgeElement } from "../element.ts";
@@ -9,12 +9,18 @@ import { errorNote } from "./badges.ts";
 /** The check begins when the person has not typed for this long. */
 const PAUSE_MS = 500;
 
-/** Shows what the dispatch of a form would do. */
+/** Shows what the dispatch of a form would do. The form shows what is wrong with its fields. */
 class DispatchCheckView extends BridgeElement {
-  static override properties = { context: { attribute: false }, body: { attribute: false } };
+  static override properties = {
+    ...{ context: { attribute: false }, body: { attribute: false }, nameOf: { attribute: false }, onErrors: { attribute: false } },
+  };
   declare context: ConsoleContext;
-  /** The body of the dispatch as JSON. */
-  declare body: string;
+  /** The body of the dispatch as JSON; null before the first edit. */
+  declare body: string | null;
+  /** Returns the name of the field to which an error belongs; null if the form has no such field. */
+  declare nameOf: (path: string) => string | null;
+  /** Called with the errors of each check. */
+  declare onErrors: (errors: readonly FieldError[]) => void;
   #check: DispatchCheck | null = null;
   #error: ApiError | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -27,19 +33,20 @@ class DispatchCheckView extends BridgeElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (!changed.has("body")) return;
+    if (!changed.has("body") || this.body === null) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#load(), PAUSE_MS);
+    this.#timer = setTimeout(() => void this.#load(this.body ?? "{}"), PAUSE_MS);
   }
 
-  async #load(): Promise<void> {
+  async #load(text: string): Promise<void> {
     this.#request?.abort();
     this.#request = new AbortController();
     const { signal } = this.#request;
     try {
-      const body = parseExactJson(this.body);
+      const body = parseExactJson(text);
       this.#check = await this.context.api.call<DispatchCheck>("/api/v2/dispatch/check", { method: "POST", body, signal });
       this.#error = null;
+      this.onErrors(this.#check.problem?.errors ?? []);
     } catch (error) {
       if (signal.aborted) return;
       this.#error = error instanceof ApiError ? error : new ApiError(0, "unexpected", String(error));
@@ -48,19 +55,31 @@ class DispatchCheckView extends BridgeElement {
   }
 
   protected override render(): TemplateResult {
-    return html`<section aria-labelledby="check" aria-live="polite">
+    return html`<section class="panel check" aria-labelledby="check" aria-live="polite">
       <h2 id="check">What the dispatch would do</h2>
-      ${errorNote(this.#error)} ${this.#check === null ? html`<p class="empty">Checking …</p>` : renderCheck(this.#check)}
+      ${errorNote(this.#error)} ${this.#renderCheck()}
     </section>`;
+  }
+
+  #renderCheck(): TemplateResult {
+    if (this.body === null) return html`<p class="empty">Fill in the form to see it here, before anything starts.</p>`;
+    if (this.#check === null) return html`<p class="empty">Checking …</p>`;
+    const { problem, task } = this.#check;
+    return task === null ? this.#renderProblem(problem) : renderTask(task);
+  }
+
+  /** Names the fields to correct. What is wrong with them is shown at the fields, unless the form has no such field. */
+  #renderProblem(problem: DispatchCheck["problem"]): TemplateResult {
+    const errors = problem?.errors ?? [];
+    const names = new Set(errors.map(({ path }) => this.nameOf(path)).filter((name) => name !== null));
+    const others = errors.filter(({ path }) => this.nameOf(path) === null);
+    if (errors.length === 0) return html`<p class="note warning">${showHidden(problem?.detail ?? "Bridge would reject it.")}</p>`;
+    return html`${names.size === 0 ? "" : html`<p class="empty">To complete: ${[...names].join(", ")}.</p>`}
+      ${others.map(({ path, message }) => html`<p class="note warning"><code>${showHidden(path)}</code> ${showHidden(message)}</p>`)}`;
   }
 }
 
-function renderCheck({ wouldAnswer, problem, task }: DispatchCheck): TemplateResult {
-  if (task === null)
-    return html`<p class="note warning">Bridge would reject it (${wouldAnswer}): ${showHidden(problem?.detail ?? "")}</p>
-      <ul>
-        ${(problem?.errors ?? []).map(({ path, message }) => html`<li><code>${showHidden(path)}</code> ${showHidden(message)}</li>`)}
-      </ul>`;
+function renderTask(task: NonNullable<DispatchCheck["task"]>): TemplateResult {
   if (task.replayed) return html`<p class="note info">It starts nothing, because a task with this id and content exists.</p>`;
   const { resolved, queueAhead } = task;
   const facts: [string, string][] = [
@@ -71,7 +90,7 @@ function renderCheck({ wouldAnswer, problem, task }: DispatchCheck): TemplateRes
     ["Time limit", formatDuration(resolved.timeoutSeconds * 1000)],
     ["Queued before it", formatCount(queueAhead)],
   ];
-  return html`<dl class="facts">
+  return html`<dl class="check-facts">
       ${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${showHidden(value)}</dd></div>`)}
     </dl>
     ${task.warnings.map((warning) => html`<p class="note warning">${showHidden(warning)}</p>`)}`;

@@ -1,6 +1,6 @@
 import type { Task } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
-import { firstLine, formatCost, formatCount, formatDuration, formatTime, formatValue, showHidden } from "../format.ts";
+import { firstLine, formatCost, formatCount, formatDuration, formatValue, showHidden } from "../format.ts";
 import { linkTo, taskLink } from "../router.ts";
 import { hasEnded } from "../task-state.ts";
 import { describeAttempts } from "./attempts.ts";
@@ -12,7 +12,7 @@ export function taskFigures(task: Task, now: number): TemplateResult {
   const end = finishedAt === null ? now : Date.parse(finishedAt);
   const usage = result?.usage;
   const figures: [string, unknown][] = [
-    ["Started", startedAt === null ? "not yet" : html`${formatTime(startedAt, now)} <span class="detail">(${ago(startedAt, now)})</span>`],
+    ["Started", startedAt === null ? "not yet" : html`${timeOf(startedAt, now)} <span class="detail">(${ago(startedAt, now)})</span>`],
     ["Duration", startedAt === null ? "" : formatDuration(end - Date.parse(startedAt))],
     ["Queue wait", formatDuration((startedAt === null ? end : Date.parse(startedAt)) - Date.parse(createdAt))],
     ["Cost", result === null ? "" : formatCost(result.costUsd)],
