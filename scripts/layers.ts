@@ -17,7 +17,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   config: ["nearest-name.ts"],
   store: [],
   network: [],
-  requests: [],
+  requests: ["nearest-name.ts"],
   "reloaded-file.ts": ["requests"],
   workspaces: ["store", "requests"],
   cluster: ["store", "metrics.ts", "timers"],

@@ -92,7 +92,7 @@ function readEntries<Entry>({ file, setting, schema, example }: Source<Entry>): 
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   throw new ConfigError(
-    toFieldErrors(parsed.error.issues).map(({ path, message }) => formatFault({ setting, entries: json }, path, message)),
+    toFieldErrors(parsed.error.issues, { schema }).map(({ path, message }) => formatFault({ setting, entries: json }, path, message)),
   );
 }
 

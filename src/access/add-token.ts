@@ -11,7 +11,9 @@ import { openTokensFile, type TokenEntry, tokensSchema } from "./tokens-file.ts"
 export function findTokenFaults(entry: TokenEntry): string[] {
   const parsed = tokensSchema.safeParse([entry]);
   if (parsed.success) return [];
-  return toFieldErrors(parsed.error.issues).map(({ path: field, message }) => `${field.replace(/^0\./, "")} ${message}`);
+  return toFieldErrors(parsed.error.issues, { schema: tokensSchema }).map(
+    ({ path: field, message }) => `${field.replace(/^0\./, "")} ${message}`,
+  );
 }
 
 /**

@@ -1,32 +1,43 @@
 import type { z } from "zod";
 import { type FieldError, MAX_FIELD_ERRORS } from "../errors.ts";
+import { findNearestName } from "../nearest-name.ts";
+import { listKnownFields } from "./known-fields.ts";
 
-/**
- * Converts zod issues to field errors. Each unknown key gets its own error. `knownSynonyms` maps names that other products use for a
- * top-level field to its name in Bridge.
- */
-export function toFieldErrors(
-  issues: readonly z.core.$ZodIssue[],
-  prefix: readonly PropertyKey[] = [],
-  knownSynonyms: Readonly<Record<string, string>> = {},
-): FieldError[] {
+interface FieldErrorOptions {
+  /** Added to the beginning of each path. */
+  prefix?: readonly PropertyKey[];
+  /** Names that other products use for a top-level field, with its name in Bridge. */
+  knownSynonyms?: Readonly<Record<string, string>>;
+  /** The schema of the value, which knows the name that was probably meant. */
+  schema?: z.core.$ZodType | undefined;
+}
+
+/** Converts zod issues to field errors. Each unknown key gets its own error. */
+export function toFieldErrors(issues: readonly z.core.$ZodIssue[], options: FieldErrorOptions = {}): FieldError[] {
+  const { prefix = [], knownSynonyms = {}, schema } = options;
   return issues.flatMap((issue) => {
     const path = [...prefix, ...issue.path];
-    if (issue.code === "unrecognized_keys")
+    if (issue.code === "unrecognized_keys") {
+      const known = schema === undefined ? [] : listKnownFields(schema, issue.path);
       return issue.keys.slice(0, MAX_FIELD_ERRORS).map((key) => {
-        const name = path.length === 0 && Object.hasOwn(knownSynonyms, key) ? knownSynonyms[key] : undefined;
-        return {
-          path: toDotted([...path, key]),
-          message: name === undefined ? UNKNOWN_FIELD : `is not a known field; use ${name} instead`,
-        };
+        const synonym = path.length === 0 && Object.hasOwn(knownSynonyms, key) ? knownSynonyms[key] : undefined;
+        return { path: toDotted([...path, key]), message: describeUnknown(key, synonym, known) };
       });
+    }
     if (issue.code === "invalid_union") return describeUnion(issue, path);
     if (issue.code === "invalid_key") return issue.issues.map((fault) => ({ path: toDotted(path), message: fault.message }));
     return [{ path: toDotted(path), message: describe(issue) }];
   });
 }
 
-const UNKNOWN_FIELD = "is not a known field; remove it or correct its spelling";
+function describeUnknown(key: string, synonym: string | undefined, known: readonly string[]): string {
+  if (synonym !== undefined) return `is not a known field; use ${synonym} instead`;
+  const nearest = key.length > MAX_SUGGESTED_CHARACTERS ? null : findNearestName(key, known);
+  return nearest === null ? "is not a known field; remove it or correct its spelling" : `is not a known field; did you mean ${nearest}?`;
+}
+
+/** No field has a longer name, and a comparison takes longer the longer a name is. */
+const MAX_SUGGESTED_CHARACTERS = 64;
 
 /** Maximum length of a name in a path. A name may be as long as the body. */
 const MAX_NAME_CHARACTERS = 200;
@@ -58,7 +69,7 @@ function describe(issue: z.core.$ZodIssue): string {
 /** Reports the faults of the branch with the fewest faults, which is most likely the one that the caller meant. */
 function describeUnion(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[]): FieldError[] {
   const nearest = issue.errors.toSorted((left, right) => left.length - right.length)[0];
-  if (nearest !== undefined) return toFieldErrors(nearest, path);
+  if (nearest !== undefined) return toFieldErrors(nearest, { prefix: path });
   const { options = [] } = issue as { options?: readonly unknown[] };
   return [{ path: toDotted(path), message: `must be one of ${options.map((option) => JSON.stringify(option)).join(", ")}` }];
 }

@@ -19,9 +19,10 @@ export function normalizeTools(tools: unknown): NormalizedTool[] {
   for (const [index, tool] of tools.entries()) {
     // Further errors would not be reported.
     if (errors.length >= MAX_FIELD_ERRORS) break;
-    const parsed = detectForm(tool).safeParse(tool);
+    const schema = detectForm(tool);
+    const parsed = schema.safeParse(tool);
     if (!parsed.success) {
-      errors.push(...toFieldErrors(parsed.error.issues, ["tools", index]));
+      errors.push(...toFieldErrors(parsed.error.issues, { prefix: ["tools", index], schema }));
       continue;
     }
     const { name } = parsed.data;

@@ -58,7 +58,7 @@ export function createDispatchParser(inputs: readonly AdapterInput[]) {
     const fault = findJsonFault(body);
     if (fault !== null) throw createInvalidDispatchError([{ path: toDotted(fault.path), message: fault.message }]);
     const parsed = schema.safeParse(body);
-    if (!parsed.success) throw createInvalidDispatchError(toFieldErrors(parsed.error.issues, [], knownSynonyms));
+    if (!parsed.success) throw createInvalidDispatchError(toFieldErrors(parsed.error.issues, { knownSynonyms, schema }));
 
     const fields = resolveAliases(parsed.data, inputs);
     const taskId = chooseTaskId(fields.taskId, idempotencyKey);

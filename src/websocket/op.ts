@@ -28,7 +28,9 @@ export function defineOp<Payload>(definition: {
     payload,
     async execute(request) {
       const parsed = payload.safeParse(request.payload);
-      return parsed.success ? await handle(parsed.data, request.meta) : invalidRequest(toFieldErrors(parsed.error.issues));
+      return parsed.success
+        ? await handle(parsed.data, request.meta)
+        : invalidRequest(toFieldErrors(parsed.error.issues, { schema: payload }));
     },
   };
 }

@@ -44,6 +44,30 @@ class ClientTest(unittest.TestCase):
         self.assertEqual([request.headers["authorization"] for request in requests], ["Bearer one", "Bearer two"])
         self.assertEqual(requests[1].headers["prefer"], "wait=2")
 
+    def test_fails_at_once_at_an_address_that_has_never_answered_and_retries_once_it_has(self) -> None:
+        answers: list[bool] = []
+
+        def refuse(request: httpx.Request) -> httpx.Response:
+            answers.append(True)
+            if len(answers) == 2 or len(answers) > 4:
+                return respond(request)
+            raise httpx.ConnectError("Connection refused", request=request)
+
+        with httpx.Client(transport=httpx.MockTransport(refuse)) as http_client:
+            bridge = BridgeClient("http://host", token="secret", http_client=http_client, retry_delay_seconds=0.001)
+            with self.assertRaisesRegex(BridgeClientError, "Connection refused"):
+                bridge.get_task("t")
+            self.assertEqual(len(answers), 1)
+            bridge.get_task("t")
+            bridge.get_task("t")
+            self.assertEqual(len(answers), 5)
+            answers[:] = [True, True]
+            patient = BridgeClient(
+                "http://host", token="secret", http_client=http_client, retry_delay_seconds=0.001, waits_for_start=True
+            )
+            patient.get_task("t")
+            self.assertEqual(len(answers), 5)
+
     def test_raises_timeout_error_when_the_time_to_wait_is_up(self) -> None:
         with httpx.Client(transport=httpx.MockTransport(respond)) as http_client:
             bridge = BridgeClient("http://host", token="secret", http_client=http_client, retry_delay_seconds=0.01)

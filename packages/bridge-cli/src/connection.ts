@@ -31,7 +31,8 @@ export function createConnection(found: FoundConnection, output: Output): Connec
     }
   };
   // `bridge` prints integers above 2^53 with all their digits.
-  const common = { url, token, parseJson: parseExactJson };
+  // A script can start Bridge just before, and a task can outlive the address.
+  const common = { url, token, parseJson: parseExactJson, waitsForStart: true };
   return {
     ...found,
     client: createBridgeClient({ ...common, patienceMs: PATIENCE_MS, retryDelayMs: RETRY_DELAY_MS }),

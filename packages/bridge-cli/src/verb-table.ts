@@ -103,7 +103,7 @@ export const verbs: readonly VerbEntry[] = [
     name: "tasks",
     summary: "List tasks, newest first.",
     options: [
-      { flags: "-s, --state <state>", text: "in this state", choices: taskStates },
+      { flags: "-s, --state <state>", text: "in this state", choices: [...taskStates, "canceled"] },
       { flags: "-a, --agent <id>", text: "of this agent" },
       { flags: "-p, --provider <name>", text: "of this adapter" },
       { flags: "--error <code>", text: "that ended with this error code" },

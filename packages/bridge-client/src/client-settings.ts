@@ -8,6 +8,11 @@ export interface ClientSettings {
   fetch?: typeof fetch | undefined;
   /** How long the client retries before it throws; long enough for a restart of Bridge. Default: 120,000. */
   patienceMs?: number | undefined;
+  /**
+   * Whether the client also retries if its address has never answered it, for example because Bridge is being started. By default it
+   * throws `unreachable` at once, because the address is probably wrong.
+   */
+  waitsForStart?: boolean | undefined;
   /** First pause before a retry; doubled for each further retry, up to 20 times the first. Default: 500. */
   retryDelayMs?: number | undefined;
   /** Closes a connection that receives nothing for this long. Bridge sends a heartbeat every 15 s. Default: 31,000. */
@@ -36,6 +41,7 @@ export function resolveSettings(options: ClientSettings, getToken: SenderOptions
     retryDelayMs,
     patienceMs,
     parseJson,
+    contact: { hasAnswered: options.waitsForStart === true },
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Contact } from "./backoff.ts";
 import { BridgeClientError, readError } from "./bridge-client-error.ts";
 
 /** Options of all requests of a client. */
@@ -9,6 +10,7 @@ export interface ConnectionOptions {
   /** Closes a connection that receives nothing for this long. */
   silenceMs: number;
   parseJson: (text: string) => unknown;
+  contact: Contact;
 }
 
 /** One request; `path` begins with a slash. */
@@ -35,7 +37,7 @@ export interface Connection {
 
 /** Sends one request. Rejects with a `BridgeClientError` unless the response is a success, or with the reason of the aborted signal. */
 export async function connect(
-  { baseUrl, getToken, fetch, silenceMs }: ConnectionOptions,
+  { baseUrl, getToken, fetch, silenceMs, contact }: ConnectionOptions,
   { path, method = "GET", headers, body, content, waitMs = 0, signal }: BridgeRequest,
 ): Promise<Connection> {
   signal?.throwIfAborted();
@@ -77,6 +79,7 @@ export async function connect(
         signal: controller.signal,
       }),
     );
+    contact.hasAnswered = true;
     if (!response.ok) throw await receive(readError(response));
     return { response, receive, close };
   } catch (error) {

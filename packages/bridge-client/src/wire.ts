@@ -223,11 +223,12 @@ export interface TaskDiff {
 
 /** Selects tasks. */
 export interface TaskFilter {
-  state?: TaskState | undefined;
+  /** Also accepted as `canceled`. */
+  state?: TaskState | "canceled" | undefined;
   provider?: string | undefined;
   agentId?: string | undefined;
   parentTaskId?: string | undefined;
-  errorCode?: TaskErrorCode | undefined;
+  errorCode?: TaskErrorCode | "canceled" | undefined;
   /** The state of the callback. Only ended tasks match. */
   callback?: "pending" | "delivered" | "dead" | undefined;
   /** `approval`: tasks with a tool call that waits for approval. */

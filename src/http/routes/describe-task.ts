@@ -17,6 +17,12 @@ export const taskStateSchema = z
   .enum(taskStates)
   .meta({ id: "TaskState", description: "`completed`, `failed` and `cancelled` are final." });
 
+/** Schema of a state in a query, which may also have the American spelling. */
+export const taskStateInput = z
+  .enum([...taskStates, "canceled"])
+  .transform((state) => (state === "canceled" ? "cancelled" : state))
+  .meta({ override: { type: "string", enum: [...taskStates, "canceled"] } });
+
 const waitingOnSchema = extensibleEnum(z.enum(["queue", "quota", "approval", "runtime"]), {
   id: "WaitingReason",
   description:

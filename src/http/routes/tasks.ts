@@ -12,7 +12,7 @@ import { emptyBody, noQuery, taskParams } from "../wire/request-schemas.ts";
 import { headersOf } from "../wire/response-headers.ts";
 import { timeInput, timeParameter } from "../wire/timestamps.ts";
 import { callbackStateSchema } from "./describe-callback.ts";
-import { describeListedTask, listedTaskSchema, sendTask, taskSchema, taskStateSchema } from "./describe-task.ts";
+import { describeListedTask, listedTaskSchema, sendTask, taskSchema, taskStateInput, taskStateSchema } from "./describe-task.ts";
 import { waitIfPreferred } from "./wait-if-preferred.ts";
 
 /** Options of the routes. */
@@ -30,7 +30,12 @@ const labelFilter = z
 
 /** Conditions that have no index in the order of the list. */
 const searchQuery = {
-  errorCode: taskErrorCodeSchema.optional().describe("Only tasks that ended with this error code."),
+  errorCode: z
+    .enum([...taskErrorCodeSchema.options, "canceled"])
+    .transform((code) => (code === "canceled" ? "cancelled" : code))
+    .optional()
+    .describe("Only tasks that ended with this error code.")
+    .meta({ override: { type: "string", enum: [...taskErrorCodeSchema.options, "canceled"] } }),
   callback: callbackStateSchema.optional().describe("Only ended tasks with a callback in this state."),
   waitingOn: z.enum(["approval"]).optional().describe("`approval`: only tasks with a tool call that waits for approval."),
   createdAfter: timeParameter.optional().describe("Only tasks that were created at this time or later.").meta(timeInput),
@@ -71,7 +76,7 @@ const searchQuery = {
 const listQuery = z.strictObject({
   ...pageQuery,
   ...searchQuery,
-  state: taskStateSchema.optional().describe("Only tasks in this state."),
+  state: taskStateInput.optional().describe("Only tasks in this state."),
   provider: z.string().optional().describe("Only tasks of this adapter."),
   agentId: z.string().optional().describe("Only tasks of this agent."),
   parentTaskId: z.string().optional().describe("Only child tasks of this task."),

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { RequestValidationError } from "fastify-zod-openapi";
+import type { z } from "zod";
 import { BridgeError, type ErrorCode } from "../../errors.ts";
 import { toFieldErrors } from "../../requests/field-errors.ts";
 import { INTERNAL_ERROR, sendProblem } from "../wire/problem.ts";
@@ -16,7 +17,7 @@ export function handleError(error: FastifyError, request: FastifyRequest, reply:
 
 function toBridgeError(error: FastifyError, request: FastifyRequest): BridgeError {
   if (error instanceof BridgeError) return error;
-  if (error.validation !== undefined) return toValidationError(error);
+  if (error.validation !== undefined) return toValidationError(error, request);
   if (error.code === "FST_ERR_BAD_URL") return new BridgeError("invalid_request", "The path contains a malformed percent-encoding.");
   // A name that is too long cannot exist, so the response is 404.
   const status = error.code === "FST_ERR_MAX_PARAM_LENGTH" ? 404 : (error.statusCode ?? 500);
@@ -47,8 +48,12 @@ const details: Partial<Record<ErrorCode, (request: FastifyRequest) => string>> =
 
 const PART_NAMES: Readonly<Record<string, string>> = { body: "body", querystring: "query", params: "path", headers: "headers" };
 
-function toValidationError(error: FastifyError): BridgeError {
+function toValidationError(error: FastifyError, { routeOptions }: FastifyRequest): BridgeError {
   const issues = (error.validation ?? []).filter((fault) => fault instanceof RequestValidationError).map((fault) => fault.params.issue);
-  const part = PART_NAMES[error.validationContext ?? "body"] ?? "request";
-  return new BridgeError("invalid_request", `The ${part} of the request is not valid.`, { errors: toFieldErrors(issues) });
+  const context = error.validationContext ?? "body";
+  const part = PART_NAMES[context] ?? "request";
+  const schemas = routeOptions.schema as Readonly<Record<string, z.core.$ZodType | undefined>> | undefined;
+  return new BridgeError("invalid_request", `The ${part} of the request is not valid.`, {
+    errors: toFieldErrors(issues, { schema: schemas?.[context] }),
+  });
 }

@@ -11,10 +11,10 @@ import { type EventPosition, followEvents } from "../../events/follow-events.ts"
 import type { Metrics } from "../../metrics.ts";
 import { startWallClockTimer } from "../../timers/wall-clock-timer.ts";
 import { type ClientMemory, PAGE_BYTES } from "../wire/client-memory.ts";
-import { createEventEncoder, encodeSseFrame } from "../wire/encode-event.ts";
+import { encodeSseFrame } from "../wire/encode-event.ts";
 import type { RequestTurns } from "../wire/request-turns.ts";
-import { createSharing } from "./shared-events.ts";
 import { disconnectSlowClient } from "./slow-client.ts";
+import { createStreamFormats, type StreamFormat } from "./stream-formats.ts";
 import { createStreamWriter } from "./stream-writer.ts";
 
 /** Maximum open streams of one tenant, so that a client that leaks streams does not exhaust the server. */
@@ -27,6 +27,8 @@ export type ClosingReason = "shutdown" | "token_expired" | "token_withdrawn";
 export interface StreamOptions {
   feed: EventFeed;
   from: EventPosition;
+  /** Default: `event`. */
+  format?: StreamFormat;
   /** Whether the stream ends after this event. Default: never. */
   isLast?: (event: StoredEvent) => boolean;
 }
@@ -65,13 +67,13 @@ export function createEventStreams({
   closeGraceMs = 2000,
   replayTimeoutMs = 120_000,
 }: EventStreamsOptions) {
-  const encode = createEventEncoder(eventLog.formatId);
-  const share = createSharing({ encode, clientMemory });
+  const formats = createStreamFormats({ formatId: eventLog.formatId, clientMemory });
   const streams = new Set<OpenStream>();
   let isClosing = false;
 
   /** Responds to the request with a stream. Throws BridgeError `draining` or `overloaded` before the response starts. */
-  function open(request: FastifyRequest, reply: FastifyReply, { feed, from, isLast }: StreamOptions): void {
+  function open(request: FastifyRequest, reply: FastifyReply, { feed, from, isLast, format = "event" }: StreamOptions): void {
+    const { encode, share } = formats[format];
     const { principal } = request;
     const { tenant, name, expiresAt } = principal;
     checkCanOpen(tenant);

@@ -16,6 +16,7 @@ import { timeInput, timeParameter, timestamp } from "../wire/timestamps.ts";
 import { acceptsEventStream } from "./accepts-event-stream.ts";
 import { streamMessageSchema } from "./event-schema.ts";
 import type { EventStreams } from "./event-streams.ts";
+import { streamFormatSchema } from "./stream-formats.ts";
 
 const name = z.string().min(1).max(128);
 
@@ -41,6 +42,7 @@ const eventsQuery = z.strictObject({
     .string()
     .optional()
     .describe("Id of the last received event, if the client cannot send the Last-Event-ID header. The header takes precedence."),
+  format: streamFormatSchema,
   ticket: z.string().optional().describe("A single-use ticket instead of a token, for browsers."),
 });
 
@@ -96,11 +98,12 @@ export const eventRoutes: FastifyPluginAsyncZodOpenApi<{ store: EventStore; even
       },
     },
     async (request, reply) => {
-      const { taskId, agentId, provider, types, since, lastEventId } = request.query;
+      const { taskId, agentId, provider, types, since, lastEventId, format } = request.query;
       const last = parseLastEventId(request, { name: "lastEventId", value: lastEventId });
       eventStreams.open(request, reply, {
         feed: createLogFeed(store, { tenant: request.principal.tenant, taskId, agentId, provider, types }),
         from: await findStart(store, last, since),
+        format,
       });
     },
   );

@@ -14,12 +14,14 @@ import { problemResponses } from "../wire/problem.ts";
 import { taskParams } from "../wire/request-schemas.ts";
 import { eventSchema, streamMessageSchema } from "./event-schema.ts";
 import type { EventStreams } from "./event-streams.ts";
+import { streamFormatSchema } from "./stream-formats.ts";
 
 const eventId = z.string();
 const taskEventsQuery = z.strictObject({
   after: eventId.optional().describe("Id of an event. Returns only events after it."),
   cursor: eventId.optional().describe("`meta.nextCursor` of the previous page. Takes precedence over `after`."),
   limit: pageQuery.limit,
+  format: streamFormatSchema,
   lastEventId: eventId
     .optional()
     .describe(
@@ -45,7 +47,7 @@ export const taskEventRoutes: FastifyPluginAsyncZodOpenApi<{ store: TaskEventSto
     const hasEnded = isFinal(task.state) && !(await store.hasEventsAfter(task.seq, from?.number ?? 0));
     // 204 prevents an EventSource from reconnecting.
     if (hasEnded) await reply.code(204).send();
-    else eventStreams.open(request, reply, { feed: createTaskFeed(store, task), from, isLast: isTerminal });
+    else eventStreams.open(request, reply, { feed: createTaskFeed(store, task), from, format: query.format, isLast: isTerminal });
   }
 
   async function listEvents(task: TaskProgress, query: TaskEventsQuery): Promise<string> {

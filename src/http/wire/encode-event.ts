@@ -52,9 +52,12 @@ const identities = new WeakMap<StoredEvent["task"], string>();
 
 /**
  * Creates the encoder of stored events, which encodes them into one buffer. Ids differ only in their number, and few types exist, so each
- * is checked only once.
+ * is checked only once. Without a name, the events are messages, which `onmessage` of an `EventSource` receives.
  */
-export function createEventEncoder(formatId: (number: number) => string): (events: readonly StoredEvent[]) => Buffer {
+export function createEventEncoder(
+  formatId: (number: number) => string,
+  { isNamed = true }: { isNamed?: boolean } = {},
+): (events: readonly StoredEvent[]) => Buffer {
   const checkedTypes = new Set<string>();
   checkLine(formatId(0));
   return (events) => {
@@ -72,7 +75,7 @@ export function createEventEncoder(formatId: (number: number) => string): (event
     // All other parts of the data are escaped. Searching the whole frame would copy it first.
     checkData(event.data);
     const id = formatId(number);
-    return `id: ${id}\nevent: ${type}\ndata: ${encodeEventJson(event, id)}\n\n`;
+    return `id: ${id}\n${isNamed ? `event: ${type}\n` : ""}data: ${encodeEventJson(event, id)}\n\n`;
   }
 }
 

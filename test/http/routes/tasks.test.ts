@@ -254,6 +254,8 @@ describe("the list", () => {
 
   test.each([
     ["agentId=lister&state=failed", ["l4"]],
+    ["agentId=lister&state=canceled", []],
+    ["agentId=lister&errorCode=canceled", []],
     ["agentId=lister&provider=memory&state=completed&limit=2", ["l7", "l6"]],
     ["agentId=lister&provider=narrow", []],
     ["agentId=nobody", []],
@@ -270,6 +272,7 @@ describe("the list", () => {
     ["limit=1.5", "limit"],
     ["limit=1&limit=2", "limit"],
     ["state=done", "state"],
+    ["stat=queued", "stat"],
     ["state=queued&state=failed", "state"],
     ["cursor=", "cursor"],
     ["cursor=nonsense", "cursor"],

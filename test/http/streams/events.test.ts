@@ -57,6 +57,18 @@ test("a stream without an id starts with the next event, and each event is one l
   expect(reader.messages[0]).toMatchObject({ id: `${store.epoch}-5`, event: "tool.completed" });
 });
 
+test("with format=message, events have no name, so that onmessage of an EventSource receives them", async () => {
+  const server = await startStreamServer();
+  const task = await startTask(server.store, { agentId: "agent-1", provider: "memory" });
+  const [messages, named] = [await openReader(`${server.url}/api/events?format=message`), await openReader(`${server.url}/api/events`)];
+  for (const reader of [messages, named]) await reader.until(({ comments }) => comments.length === 1);
+  server.eventLog.append(task, { type: "tool.completed", data: { toolCallId: "a", toolName: "t", output: "", isError: false } });
+  for (const reader of [messages, named]) expect(await reader.received(1)).toMatchObject([{ type: "tool.completed" }]);
+  expect(named.text).toContain("event: tool.completed\n");
+  expect(messages.text).not.toContain("event:");
+  expect(messages.text).toContain(`id: ${server.store.epoch}-2\ndata: {"id"`);
+});
+
 test("the events of a child task contain the id of its parent", async () => {
   const server = await startStreamServer();
   const { epoch } = server.store;

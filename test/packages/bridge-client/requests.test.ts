@@ -1,6 +1,8 @@
 import { getEventListeners } from "node:events";
+import { createServer } from "node:http";
 import { BridgeClientError, createBridgeClient } from "bridge-client";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { findFreePort } from "../../support/find-free-port.ts";
 import { outlasts } from "../../support/outlasts.ts";
 import { frame, hangUp, json, problem, startScriptedServer, stream } from "./scripted-server.ts";
 
@@ -190,6 +192,27 @@ test("waitForTask ignores missing events", async () => {
     json(200, { taskId: "t", state: "completed" }),
   );
   expect(await createBridgeClient({ url, ...quick }).waitForTask("t")).toEqual({ taskId: "t", state: "completed" });
+});
+
+test("an address that has never answered fails at once, and is waited for once it has, or on request", async () => {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}`;
+  const patient = { ...quick, retryDelayMs: 5, patienceMs: 60_000 };
+  const client = createBridgeClient({ url, ...patient });
+  await expect(client.getTask("t")).rejects.toMatchObject({ code: "unreachable", message: expect.stringContaining("ECONNREFUSED") });
+  await expect(client.events("t").next()).rejects.toMatchObject({ code: "unreachable" });
+  const waiting = createBridgeClient({ url, ...patient, waitsForStart: true }).getTask("t");
+  const server = createServer((_, response) => response.writeHead(200, { "content-type": "application/json" }).end('{"taskId":"t"}'));
+  const listen = () => new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await listen();
+  onTestFinished(() => void server.close());
+  expect(await waiting).toEqual({ taskId: "t" });
+  await client.getTask("t");
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  const afterRestart = client.getTask("t");
+  await listen();
+  expect(await afterRestart).toEqual({ taskId: "t" });
 });
 
 test("patienceMs does not depend on the system clock", async () => {

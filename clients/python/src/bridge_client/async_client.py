@@ -63,12 +63,14 @@ class AsyncBridgeClient:
         patience_seconds: float = 120,
         retry_delay_seconds: float = 0.5,
         silence_seconds: float = 31,
+        waits_for_start: bool = False,
     ) -> None:
         """The parameters are those of `BridgeClient`. `get_token` can be a coroutine function."""
         if (token is None) == (get_token is None):
             raise ValueError("Pass either `token` or `get_token`.")
         self._connection = create_connection(
             url,
+            waits_for_start,
             patience_seconds=patience_seconds,
             retry_delay_seconds=retry_delay_seconds,
             silence_seconds=silence_seconds,
@@ -206,6 +208,7 @@ class AsyncBridgeClient:
             response = await self._http.send(request, follow_redirects=False)
         except httpx.RequestError as cause:
             raise self._connection.unreachable(cause) from cause
+        self._connection.contact.has_answered = True
         if not response.is_success:
             raise read_error(response)
         return response
@@ -215,6 +218,7 @@ class AsyncBridgeClient:
         """Sends a request. The body of its response is not read yet."""
         request = await self._build_request(call)
         response = await self._http.send(request, stream=True, follow_redirects=False)
+        self._connection.contact.has_answered = True
         try:
             if not response.is_success:
                 await response.aread()

@@ -62,6 +62,7 @@ class BridgeClient:
         patience_seconds: float = 120,
         retry_delay_seconds: float = 0.5,
         silence_seconds: float = 31,
+        waits_for_start: bool = False,
     ) -> None:
         """
         `url` is the URL of Bridge, including the path prefix of a reverse proxy. Pass `token`, or `get_token`, which is
@@ -69,12 +70,14 @@ class BridgeClient:
         connections, and is not closed with this client. The client retries for `patience_seconds` before it raises,
         which is long enough for a restart of Bridge. `retry_delay_seconds` is the first pause before a retry; it is
         doubled for each further retry, up to 20 times the first. A connection that receives nothing for
-        `silence_seconds` is closed; Bridge sends a heartbeat every 15 s.
+        `silence_seconds` is closed; Bridge sends a heartbeat every 15 s. If the address has never answered this client, a
+        call raises `unreachable` at once; with `waits_for_start` it retries, for example while Bridge is being started.
         """
         if (token is None) == (get_token is None):
             raise ValueError("Pass either `token` or `get_token`.")
         self._connection = create_connection(
             url,
+            waits_for_start,
             patience_seconds=patience_seconds,
             retry_delay_seconds=retry_delay_seconds,
             silence_seconds=silence_seconds,
@@ -227,6 +230,7 @@ class BridgeClient:
             response = self._http.send(self._http.build_request(**arguments), follow_redirects=False)
         except httpx.RequestError as cause:
             raise self._connection.unreachable(cause) from cause
+        self._connection.contact.has_answered = True
         if not response.is_success:
             raise read_error(response)
         return response
@@ -236,6 +240,7 @@ class BridgeClient:
         """Sends a request. The body of its response is not read yet."""
         arguments = self._connection.request_arguments(call, self._get_token())
         response = self._http.send(self._http.build_request(**arguments), stream=True, follow_redirects=False)
+        self._connection.contact.has_answered = True
         try:
             if not response.is_success:
                 response.read()

@@ -12,7 +12,7 @@ import httpx
 
 from .calls import Call
 from .errors import BridgeClientError
-from .retry import Backoff
+from .retry import Backoff, Contact
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,11 @@ class Connection:
     patience_seconds: float
     retry_delay_seconds: float
     silence_seconds: float
+    contact: Contact
 
     def create_backoff(self) -> Backoff:
         """Creates the backoff of one call or one stream."""
-        return Backoff(self.retry_delay_seconds, self.patience_seconds)
+        return Backoff(self.retry_delay_seconds, self.patience_seconds, self.contact)
 
     def request_arguments(self, call: Call[Any], token: str) -> dict[str, Any]:
         """Returns the arguments of `build_request` of httpx."""
@@ -51,10 +52,12 @@ class Connection:
         """Creates the error for a request without a response, or for a response that broke off."""
         is_silent = isinstance(cause, httpx.ReadTimeout)
         reason = "no data received in time" if is_silent else str(cause) or type(cause).__name__
-        return BridgeClientError("unreachable", f"Cannot reach Bridge at {self.base_url}: {reason}")
+        error = BridgeClientError("unreachable", f"Cannot reach Bridge at {self.base_url}: {reason}")
+        error.never_connected = isinstance(cause, (httpx.ConnectError, httpx.ConnectTimeout))
+        return error
 
 
-def create_connection(url: str, **limits: float) -> Connection:
+def create_connection(url: str, waits_for_start: bool, **limits: float) -> Connection:
     """Checks the URL and the limits. Raises a ValueError that names the invalid one."""
     parts = urlsplit(url)
     is_plain = not ("@" in parts.netloc or parts.query or parts.fragment)
@@ -64,7 +67,7 @@ def create_connection(url: str, **limits: float) -> Connection:
     for name, value in limits.items():
         if not value >= 0:
             raise ValueError(f"`{name}` must be a number of seconds, 0 or greater; got {value}.")
-    return Connection(url.rstrip("/") + "/", **limits)
+    return Connection(url.rstrip("/") + "/", contact=Contact(waits_for_start), **limits)
 
 
 def _check_token(token: str) -> str:

@@ -35,6 +35,8 @@ class BridgeClientError(Exception):
     queue: Optional[str]
     #: The complete problem document of Bridge (RFC 9457); empty for an error of the client.
     problem: dict[str, Any]
+    #: Whether no connection was established, so that the address may be wrong.
+    never_connected: bool
 
     def __init__(
         self,
@@ -56,6 +58,7 @@ class BridgeClientError(Exception):
         self.problem = problem or {}
         self.errors = tuple(self.problem.get("errors", ()))
         self.queue = self.problem.get("queue")
+        self.never_connected = False
 
     def __str__(self) -> str:
         return self.message

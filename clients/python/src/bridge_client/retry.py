@@ -30,10 +30,19 @@ def _is_uncertain(error: BridgeClientError) -> bool:
     return error.code in ("unreachable", "too_slow") or error.status in (502, 504)
 
 
+class Contact:
+    """What a client knows about its address."""
+
+    def __init__(self, has_answered: bool) -> None:
+        #: Until then, a failed connection is raised at once, because the address is probably wrong.
+        self.has_answered = has_answered
+
+
 class Backoff:
     """The exponential backoff between the attempts of one call or one stream."""
 
-    def __init__(self, retry_delay_seconds: float, patience_seconds: float) -> None:
+    def __init__(self, retry_delay_seconds: float, patience_seconds: float, contact: Contact) -> None:
+        self._contact = contact
         self._retry_delay_seconds = retry_delay_seconds
         self._patience_seconds = patience_seconds
         self._first_failure_at: Optional[float] = None
@@ -41,6 +50,9 @@ class Backoff:
 
     def next_pause(self, error: BridgeClientError) -> float:
         """Returns the seconds until the next attempt; raises the error when the patience is used up."""
+        # A wrong address would otherwise look like a client that hangs.
+        if error.never_connected and not self._contact.has_answered:
+            raise error
         now = time.monotonic()
         if self._first_failure_at is None:
             self._first_failure_at = now

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Optional, TypedDict
+from typing import Any, Literal, Optional, TypedDict, Union
 
 #: States of tasks; the last three are final.
 TaskState = Literal["queued", "running", "completed", "failed", "cancelled"]
@@ -228,7 +228,7 @@ class CancelledTask(TypedDict):
 class TaskFilter(TypedDict, total=False):
     """Selects tasks."""
 
-    state: TaskState
+    state: Union[TaskState, Literal["canceled"]]
     provider: str
     agentId: str
     parentTaskId: str
