@@ -49,8 +49,11 @@ export async function openMcpTools(task: ProgramTask, reserved: Iterable<string>
   start.end();
   const servers = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   const close = async (): Promise<void> => {
-    await Promise.all(servers.map((server) => server.close()));
-    answers.release();
+    try {
+      await Promise.all(servers.map((server) => server.close()));
+    } finally {
+      answers.release();
+    }
   };
   const failed = results.find((result) => result.status === "rejected");
   if (failed !== undefined) {
