@@ -5,6 +5,7 @@ import { type DiffFile, type DiffLine, parseDiff } from "../diff.ts";
 import { BridgeElement } from "../element.ts";
 import { formatBytes, showHidden } from "../format.ts";
 import type { ConsoleContext } from "../session.ts";
+import { codeSpans } from "./code-spans.ts";
 
 const FIRST_LINES = 1_000;
 const MORE_LINES = 5_000;
@@ -41,7 +42,7 @@ class TaskDiffPart extends BridgeElement {
     if (state === "loading") return html`<p role="status">Comparing with the commit at the start …</p>`;
     const content =
       state instanceof ApiError
-        ? html`<p class="note ${state.code === "invalid_state" ? "info" : "error"}" role="status">${showHidden(state.message)}</p>`
+        ? html`<p class="note ${state.code === "invalid_state" ? "info" : "error"}" role="status">${codeSpans(state.message)}</p>`
         : this.#renderDiff(state);
     return html`${content} <button @click=${this.#load}>Compare again</button>`;
   }
