@@ -64,6 +64,7 @@ class TimelineView extends BridgeElement {
   #first: number | null = null;
   #size = PAGE_ROWS;
   #allOpen = false;
+  #listed: { entryCount: number; childTasks: readonly ListedTask[]; rows: readonly TimelineRow[] } | null = null;
   #hasScrolled = false;
 
   protected override updated(_changed: PropertyValues): void {
@@ -79,8 +80,12 @@ class TimelineView extends BridgeElement {
     if (index !== -1) this.#jumpTo(index);
   }
 
-  #rows(): TimelineRow[] {
-    return listRows(this.timeline.turns, this.childTasks);
+  /** The rows of all entries. They are listed again only after another entry or snapshot of the child tasks. */
+  #rows(): readonly TimelineRow[] {
+    const { entryCount, turns } = this.timeline;
+    if (this.#listed?.entryCount !== entryCount || this.#listed.childTasks !== this.childTasks)
+      this.#listed = { entryCount, childTasks: this.childTasks, rows: listRows(turns, this.childTasks) };
+    return this.#listed.rows;
   }
 
   #jumpTo(index: number): void {
@@ -119,7 +124,7 @@ class TimelineView extends BridgeElement {
       ${
         rows.length < MIN_MINIMAP_ROWS
           ? nothing
-          : guard([rows.length, axis.length, this.#filter, first], () =>
+          : guard([growthOf(rows.length), axis.length, this.#filter, first], () =>
               minimap(rows, axis, { at: first, onMove: (index) => this.#jumpTo(index) }),
             )
       }
@@ -228,6 +233,11 @@ const filterNames: Readonly<Record<RowFilter, string>> = { all: "All", errors: "
 
 /** Progress before the first text or tool call is no answer of a model. */
 const isAnswer = ({ entries }: Turn): boolean => entries.some(({ kind }) => kind !== "progress");
+
+const MINIMAP_GROWTH = 1.02;
+
+/** Changes when a number has grown by two percent, so that an overview of thousands of rows is not drawn again for each of them. */
+const growthOf = (count: number): number => Math.floor(Math.log(count) / Math.log(MINIMAP_GROWTH));
 
 function groupByTurn(rows: readonly TimelineRow[]): { turn: Turn | null; entries: TimelineRow["entry"][] }[] {
   const groups: { turn: Turn | null; entries: TimelineRow["entry"][] }[] = [];
