@@ -22,8 +22,9 @@ export function answerHalfClosed(app: FastifyInstance): void {
 
 /** Writes an interim response, unless the response has begun or the client does not know interim responses. */
 function writeProcessing(socket: Socket): void {
-  const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse };
-  if (response === undefined || response.headersSent || !socket.writable) return;
+  // Node sets it to null after a response, so an idle connection has none.
+  const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
+  if (response == null || response.headersSent || !socket.writable) return;
   const { req: request } = response;
   if (request.httpVersion === "1.1" && !isWebSocketUpgrade(request)) response.writeProcessing();
 }

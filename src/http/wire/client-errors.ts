@@ -11,7 +11,7 @@ const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
 /** Responds to errors that Node reports before Fastify has a request: malformed, oversized or too slow HTTP. */
 export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  const response = (socket as Socket & { _httpMessage?: ServerResponse })._httpMessage;
+  const response = (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage;
   // A problem cannot be written into a response that has already started.
   if (error.code === "ECONNRESET" || !socket.writable || response?.headersSent === true) {
     socket.destroy();

@@ -150,3 +150,21 @@ test("a shutdown closes the stream of a client that has closed its sending side"
   await other.close();
   expect(await answer).toContain("event: stream.closing");
 });
+
+test("a check in the moment in which an idle connection ends does nothing", async () => {
+  const app = await createBareServer();
+  onTestFinished(() => app.close());
+  app.get("/now", { config: { public: true } }, async () => "now");
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const checked = Promise.withResolvers<unknown>();
+  // A busy event loop runs the check before it closes the connection.
+  const check = (): void => checked.resolve(vi.advanceTimersByTime(1_000));
+  app.server.on("connection", (socket: Socket) => socket.once("end", () => void Promise.try(check).catch(checked.reject)));
+  const port = Number(new URL(await app.listen({ host: "127.0.0.1", port: 0, listenTextResolver: () => "" })).port);
+  const socket = open(port);
+  socket.write("GET /now HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  await once(socket, "data");
+  socket.end();
+  await checked.promise;
+});
