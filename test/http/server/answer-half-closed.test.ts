@@ -159,8 +159,8 @@ test("a check in the moment in which an idle connection ends does nothing", asyn
   onTestFinished(() => void vi.useRealTimers());
   const checked = Promise.withResolvers<unknown>();
   // A busy event loop runs the check before it closes the connection.
-  const check = (): void => checked.resolve(vi.advanceTimersByTime(1_000));
-  app.server.on("connection", (socket: Socket) => socket.once("end", () => void Promise.try(check).catch(checked.reject)));
+  const check = async (): Promise<void> => void vi.advanceTimersByTime(1_000);
+  app.server.on("connection", (socket: Socket) => socket.once("end", () => checked.resolve(check())));
   const port = Number(new URL(await app.listen({ host: "127.0.0.1", port: 0, listenTextResolver: () => "" })).port);
   const socket = open(port);
   socket.write("GET /now HTTP/1.1\r\nHost: localhost\r\n\r\n");
