@@ -32,7 +32,7 @@ async function main(): Promise<number> {
   if (agent === null) {
     const commands = listInstallCommands().map((command) => `  ${command}\n`);
     process.stderr.write(
-      `No agent program is on PATH. Install one, sign in or set its key, and run this command again:\n\n${commands.join("")}`,
+      `No agent program is on PATH. Install one with Node 22 or newer, set its key, and run this command again:\n\n${commands.join("")}`,
     );
     return 1;
   }

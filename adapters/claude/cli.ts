@@ -37,6 +37,8 @@ function find({ settings, env }: ProgramContext): ProgramLookup {
   return { missing: `${name} was not found on PATH. Run npm install -g @anthropic-ai/claude-code, or set BRIDGE_CLAUDE_COMMAND.` };
 }
 
+/** With an older Node, npm installs an older version, because the newest one requires Node 22. */
+const UPDATE_ADVICE = "run npm install -g @anthropic-ai/claude-code with Node 22 or newer";
 /** Flags that Bridge needs to enforce a task's profile. */
 const REQUIRED_FLAGS = [
   "--restricted",
@@ -49,7 +51,7 @@ const REQUIRED_FLAGS = [
 ];
 
 async function probe(argv: readonly string[], context: ProgramContext): Promise<Probe> {
-  const version = await probeClaude(argv, context, REQUIRED_FLAGS, "npm install -g @anthropic-ai/claude-code");
+  const version = await probeClaude(argv, context, REQUIRED_FLAGS, UPDATE_ADVICE);
   return { version, detail: `claude ${version}` };
 }
 

@@ -41,6 +41,8 @@ const LINE_PAUSE = 0.35;
 const HEADING_PAUSE = 1;
 /** The complete output stays for this time before the animation starts again. */
 const HOLD_SECONDS = 8;
+/** The animation begins this long before its end, so that its first frame is complete. */
+const FIRST_HOLD_SECONDS = 3;
 
 /**
  * Draws the lines of a terminal as an SVG in which they appear one after the other, again and again. Without animation, all lines are
@@ -59,7 +61,7 @@ export function drawCast(lines: readonly string[], palette: Palette): string {
   const animations = times.map((time, index) => {
     if (lines[index] === "") return "";
     const percent = ((time / duration) * 100).toFixed(2);
-    return `@keyframes l${index}{0%,${percent}%{opacity:0}${(Number(percent) + 0.01).toFixed(2)}%,100%{opacity:1}}.l${index}{animation:l${index} ${duration.toFixed(2)}s infinite}\n`;
+    return `@keyframes l${index}{0%,${percent}%{opacity:0}${(Number(percent) + 0.01).toFixed(2)}%,100%{opacity:1}}.l${index}{animation:l${index} ${duration.toFixed(2)}s ${(FIRST_HOLD_SECONDS - duration).toFixed(2)}s infinite}\n`;
   });
   const label = "Output of the demo: the dispatch of a task, its events, its signed callback, and a repeated dispatch that runs nothing.";
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${label}">

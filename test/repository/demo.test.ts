@@ -162,7 +162,7 @@ esac
     const { exitCode, stdout, stderr } = await demoOf("installed", { PATH: "/nowhere" });
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
     expect(stderr).toMatch(
-      /^No agent program is on PATH\. Install one[\s\S]*\n {2}npm install -g @anthropic-ai\/claude-code +# Claude Code\n/,
+      /^No agent program is on PATH\. Install one with Node 22 or newer[\s\S]*\n {2}npm install -g @anthropic-ai\/claude-code +# Claude Code\n/,
     );
     expect(stderr.match(/npm install -g/g)).toHaveLength(4);
     const suggesting = await demoOf("command", { PATH: "/nowhere" });
