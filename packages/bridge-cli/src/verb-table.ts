@@ -103,7 +103,7 @@ export const verbs: readonly VerbEntry[] = [
     name: "tasks",
     summary: "List tasks, newest first.",
     options: [
-      { flags: "-s, --state <state>", text: "in this state", choices: [...taskStates, "canceled"] },
+      { flags: "-s, --state <state>", text: "in this state", choices: taskStates, parse: parseTaskState },
       { flags: "-a, --agent <id>", text: "of this agent" },
       { flags: "-p, --provider <name>", text: "of this adapter" },
       { flags: "--error <code>", text: "that ended with this error code" },
@@ -350,6 +350,13 @@ function parseInteger(lowest: number, highest: number) {
     if (/^\d{1,9}$/.test(text) && Number(text) >= lowest && Number(text) <= highest) return Number(text);
     throw new InvalidArgumentError(`It must be an integer from ${lowest} to ${highest}.`);
   };
+}
+
+/** Accepts the American spelling too. */
+function parseTaskState(text: string): string {
+  const state = text === "canceled" ? "cancelled" : text;
+  if (taskStates.includes(state)) return state;
+  throw new InvalidArgumentError(`Allowed choices are ${taskStates.join(", ")}.`);
 }
 
 function parseTaskProfile(text: string): string {
