@@ -72,7 +72,7 @@ test("an empty environment results in the documented defaults", () => {
       "bridge-gemini": { maxRuns: 200 },
       "bridge-opencode": { maxRuns: 200 },
       "deep-council": { maxRuns: 200 },
-      command: { argv: undefined, env: [] },
+      command: { argv: undefined, env: [], approvals: false },
       claude: { ...programDefaults, ...modelDefaults, apiModel: "claude-opus-5-5", acpCommand: undefined },
       "claude-agent-sdk": { package: undefined, command: undefined, home: "agent", env: [] },
       codex: { ...programDefaults, ...modelDefaults, apiModel: "gpt-6.1-sol", acpCommand: undefined },
@@ -236,8 +236,9 @@ const table: Record<string, Row> = {
     good: [
       ["0", ({ callbacks }) => callbacks.retries, 0],
       ["20", ({ callbacks }) => callbacks.retries, 20],
+      ["three-days", ({ callbacks }) => callbacks.retries, "three-days"],
     ],
-    bad: ["21", "-1"],
+    bad: ["21", "-1", "three days"],
   },
   BRIDGE_CALLBACK_BACKOFF_MS: { good: [["1", ({ callbacks }) => callbacks.backoffMs, 1]], bad: ["0", "1s"] },
   BRIDGE_CALLBACK_SECRETS: {
@@ -281,6 +282,10 @@ const table: Record<string, Row> = {
   BRIDGE_COMMAND: {
     good: [['["node","a b.js"]', ({ adapterSettings }) => adapterSettings["command"]?.["argv"], ["node", "a b.js"]]],
     bad: ["node a.js", "[]", '[""]', "[1]", "{}"],
+  },
+  BRIDGE_COMMAND_APPROVALS: {
+    good: [["true", ({ adapterSettings }) => adapterSettings["command"]?.["approvals"], true]],
+    bad: ["yes"],
   },
   BRIDGE_COMMAND_ENV: names("command"),
   BRIDGE_CLAUDE_COMMAND: anyText("claude", "command"),
