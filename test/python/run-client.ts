@@ -67,7 +67,8 @@ function describe(error: unknown): object {
 
 async function execute({ number, call, client, given }: CallMessage): Promise<void> {
   try {
-    const bridge = createBridgeClient(client as BridgeClientOptions);
+    // Each call has a new client, which has had no answer when Bridge restarts.
+    const bridge = createBridgeClient({ ...(client as BridgeClientOptions), waitsForStart: true });
     const result = await (call === "events" ? followEvents(bridge, number, given) : calls[call]?.(bridge, given));
     reply({ number, result: result ?? null });
   } catch (error) {

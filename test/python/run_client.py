@@ -50,6 +50,8 @@ def options_of(message: dict[str, Any]) -> dict[str, Any]:
         "retry_delay_seconds": given["retryDelayMs"] / 1000,
         "patience_seconds": given["patienceMs"] / 1000,
         "silence_seconds": given["silenceMs"] / 1000,
+        # Each call has a new client, which has had no answer when Bridge restarts.
+        "waits_for_start": True,
     }
 
 
