@@ -11,7 +11,7 @@ const server = createServer((request, response) => {
   // Check the session of your user here.
   const [path] = request.url.split("?");
   if (path === "/") createReadStream(page).pipe(response.setHeader("content-type", "text/html; charset=utf-8"));
-  else if (path === "/events") void pass("/api/events", request, response);
+  else if (path === "/events") void pass("/api/events?format=message", request, response);
   else if (path === "/tasks") void pass("/api/v2/tasks?limit=50", request, response);
   else if (/^\/tasks\/[\w%.~-]+$/.test(path)) void pass(`/api/v2${path}`, request, response);
   else response.writeHead(404).end();
@@ -26,7 +26,7 @@ async function pass(target, request, response) {
   try {
     const answer = await fetch(BRIDGE_URL + target, { headers, signal: left.signal });
     // EventSource reconnects after a lost connection, but not after an error status.
-    if (!answer.ok && target === "/api/events") throw new Error(`Bridge responded ${answer.status}.`);
+    if (!answer.ok && target.startsWith("/api/events")) throw new Error(`Bridge responded ${answer.status}.`);
     response.writeHead(answer.status, { "content-type": answer.headers.get("content-type"), "cache-control": "no-store" });
     await pipeline(Readable.fromWeb(answer.body), response);
   } catch {
