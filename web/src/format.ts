@@ -43,7 +43,7 @@ export function formatAgo(iso: string, now: number): string {
 /** Created once, because that takes a hundred times as long as formatting. */
 const timeOfDay = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const day = new Intl.DateTimeFormat();
-const fullTime = new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "long" });
+const fullTime = new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "medium" });
 
 /** Formats a time of the day, with the date if it is another day than today. */
 export function formatTime(iso: string, now: number): string {
@@ -52,11 +52,11 @@ export function formatTime(iso: string, now: number): string {
   return date.toDateString() === new Date(now).toDateString() ? time : `${day.format(date)} ${time}`;
 }
 
-/** Formats a time with its date and its time zone. */
-export const formatFullTime = (iso: string): string => fullTime.format(new Date(iso));
+/** The time zone of the browser, such as `Europe/Berlin`. */
+export const localZone = fullTime.resolvedOptions().timeZone;
 
-/** Names the time zone of the browser, such as `Europe/Berlin`. */
-export const localZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** Formats a time with its date and its time zone. The name of the zone is constant, because its short form takes long to find. */
+export const formatFullTime = (iso: string): string => `${fullTime.format(new Date(iso))} ${localZone}`;
 
 const MIN_COST_USD = 0.0001;
 

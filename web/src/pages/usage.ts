@@ -144,7 +144,7 @@ class Usage extends PageElement {
         <h1>Usage</h1>
         ${rangePicker(choice.range, { toLink, now: serverNow() })}
       </div>
-      <p class="hint">${describeRange(choice.range, serverNow())}. Days and hours are in local time (${localZone()}).</p>
+      <p class="hint">${describeRange(choice.range, serverNow())}. Days and hours are in local time (${localZone}).</p>
       ${errorNote(error)} ${current === undefined ? html`<p role="status">Loading …</p>` : this.#renderLoaded(current, choice)}
     `;
   }
