@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { type DemoAgent, demoAgents, findInstalledAgent, listInstallCommands } from "./demo/agents.ts";
 import { describeError } from "./demo/describe-error.ts";
-import { NotReadyError, runDemo } from "./demo/run-demo.ts";
+import { ExplainedError, runDemo } from "./demo/run-demo.ts";
 import { createScreen } from "./demo/screen.ts";
 
 const usage = `Usage: npm run demo [-- [--provider NAME] [--keep]]
@@ -46,7 +46,7 @@ async function main(): Promise<number> {
     return 0;
   } catch (error) {
     if (stop.signal.aborted) return stop.signal.reason;
-    process.stderr.write(error instanceof NotReadyError ? `\n${error.message}` : `\nThe demo failed: ${describeError(error)}\n`);
+    process.stderr.write(error instanceof ExplainedError ? `\n${error.message}\n` : `\nThe demo failed: ${describeError(error)}\n`);
     return 1;
   }
 }

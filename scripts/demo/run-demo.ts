@@ -58,7 +58,7 @@ export async function runDemo(screen: Screen, { agent, keep, stop }: DemoOptions
     else showNextSteps(screen, agent);
     if (!stop.aborted) failure.signal.throwIfAborted();
   } catch (error) {
-    if (error instanceof NotReadyError) throw error;
+    if (error instanceof ExplainedError) throw error;
     const reason = failure.signal.aborted ? failure.signal.reason : error;
     throw new Error(`${describeError(reason)}\n\nThe last lines of Bridge:\n${bridge.lastLines()}`);
   }
@@ -84,7 +84,7 @@ async function showTask(stage: Stage, receiver: Receiver, agent: DemoAgent): Pro
 
   screen.heading(`Events, live: GET /api/v2/tasks/${taskId}/events`);
   const last = await showEvents(stage, elapsed);
-  if (last.type === "execution.failed") throw new Error(`The task ended with ${last.type}: ${last.data.error}`);
+  if (last.type === "execution.failed") throw new ExplainedError(`The task failed: ${last.data.error}`);
 
   screen.heading("Callback");
   showCallback(screen, await receiver.next(), elapsed());
@@ -102,7 +102,7 @@ async function showTask(stage: Stage, receiver: Receiver, agent: DemoAgent): Pro
   screen.line(`  202  Idempotent-Replayed: true, state ${state}: nothing runs twice`);
 }
 
-/** Prints Bridge's checks of the agent's program. Rejects with NotReadyError, which names the remedies, if the program is not ready. */
+/** Prints Bridge's checks of the agent's program. Rejects with ExplainedError, which names the remedies, if the program is not ready. */
 async function showPreflight(stage: Stage, { provider }: DemoAgent): Promise<void> {
   const { screen } = stage;
   screen.heading(`Preflight of ${provider}: GET /api/v2/adapters`);
@@ -112,7 +112,7 @@ async function showPreflight(stage: Stage, { provider }: DemoAgent): Promise<voi
   if (status === "healthy" && connection !== "api") return;
   const missing = preflight.filter((step) => !step.ok).map((step) => step.detail);
   const reasons = (status === "offline" || connection === "api") && missing.length > 0 ? missing : [detail];
-  throw new NotReadyError(`${provider} is not ready:\n${reasons.map((reason) => `  ${reason}\n`).join("")}`);
+  throw new ExplainedError(`${provider} is not ready:\n${reasons.map((reason) => `  ${reason}`).join("\n")}`);
 }
 
 /** Waits for the first check of an adapter, and returns its health. */
@@ -124,8 +124,8 @@ async function findHealth({ client, signal }: Stage, provider: string): Promise<
   }
 }
 
-/** The agent needs something that only the operator can provide. */
-export class NotReadyError extends Error {}
+/** A failure that its message explains. The log of Bridge would add nothing. */
+export class ExplainedError extends Error {}
 
 /** Prints a task's events as they arrive; resolves to the last one. */
 async function showEvents({ screen, client, signal }: Stage, elapsed: () => string): Promise<BridgeEvent> {

@@ -169,6 +169,19 @@ esac
     expect(suggesting.stdout).toMatch(/^ {2}npm run demo -- --provider installed +ask a real agent; install/m);
   });
 
+  test("that fails prints the reason, and no log of Bridge", async () => {
+    const bin = await temporaryDirectory();
+    const failing = path.join(bin, "failing-gemini");
+    await writeFile(failing, gemini.replace('"status":"success"', '"status":"error","error":{"message":"quota exceeded"}'), {
+      mode: 0o755,
+    });
+    const { exitCode, stderr } = await demoOf("gemini", { GEMINI_API_KEY: "key", BRIDGE_GEMINI_COMMAND: failing });
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^\nThe task failed: The rate limit or .+/);
+    expect(stderr).toContain("quota exceeded");
+    expect(stderr).not.toContain("The last lines of Bridge");
+  });
+
   test("that is not installed does not fall back to the vendor's model API", async () => {
     const model = await createModelServer();
     onTestFinished(() => model.close());
