@@ -164,7 +164,7 @@ function showCallback(screen: Screen, { attempt, id, signature, body }: Received
 function showNextSteps(screen: Screen, agent: DemoAgent): void {
   const steps: (readonly [command: string, purpose: string])[] = [];
   const suffix = agent.provider === "command" ? "" : ` --provider ${agent.provider}`;
-  steps.push([`npm run demo --${suffix} --keep`, "the same; Bridge keeps running, and prints a console link"]);
+  steps.push([`npm run demo --${suffix} --keep`, "keeps Bridge running, with a link to the console"]);
   if (agent.provider === "command") {
     const installed = findInstalledAgent(process.env);
     const purpose =
@@ -173,7 +173,8 @@ function showNextSteps(screen: Screen, agent: DemoAgent): void {
   }
   steps.push([agent.provider === "command" ? "npm start" : `BRIDGE_ADAPTERS=${agent.provider} npm start`, "start Bridge"]);
   screen.heading("What to try next");
-  for (const [command, purpose] of steps) screen.line(`  ${command.padEnd(36)}  ${purpose}`);
+  const width = Math.max(...steps.map(([command]) => command.length));
+  for (const [command, purpose] of steps) screen.line(`  ${command.padEnd(width)}  ${purpose}`);
 }
 
 interface Running {

@@ -134,7 +134,8 @@ esac
     expect(stdout).toMatch(
       /signature ok, [\s\S]*status ok in \d+ ms:\n {4}Hello! Here are docs and examples\.\n.*: 130 tokens in, 35 out\n/,
     );
-    expect(stdout).toContain("BRIDGE_ADAPTERS=gemini npm start");
+    expect(stdout).toMatch(/^ {2}npm run demo -- --provider gemini --keep {2}keeps Bridge running, with a link to the console$/m);
+    expect(stdout).toMatch(/^ {2}BRIDGE_ADAPTERS=gemini npm start +start Bridge$/m);
     expect(stdout.split("\n").filter((line) => line.length > 100)).toEqual([]);
   });
 
