@@ -42,7 +42,7 @@ test("fills in the defaults of a webhook", async () => {
 test.each<[string, unknown, string]>([
   ["another value than an array", {}, "must be an array, for example [{"],
   ["text that is not JSON", "[", "is not valid JSON"],
-  ["an unknown field", [{ ...valid, secret }], "0.secret is not a known field; remove it or correct its spelling"],
+  ["an unknown field", [{ ...valid, secret }], "0.secret is not a known field; did you mean secrets?"],
   ["no name", [{ ...valid, name: undefined }], "0.name is required (string)"],
   ["a name with a space", [{ ...valid, name: "on call" }], "0.name must be 1 to 64 letters, digits, dots, hyphens or underscores"],
   ["a repeated name", [valid, { ...valid, tenant: "other" }], "1.name oncall is the name of another webhook; choose a unique name"],

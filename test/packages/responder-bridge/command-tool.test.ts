@@ -167,7 +167,9 @@ describe("no process of the tool remains", () => {
   const withChild = `
     const { spawn } = require("node:child_process");
     const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" });
-    require("node:fs").writeFileSync("pid", String(child.pid));
+    // Whole from its first moment, because the tool can be stopped between the creation of a file and its content.
+    require("node:fs").writeFileSync("pid.new", String(child.pid));
+    require("node:fs").renameSync("pid.new", "pid");
   `;
   const childIsGone = async (cwd: string): Promise<boolean> => {
     const { readFile } = await import("node:fs/promises");
