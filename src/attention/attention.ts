@@ -32,7 +32,7 @@ export interface AttentionList extends Pick<StoredAttention, "receivers"> {
 }
 
 /** The faults that a person acknowledges. */
-export interface FaultChoice extends Omit<FaultSelection, "kind"> {
+export interface FaultChoice extends Omit<FaultSelection, "kind" | "since"> {
   kind: FaultKind;
 }
 
@@ -49,6 +49,7 @@ export type Attention = ReturnType<typeof createAttention>;
 
 /** Creates the list of what needs a person, from which faults are acknowledged. */
 export function createAttention({ store, registry, adapters, webhooks, logger, clock = Date.now }: AttentionOptions) {
+  const failedSince = (): number => clock() - FAILURE_HOURS * 3_600_000;
   const listOffline = (): { provider: string; detail: string | null; checkedAt: number | null }[] => [
     ...registry
       .list()
@@ -87,8 +88,7 @@ export function createAttention({ store, registry, adapters, webhooks, logger, c
     /** Lists what needs a person, at most `limit` items of each kind. With `isAcknowledged`: the faults that were acknowledged. */
     async list(tenant: string, { isAcknowledged, limit }: { isAcknowledged: boolean; limit: number }): Promise<AttentionList> {
       const names = (await webhooks.list(tenant)).map(({ name }) => name);
-      const failedSince = clock() - FAILURE_HOURS * 3_600_000;
-      const stored = await store.readAttention(tenant, { isAcknowledged, limit, failedSince, webhooks: names });
+      const stored = await store.readAttention(tenant, { isAcknowledged, limit, failedSince: failedSince(), webhooks: names });
       const offline = await listAdapters(tenant, isAcknowledged);
       return {
         items: [...stored.items, ...offline.slice(0, limit)],
@@ -102,7 +102,9 @@ export function createAttention({ store, registry, adapters, webhooks, logger, c
      */
     async acknowledge({ kind, ...choice }: FaultChoice, by: string): Promise<{ acknowledged: number; hasMore: boolean }> {
       if (kind === "adapter") return { acknowledged: await acknowledgeAdapters({ kind, ...choice }, by), hasMore: false };
-      const selection = { kind, ...choice };
+      // The list does not contain older failures.
+      const since = kind === "failure" && choice.id === undefined ? failedSince() : undefined;
+      const selection = { kind, ...choice, since };
       const acknowledged = await store.acknowledgeFaults(selection, by, MAX_ACKNOWLEDGED);
       if (choice.id !== undefined && acknowledged === 0 && !(await store.isFault(selection))) throw notFound();
       return { acknowledged, hasMore: acknowledged === MAX_ACKNOWLEDGED };

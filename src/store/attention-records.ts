@@ -52,6 +52,8 @@ export interface FaultSelection {
   kind: StoredFaultKind;
   id?: string | undefined;
   receiver?: string | undefined;
+  /** Only faults that arose after this time; in ms since the epoch. */
+  since?: number | undefined;
   /** Only faults that arose until then; in ms since the epoch. */
   until?: number | undefined;
 }

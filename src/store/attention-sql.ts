@@ -154,11 +154,12 @@ interface SelectedFaults extends FaultTable {
 }
 
 /** The SQL of the faults of a selection, with a `?` for each value. Those that are acknowledged are included. */
-export function selectFaults({ tenant, kind, id, receiver, until }: FaultSelection): SelectedFaults {
+export function selectFaults({ tenant, kind, id, receiver, since, until }: FaultSelection): SelectedFaults {
   const { state, id: idIs, receiver: receiverColumn, at, ...table } = faultTables[kind];
   const conditions: [string, ...(string | number)[]][] = [[`${table.alias}.tenant = ? AND ${state}`, tenant]];
   if (id !== undefined) conditions.push([idIs, ...(kind === "callback" ? [tenant, toColumnText(id)] : [toColumnText(id)])]);
   if (receiver !== undefined) conditions.push([`${receiverColumn} = ?`, toColumnText(receiver)]);
+  if (since !== undefined) conditions.push([`${at} > ?`, since]);
   if (until !== undefined) conditions.push([`${at} <= ?`, until]);
   return {
     ...table,

@@ -79,7 +79,7 @@ export function createUsageRollup() {
       const labels = new Map<string, LabelUsageRow>();
       for (const end of ends) {
         const { task } = end;
-        if (task.agentId === PROBE_AGENT) continue;
+        if (isProbe(end)) continue;
         const { tenant, provider, agentId } = task;
         const hour = Math.floor(end.now / HOUR_MS);
         if (hour !== currentHour) known.clear();
@@ -110,6 +110,10 @@ export function createUsageRollup() {
     },
   };
 }
+
+/** Callers can use the agent of probes as well, so what a task has used always counts. */
+const isProbe = ({ task, finish: { result } }: TaskEnd): boolean =>
+  task.agentId === PROBE_AGENT && result.usage === undefined && (result.costUsd ?? 0) === 0;
 
 /** Adds the counts of the row to those of the same key. */
 function add<Row extends UsageCounts & Record<Key, string | number>, Key extends string>(

@@ -181,7 +181,8 @@ export function attentionConformance(subject: StoreSubject): void {
       expect(await store.acknowledgeFaults({ tenant, kind: "callback", receiver: origin, until: 2_000 }, "ada", 1)).toBe(1);
       expect(await store.acknowledgeFaults({ tenant, kind: "callback", receiver: origin, until: 2_000 }, "ada", 10)).toBe(1);
       expect(await store.acknowledgeFaults({ tenant, kind: "delivery", receiver: "oncall", until: 2_000 }, "ada", 10)).toBe(2);
-      expect(await store.acknowledgeFaults({ tenant, kind: "failure", until: 2_000 }, "ada", 10)).toBe(2);
+      expect(await store.acknowledgeFaults({ tenant, kind: "failure", since: 2_000, until: 2_000 }, "ada", 10)).toBe(0);
+      expect(await store.acknowledgeFaults({ tenant, kind: "failure", since: 999, until: 2_000 }, "ada", 10)).toBe(2);
       expect(await ids(store)).toEqual([
         ...["failure failed-3", "callback dead-3", "callback other-origin", "delivery msg_3", "delivery msg_chat"],
       ]);

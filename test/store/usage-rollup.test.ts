@@ -45,6 +45,12 @@ test("a probe of brg doctor adds nothing", () => {
   expect(createUsageRollup().sum([probe])).toEqual({ usage: [], labels: [] });
 });
 
+test("a task of the agent of probes adds what it has used", () => {
+  const agent = { agentId: "bridge-doctor" };
+  expect(sumOne({ task: agent, result: { usage, costUsd: 0.5 } })).toMatchObject({ cost_micros: 500_000, input_tokens: 10 });
+  expect(sumOne({ task: agent, result: { costUsd: 0.5 } })).toMatchObject({ cost_micros: 500_000, completed: 1 });
+});
+
 describe("what a task adds", () => {
   test.each<[string, EndFields, object]>([
     [

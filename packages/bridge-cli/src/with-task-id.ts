@@ -5,7 +5,12 @@ import { nameTask } from "./name-task.ts";
 interface Options {
   client: Pick<BridgeClient, "listTasks">;
   signal: AbortSignal;
+  /** Whether the call ends or deletes a task: then a text that can be a whole id never selects another task. */
+  isDestructive?: boolean;
 }
+
+/** An id that Bridge or `brg` has generated. Its beginning can be no whole id that a caller has chosen, such as build-7 of build-70. */
+const generatedId = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
 /** Maximum ids in the message about an ambiguous prefix. */
 const MAX_CANDIDATES = 5;
@@ -14,7 +19,11 @@ const MAX_CANDIDATES = 5;
  * Calls with the id of a task. If there is no such task, the text may be the beginning of the id of one task, and the call is repeated with
  * that id.
  */
-export async function withTaskId<T>(given: string, { client, signal }: Options, call: (taskId: string) => Promise<T>): Promise<T> {
+export async function withTaskId<T>(
+  given: string,
+  { client, signal, isDestructive = false }: Options,
+  call: (taskId: string) => Promise<T>,
+): Promise<T> {
   try {
     return await nameTask(given, call(given));
   } catch (error) {
@@ -26,7 +35,13 @@ export async function withTaskId<T>(given: string, { client, signal }: Options, 
       candidates.push(taskId);
       if (candidates.length > MAX_CANDIDATES) break;
     }
-    return await call(chooseId(given, candidates, error));
+    const taskId = chooseId(given, candidates, error);
+    if (isDestructive && !generatedId.test(taskId))
+      throw new CommandError("notFound", error.message, {
+        hint: `Only generated ids can be shortened here. Give the whole id: ${taskId}`,
+        cause: error,
+      });
+    return await call(taskId);
   }
 }
 

@@ -29,7 +29,7 @@ test("the beginning of an id is enough if it is unambiguous, and an exact id tak
     ["wait", "alone-7"],
     ["tail", "alone"],
     ["files", "alone"],
-    ["cancel", "alone"],
+    ["cancel", "alone-7f3a"],
   ]) {
     const { exitCode, stdout, stderr } = await run(...args);
     expect([args, exitCode, stderr]).toEqual([args, 0, expect.any(String)]);
@@ -39,6 +39,16 @@ test("the beginning of an id is enough if it is unambiguous, and an exact id tak
   const ambiguous = await run("task", "shared");
   expect([ambiguous.exitCode, ambiguous.stderr]).toEqual([2, expect.stringMatching(/several ids: shared-10?, shared-10?\./)]);
   expect(await run("task", "nothing")).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('Task "nothing"') });
+});
+
+test("cancel and delete never take a whole id for the beginning of another one", async () => {
+  const generated = "5be0cd19-137e-4179-9b05-688c2b3e6c1f";
+  for (const taskId of ["build-7", "build-70", generated]) await dispatch({ taskId });
+  expect(await run("delete", "build-7")).toMatchObject({ exitCode: 0 });
+  for (const verb of ["delete", "cancel"])
+    expect(await run(verb, "build-7")).toMatchObject({ exitCode: 5, stdout: "", stderr: expect.stringContaining("whole id: build-70") });
+  expect((await bridge.call("GET", "/api/v2/tasks/build-70")).status).toBe(200);
+  expect(await run("delete", generated.slice(0, 8))).toMatchObject({ exitCode: 0, stdout: generated });
 });
 
 test("an approval is decided by the beginning of its id", async () => {

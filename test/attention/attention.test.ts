@@ -1,0 +1,30 @@
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import { createAttention, FAILURE_HOURS } from "../../src/attention/attention.ts";
+import type { FaultSelection } from "../../src/store/attention-records.ts";
+import type { AttentionStore } from "../../src/store/store.ts";
+
+const now = 1_000 * 3_600_000;
+const since = now - FAILURE_HOURS * 3_600_000;
+
+test("all failures are those of the list, which has none of more than 24 hours ago", async () => {
+  const selections: FaultSelection[] = [];
+  const store: Pick<AttentionStore, "acknowledgeFaults"> = {
+    async acknowledgeFaults(selection) {
+      selections.push(selection);
+      return 1;
+    },
+  };
+  const attention = createAttention({
+    ...{ store: store as AttentionStore, registry: { list: () => [] }, adapters: { listForeign: () => [] } },
+    ...{ webhooks: { list: async () => [] }, logger: pino({ level: "silent" }), clock: () => now },
+  });
+  await attention.acknowledge({ tenant: "alpha", kind: "failure" }, "ada");
+  await attention.acknowledge({ tenant: "alpha", kind: "failure", id: "old" }, "ada");
+  await attention.acknowledge({ tenant: "alpha", kind: "callback" }, "ada");
+  expect(selections.map(({ kind, id, since }) => ({ kind, id, since }))).toEqual([
+    { kind: "failure", id: undefined, since },
+    { kind: "failure", id: "old", since: undefined },
+    { kind: "callback", id: undefined, since: undefined },
+  ]);
+});
