@@ -6,6 +6,8 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Larger than the part that Bridge checks before the start, and larger than SQLite's cache. */
 const LARGE_TASKS = 9_000;
+/** Several tasks of a large database, so that pages of the table are among them, and not only the rest of one long text. */
+const LARGE_DAMAGE_BYTES = 64 * 1024;
 
 async function stoppedBridge(tasks: number): Promise<{ dataDir: string; file: string }> {
   const dataDir = await temporaryDirectory();
@@ -30,7 +32,7 @@ test("Bridge refuses to start on a damaged database, with instructions to restor
 
 test("on a large damaged database Bridge is not ready, rejects dispatches, logs the damage once and shuts down gracefully", async () => {
   const { dataDir, file } = await stoppedBridge(LARGE_TASKS);
-  damageMiddle(file);
+  damageMiddle(file, LARGE_DAMAGE_BYTES);
   const bridge = await startBridgeProgram(dataDir);
   await expect.poll(async () => (await bridge.call("GET", "/readyz")).status, { timeout: 15_000 }).toBe(503);
   expect(await (await bridge.call("GET", "/readyz")).json()).toMatchObject({
@@ -66,7 +68,7 @@ test("Bridge is not ready after a read finds a page that was damaged at run time
   await expect.poll(async () => (await bridge.call("GET", "/readyz")).status, { timeout: 15_000 }).toBe(200);
   expect((await dispatchTask(bridge, { taskId: "running", agentId: "a", message: "work" })).status).toBe(202);
   await taskInState(bridge, "running", "running");
-  damageMiddle(file);
+  damageMiddle(file, LARGE_DAMAGE_BYTES);
   const readAround = async (): Promise<boolean> => {
     for (let task = 4_400; task < 4_600; task += 1)
       if ((await bridge.call("GET", `/api/v2/tasks/filler-${task}`)).status === 503) return true;

@@ -19,10 +19,10 @@ export function fillDatabase(file: string, tenant: string, tasks: number): void 
   database.close();
 }
 
-/** Overwrites 8 KiB in the middle of the file, as a failing disk does. */
-export function damageMiddle(file: string): void {
+/** Overwrites bytes in the middle of the file, as a failing disk does. */
+export function damageMiddle(file: string, bytes = DAMAGE_BYTES): void {
   const opened = openSync(file, "r+");
   const middle = Math.floor(statSync(file).size / 2 / 4096) * 4096;
-  writeSync(opened, Buffer.alloc(DAMAGE_BYTES, 0xa5), 0, DAMAGE_BYTES, middle);
+  writeSync(opened, Buffer.alloc(bytes, 0xa5), 0, bytes, middle);
   closeSync(opened);
 }
