@@ -1,3 +1,4 @@
+import { getHeapStatistics } from "node:v8";
 import { PROCESS_LIMITS } from "../process/run-process.ts";
 
 const MIB = 1024 ** 2;
@@ -5,10 +6,10 @@ const MIB = 1024 ** 2;
 /** Limit of one task, whose results of tools have the same limit. */
 const MAX_TASK_BYTES = PROCESS_LIMITS.stdoutBytes;
 /**
- * Limit of all tasks together. An answer takes up to 20 times its bytes while it is parsed, stored as an event and sent to the model: two
- * answers of the maximum size fit into a heap of 512 MB.
+ * Limit of all tasks together. An answer takes up to 16 times its bytes while it is parsed, stored as an event and sent to the model, so a
+ * small heap has a smaller limit: with 512 MB, one answer of the maximum size.
  */
-const MAX_TOTAL_BYTES = 64 * MIB;
+const MAX_TOTAL_BYTES = Math.min(64 * MIB, getHeapStatistics().heap_size_limit / 16);
 /** The first bytes of each task do not count towards the limit of all tasks, so that large answers do not stop calls with small ones. */
 const UNCOUNTED_TASK_BYTES = MIB;
 

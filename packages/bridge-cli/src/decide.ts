@@ -1,7 +1,11 @@
 import { type BridgeClient, BridgeClientError } from "bridge-client";
+import { CommandError } from "./command-error.ts";
 import { printRecord } from "./record.ts";
 import type { Run } from "./verb.ts";
 import { chooseId } from "./with-task-id.ts";
+
+/** The part of an approval's id that contains the time: `apr_` and 13 characters. A shorter beginning can fit a later approval, too. */
+const MIN_START = 17;
 
 /** Options of a decision. */
 export interface DecisionOptions {
@@ -15,7 +19,13 @@ export function createDecision(decision: "approve" | "reject"): Run<DecisionOpti
     const decide = (approvalId: string) => approvals.decide(approvalId, decision, reason, { signal });
     const approval = await decide(given).catch(async (error: unknown) => {
       if (!(error instanceof BridgeClientError) || error.status !== 404) throw error;
-      return await decide(chooseId(given, await findPending(approvals, given, signal), error));
+      const approvalId = chooseId(given, await findPending(approvals, given, signal), error);
+      if (given.length < MIN_START)
+        throw new CommandError("notFound", error.message, {
+          hint: `Give at least ${MIN_START} characters of the id, because another approval can begin with fewer: ${approvalId}`,
+          cause: error,
+        });
+      return await decide(approvalId);
     });
     printRecord(output, approval, [
       { name: "id", value: approval.approvalId },

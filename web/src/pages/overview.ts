@@ -93,7 +93,10 @@ class Overview extends PageElement {
     if (recent === undefined) return html`${errorNote(error)}`;
     if (recent.length === 0) return firstSteps(this.context.attention.state.adapters);
     const now = serverNow();
-    const ended = recent.filter(hasEnded).slice(0, RECENT_TASKS);
+    const ended = recent
+      .filter(hasEnded)
+      .toSorted((one, other) => (other.finishedAt ?? "").localeCompare(one.finishedAt ?? ""))
+      .slice(0, RECENT_TASKS);
     return html`
       <section aria-labelledby="running">
         <h2 id="running">Running now</h2>

@@ -119,7 +119,7 @@ class TaskPage extends PageElement {
       first ? loadFiles() : null,
     ]);
     this.#request = request;
-    if (first) this.dispatchEvent(new CustomEvent(TASK_TITLE, { detail: task.title ?? task.taskId, bubbles: true }));
+    if (first) this.dispatchEvent(new CustomEvent(TASK_TITLE, { detail: showHidden(task.title ?? task.taskId), bubbles: true }));
     if (first) this.#isPast = hasEnded(task);
     const [files, callback, ahead] = await Promise.all([
       hasEnded(task) ? (filesOfAnyTask ?? loadFiles()) : null,
@@ -392,7 +392,7 @@ class TaskPage extends PageElement {
         ${files.map(
           (file) => html`<li>
             <code>${showHidden(file.path)}</code> <span class="detail">${formatBytes(file.bytes)}</span>
-            <button @click=${() => this.#download(file)} aria-label="Download ${file.path}">Download</button>
+            <button @click=${() => this.#download(file)} aria-label="Download ${showHidden(file.path)}">Download</button>
           </li>`,
         )}
       </ul>

@@ -128,7 +128,7 @@ class NeedsYou extends BridgeElement {
   #renderRedelivery(dead: Receiver & { count: number }): TemplateResult {
     const key = `${dead.kind} ${dead.receiver}`;
     if (this.#asked !== key)
-      return html`<button class="plain small" aria-label="Redeliver all dead to ${dead.receiver}" @click=${() => this.#ask(key)}>Redeliver all</button>`;
+      return html`<button class="plain small" aria-label="Redeliver all dead to ${showHidden(dead.receiver)}" @click=${() => this.#ask(key)}>Redeliver all</button>`;
     return html`<span role="status">Redeliver ${countDead(dead.kind, dead.count)}?</span>
       <button class="small" @click=${() => this.#redeliver(dead)}>Yes, redeliver</button>
       <button class="small" @click=${() => this.#ask(null)}>No</button>`;
@@ -140,7 +140,7 @@ class NeedsYou extends BridgeElement {
       ${dead !== undefined && this.#mayAct() ? this.#renderRedelivery(dead) : nothing}
       ${
         this.#mayAct()
-          ? html`<button class="plain small acknowledge" aria-label="Acknowledge ${name}" @click=${() => this.#acknowledge(choice)}>Acknowledge</button>`
+          ? html`<button class="plain small acknowledge" aria-label="Acknowledge ${showHidden(name)}" @click=${() => this.#acknowledge(choice)}>Acknowledge</button>`
           : nothing
       }
     </li>`;
