@@ -18,8 +18,6 @@ export interface TaskErrorAdvice {
   advice: string;
   /** The most useful one first. */
   remedies: readonly TaskErrorRemedy[];
-  /** A page of Bridge's documentation, such as `agent-programs.md`, and what it explains. */
-  page?: readonly [title: string, path: string];
 }
 
 /** The advice for each error code of a task. */
@@ -28,7 +26,6 @@ export const taskErrors: Readonly<Record<TaskErrorCode, TaskErrorAdvice>> = {
     cause: "The adapter went offline while the task waited, or no node can run the task any more.",
     advice: "Read the preflight of the adapter, which names what is missing. Then dispatch the task again.",
     remedies: ["open_adapter", "run_again"],
-    page: ["Nodes", "operations.md#nodes"],
   },
   adapter_error: {
     cause: "The adapter failed for a reason that no other code describes.",
@@ -39,13 +36,11 @@ export const taskErrors: Readonly<Record<TaskErrorCode, TaskErrorAdvice>> = {
     cause: "The program is not logged in, or the key is wrong.",
     advice: "Set the key in the environment of Bridge, or log in with the program. Then dispatch the task again.",
     remedies: ["open_adapter", "run_again"],
-    page: ["Keys and logins", "agent-programs.md"],
   },
   user_action_required: {
     cause: "The runtime needs a person, for example to accept terms or to choose an account.",
     advice: "Start the program once by hand as the user of Bridge, do what it asks for, and dispatch the task again.",
     remedies: ["open_adapter", "run_again"],
-    page: ["Agent programs", "agent-programs.md"],
   },
   rate_limited: {
     cause: "The vendor rejects requests for now, or a usage limit is reached.",
@@ -76,7 +71,6 @@ export const taskErrors: Readonly<Record<TaskErrorCode, TaskErrorAdvice>> = {
     cause: "The runtime wrote more than Bridge stores.",
     advice: "Ask for a file in the workspace instead of a long answer.",
     remedies: ["change_request"],
-    page: ["Limits", "security.md#limits"],
   },
   output_invalid: {
     cause: "The answer does not match the output strategy, such as `outputSchema`.",

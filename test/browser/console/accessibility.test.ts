@@ -20,7 +20,7 @@ const pages: readonly (readonly [path: string, full: string, empty: string | nul
   ["", "needs approval", "No tasks yet."],
   ["tasks", "draft-talk", "No tasks yet."],
   ["tasks?state=failed&search=x", "No task matches.", null],
-  ["tasks?label=team%3Dweb", "unused-files", null],
+  ["tasks?label=team%3Dshop", "unused-files", null],
   ["tasks/nightly-build", "Turn 2", "There is no such task."],
   ["tasks/unused-files", "needs approval", null],
   ["tasks/login-review", "Round 1", null],

@@ -51,7 +51,7 @@ test("a council is dispatched with fields, without JSON and without a message", 
 
 test("a council runs again with the fields of the first run", async () => {
   const { page } = await openPage(browser, `${bridge.url}/ui/new?from=login-review`, { token: bridge.fullToken });
-  await expect.poll(() => page.getByLabel("Scope").inputValue()).toBe("login.ts and session.ts");
+  await expect.poll(() => page.getByLabel("Scope").inputValue()).toBe("src/http/login.ts, src/session/");
   expect(await page.getByRole("checkbox", { name: "security" }).isChecked()).toBe(true);
   expect(await page.getByLabel("Runtime").inputValue()).toBe("claude");
 });
