@@ -99,7 +99,12 @@ export const attentionRoutes: FastifyPluginAsyncZodOpenApi<{ attention: Attentio
             .default("false")
             .transform((text) => text === "true")
             .describe("`true`: list the faults that were acknowledged and still exist instead.")
-            .meta({ override: { type: "boolean", default: false } }),
+            .meta({
+              override: ({ jsonSchema }) => {
+                delete jsonSchema.enum;
+                Object.assign(jsonSchema, { type: "boolean", default: false });
+              },
+            }),
         }),
         response: {
           200: { description: "The items.", content: { "application/json": { schema: attentionSchema } } },
