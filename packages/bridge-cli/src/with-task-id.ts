@@ -5,8 +5,8 @@ import { nameTask } from "./name-task.ts";
 interface Options {
   client: Pick<BridgeClient, "listTasks">;
   signal: AbortSignal;
-  /** Whether the call ends or deletes a task: then a text that can be a whole id never selects another task. */
-  isDestructive?: boolean;
+  /** Whether the call changes something, such as a task or files: then a text that can be a whole id never selects another task. */
+  hasEffect?: boolean;
 }
 
 /** An id that Bridge or `brg` has generated. Its beginning can be no whole id that a caller has chosen, such as build-7 of build-70. */
@@ -21,7 +21,7 @@ const MAX_CANDIDATES = 5;
  */
 export async function withTaskId<T>(
   given: string,
-  { client, signal, isDestructive = false }: Options,
+  { client, signal, hasEffect = false }: Options,
   call: (taskId: string) => Promise<T>,
 ): Promise<T> {
   try {
@@ -36,7 +36,7 @@ export async function withTaskId<T>(
       if (candidates.length > MAX_CANDIDATES) break;
     }
     const taskId = chooseId(given, candidates, error);
-    if (isDestructive && !generatedId.test(taskId))
+    if (hasEffect && !generatedId.test(taskId))
       throw new CommandError("notFound", error.message, {
         hint: `Only generated ids can be shortened here. Give the whole id: ${taskId}`,
         cause: error,

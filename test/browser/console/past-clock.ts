@@ -1,4 +1,4 @@
-/** A clock in the past, which only moves forward when it is told to. It replaces `Date` in this process until `stop`. */
+/** A clock in the past. Only `advance` moves it. It replaces `Date` in this process until `stop`. */
 export interface PastClock {
   advance(seconds: number): void;
   stop(): void;

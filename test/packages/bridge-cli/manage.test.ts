@@ -41,11 +41,11 @@ test("the beginning of an id is enough if it is unambiguous, and an exact id tak
   expect(await run("task", "nothing")).toMatchObject({ exitCode: 5, stderr: expect.stringContaining('Task "nothing"') });
 });
 
-test("cancel and delete never take a whole id for the beginning of another one", async () => {
+test("no verb that changes something takes a whole id for the beginning of another one", async () => {
   const generated = "5be0cd19-137e-4179-9b05-688c2b3e6c1f";
   for (const taskId of ["build-7", "build-70", generated]) await dispatch({ taskId });
   expect(await run("delete", "build-7")).toMatchObject({ exitCode: 0 });
-  for (const verb of ["delete", "cancel"])
+  for (const verb of ["delete", "cancel", "rerun", "redeliver"])
     expect(await run(verb, "build-7")).toMatchObject({ exitCode: 5, stdout: "", stderr: expect.stringContaining("whole id: build-70") });
   expect((await bridge.call("GET", "/api/v2/tasks/build-70")).status).toBe(200);
   expect(await run("delete", generated.slice(0, 8))).toMatchObject({ exitCode: 0, stdout: generated });

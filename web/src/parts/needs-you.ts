@@ -27,10 +27,8 @@ interface Fault {
 
 /** What needs a person: approvals to decide, and faults, each of which a person can acknowledge. */
 class NeedsYou extends BridgeElement {
-  static override properties = { context: { attribute: false }, revision: { attribute: false } };
+  static override properties = { context: { attribute: false } };
   declare context: ConsoleContext;
-  /** Changes with the state of the attention, which is always the same object. */
-  declare revision: unknown;
   #acknowledged: Faults | null = null;
   #error: ApiError | null = null;
   #message = "";

@@ -20,7 +20,7 @@ interface Options {
 export const run: Run<Options> = async ({ args: [taskId = ""], options, output, signal, connect }) => {
   const root = await findWorkTree();
   const { client } = connect();
-  const result = await withTaskId(taskId, { client, signal }, (id) => client.files.diff(id, { signal }));
+  const result = await withTaskId(taskId, { client, signal, hasEffect: true }, (id) => client.files.diff(id, { signal }));
   const diff = diffBytes(result);
   const changes = await listChanges(root, diff);
   rejectIncomplete(taskId, result, changes);

@@ -12,7 +12,7 @@ export const run: Run<object> = async ({ args, output, signal, connect }) => {
   const { client } = connection;
   const taskIds: string[] = [];
   for (const given of args)
-    taskIds.push((await withTaskId(given, { client, signal, isDestructive: true }, (taskId) => client.cancel(taskId, { signal }))).taskId);
+    taskIds.push((await withTaskId(given, { client, signal, hasEffect: true }, (taskId) => client.cancel(taskId, { signal }))).taskId);
   const { tasks } = await waitForTasks(taskIds, { connection, output, signal });
   printTable(output, tasks, taskColumns(output));
   return tasks.map(exitCodeOfTask).find((code) => code !== exitCodes.done && code !== exitCodes.canceled);

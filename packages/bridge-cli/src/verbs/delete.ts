@@ -6,7 +6,7 @@ export const run: Run<object> = async ({ args, output, signal, connect }) => {
   const { client } = connect();
   const deleted: { taskId: string }[] = [];
   for (const given of args)
-    await withTaskId(given, { client, signal, isDestructive: true }, async (taskId) => {
+    await withTaskId(given, { client, signal, hasEffect: true }, async (taskId) => {
       await client.deleteTask(taskId, { signal });
       deleted.push({ taskId });
       if (output.format !== "json") output.print(taskId);

@@ -18,7 +18,7 @@ export const run: Run<Options> = async ({ args: [taskId], options: { dead = fals
   const { client } = connect();
   const { callbacks } = client;
   if (taskId !== undefined) {
-    const callback = await withTaskId(taskId, { client, signal }, (id) => callbacks.redeliver(id, { signal }));
+    const callback = await withTaskId(taskId, { client, signal, hasEffect: true }, (id) => callbacks.redeliver(id, { signal }));
     if (output.format === "json") output.printJson(callback);
     else printTable(output, [callback], callbackColumns);
     return undefined;

@@ -9,7 +9,9 @@ import { type DispatchOptions, dispatchRequest } from "./dispatch.ts";
 export const run: Run<DispatchOptions> = async (invocation) => {
   const { args, options, signal, connect } = invocation;
   const { client } = connect();
-  const { request, masked } = await withTaskId(args[0] ?? "", { client, signal }, (taskId) => client.getTaskRequest(taskId, { signal }));
+  const { request, masked } = await withTaskId(args[0] ?? "", { client, signal, hasEffect: true }, (taskId) =>
+    client.getTaskRequest(taskId, { signal }),
+  );
   const changes = readTaskFields(options);
   const hidden = masked.filter((path) => !Object.hasOwn(changes, path.split(".")[0] ?? ""));
   if (hidden.length > 0)
