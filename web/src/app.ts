@@ -15,16 +15,11 @@ import {
 } from "lucide";
 import { BridgeElement, type PageElement, TASK_TITLE } from "./element.ts";
 import { formatUpTo, showHidden } from "./format.ts";
-import "./pages/adapters.ts";
 import "./pages/approvals.ts";
-import "./pages/callbacks.ts";
-import "./pages/new.ts";
 import "./pages/overview.ts";
 import "./pages/sign-in.ts";
 import "./pages/task.ts";
 import "./pages/tasks.ts";
-import "./pages/usage.ts";
-import "./pages/webhooks.ts";
 import { icon } from "./parts/icon.ts";
 import { logo } from "./parts/logo.ts";
 import "./parts/command-menu.ts";
@@ -46,6 +41,15 @@ const titles: Readonly<Record<PageName, string>> = {
   missing: "Not found",
 };
 
+/** Pages whose code is loaded when they are first opened. */
+const loadCode: Partial<Record<PageName, () => Promise<unknown>>> = {
+  new: () => import("./pages/new.ts"),
+  callbacks: () => import("./pages/callbacks.ts"),
+  webhooks: () => import("./pages/webhooks.ts"),
+  adapters: () => import("./pages/adapters.ts"),
+  usage: () => import("./pages/usage.ts"),
+};
+
 /** Links on every page. */
 const navigation: readonly { page: PageName; path: string; sign: IconNode }[] = [
   { page: "overview", path: "", sign: LayoutDashboard },
@@ -64,6 +68,8 @@ class App extends BridgeElement {
   #route = currentRoute();
   /** The title of the task whose page is open. */
   #taskTitle = this.#route.id;
+  /** The page whose code could not be loaded, for example because Bridge was upgraded since the console was opened. */
+  #unloaded: PageName | null = null;
   #unsubscribe: () => void = () => {};
 
   override connectedCallback(): void {
@@ -226,8 +232,22 @@ class App extends BridgeElement {
     >`;
   }
 
+  async #loadPage(page: PageName): Promise<void> {
+    try {
+      await loadCode[page]?.();
+    } catch {
+      this.#unloaded = page;
+      this.requestUpdate();
+    }
+  }
+
   #renderPage(context: ConsoleContext): TemplateResult {
     const route = this.#route;
+    if (this.#unloaded === route.page) {
+      return html`<h1>${titles[route.page]}</h1>
+        <p class="note error" role="alert">Bridge did not answer, or it was upgraded. <button @click=${() => location.reload()}>Load again</button></p>`;
+    }
+    void this.#loadPage(route.page);
     switch (route.page) {
       case "overview":
         return html`<bridge-overview data-page .context=${context} .route=${route}></bridge-overview>`;
