@@ -237,8 +237,8 @@ class App extends BridgeElement {
       await loadCode[page]?.();
     } catch {
       this.#unloaded = page;
-      this.requestUpdate();
     }
+    this.requestUpdate();
   }
 
   #renderPage(context: ConsoleContext): TemplateResult {
@@ -247,7 +247,11 @@ class App extends BridgeElement {
       return html`<h1>${titles[route.page]}</h1>
         <p class="note error" role="alert">Bridge did not answer, or it was upgraded. <button @click=${() => location.reload()}>Load again</button></p>`;
     }
-    void this.#loadPage(route.page);
+    // An element whose code comes later connects without its properties.
+    if (loadCode[route.page] !== undefined && customElements.get(`bridge-${route.page}`) === undefined) {
+      void this.#loadPage(route.page);
+      return html`<p role="status">Loading …</p>`;
+    }
     switch (route.page) {
       case "overview":
         return html`<bridge-overview data-page .context=${context} .route=${route}></bridge-overview>`;

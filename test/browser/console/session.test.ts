@@ -181,3 +181,9 @@ test("the console comes back by itself after Bridge was killed and started again
   await bench.restart();
   await page.getByText("live", { exact: true }).waitFor();
 });
+
+test.each(["new", "callbacks", "webhooks", "adapters", "usage"])("the page %s opens by its address without an error", async (name) => {
+  const opened = await bench.open(name);
+  await opened.page.getByRole("heading", { level: 1 }).waitFor();
+  expectQuiet(opened);
+});

@@ -1,4 +1,4 @@
-import{A as e,D as t,E as n,F as r,O as i,P as a,R as o,Y as s,Z as c,a as l,f as u,i as d,x as f}from"./shared-oU8rKXRd.js";import{S as p,a as m,i as h,o as g,r as _,s as v}from"./console-9xK5zBf1.js";
+import{A as e,D as t,E as n,F as r,O as i,P as a,R as o,Y as s,Z as c,a as l,f as u,i as d,x as f}from"./shared-oU8rKXRd.js";import{S as p,a as m,i as h,o as g,r as _,s as v}from"./console-BGSthDAd.js";
 /**
 * @license lucide v1.65.0 - ISC
 *
