@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { describeSetting } from "../src/config/describe-setting.ts";
-import { listSecrets } from "../src/config/settings.ts";
+import { listSecrets } from "../src/config/list-settings.ts";
 
 /** Schemas of the texts of settings, by name. */
 type Settings = Readonly<Record<string, z.ZodType>>;

@@ -75,7 +75,7 @@ export async function createEngine(
     databaseUrl: config.databaseUrl,
     databaseListenUrl: config.databaseListenUrl,
     delivers: config.delivers,
-    migrates: config.migrates,
+    migrates: config.migrate === "auto",
     node,
     onFault(error) {
       metrics.storageFaults.inc();

@@ -1,14 +1,15 @@
 import { scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import type { Config } from "../config/config.ts";
+import { listServerSettings } from "../config/list-settings.ts";
 
 const DIGEST_BYTES = 32;
 /** The digests of nodes must be comparable, so the salt is constant. */
 const SALT = "bridge settings";
 
 /**
- * Computes the digest of the settings that should be equal on all nodes, which includes the webhooks, the tokens, and their tenants and
- * quotas. Everyone who can read the database can read the digest, so it is computed by scrypt, which makes guesses of a weak token slow.
+ * Computes the digest of the settings that all nodes share, of the webhooks, and of the tokens with their tenants and quotas. Everyone who
+ * can read the database can read the digest, so it is computed by scrypt, which makes guesses of a weak token slow.
  */
 export async function createSettingsDigest(config: Config, describeFiles: () => unknown) {
   let described = "";
@@ -34,13 +35,9 @@ export async function createSettingsDigest(config: Config, describeFiles: () => 
 }
 
 function describeSettings(config: Config, describeFiles: () => unknown): string {
-  const { node, quota, queueLimit, defaultProfile, bodyLimitBytes, rateLimitPerMinute } = config;
-  const { callbacks, retentionDays, idleSeconds, approvalSeconds, mcpCommands } = config;
-  return JSON.stringify([
-    [node.leaseSeconds, node.graceSeconds, node.files],
-    [quota, queueLimit, defaultProfile, bodyLimitBytes, rateLimitPerMinute],
-    [callbacks, retentionDays, idleSeconds, approvalSeconds, mcpCommands],
-    config.publicUrl,
-    describeFiles(),
-  ]);
+  const shared = listServerSettings().filter(({ setting }) => setting.shared);
+  return JSON.stringify([shared.map(({ path, setting }) => [setting.variable, readPath(config, path)]), describeFiles()]);
 }
+
+const readPath = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce((group, name) => (group as Readonly<Record<string, unknown>>)[name], value);

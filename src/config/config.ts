@@ -1,81 +1,47 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
-import { hostname } from "node:os";
 import path from "node:path";
 import { z } from "zod";
 import { type Catalog, findEntry, findFamily, settingsKey } from "#contract";
 import { ConfigError } from "../errors.ts";
 import { findNearestName } from "../nearest-name.ts";
 import type { TenantQuota } from "../task.ts";
-import { listSecrets, listSettings, serverSettings } from "./settings.ts";
+import { isSetting, listSecrets, listSettings } from "./list-settings.ts";
+import { type SettingGroup, serverSettings } from "./settings.ts";
 import { findTraceFaults, readTraceSettings, type TraceSettings } from "./trace-settings.ts";
 
 /** The SQLite file in the data directory. */
 const DEFAULT_DATABASE = "bridge.db";
 
-/** The complete and valid configuration of Bridge. All paths are absolute. */
-export interface Config {
-  host: string;
-  port: number;
-  dataDir: string;
+/** The values of settings by their names. */
+type Values<Group> = {
+  [Name in keyof Group]: Group[Name] extends { variable: string; schema: infer Schema extends z.ZodType }
+    ? z.output<Schema>
+    : Values<Group[Name]>;
+};
+type ServerValues = Values<typeof serverSettings>;
+
+/** The complete and valid configuration of Bridge: the values of all settings, and what follows from them. All paths are absolute. */
+export interface Config extends Omit<ServerValues, "filesDir" | "workspacesDir" | "maxConcurrent" | "quota" | "traces" | "provider"> {
   /** The SQLite file, unless `databaseUrl` is set. */
   databaseFile: string;
   /** The URL of a PostgreSQL database. It can contain a password. */
   databaseUrl: string | null;
-  /** The URL for notifications, if `databaseUrl` leads to a pooler. */
-  databaseListenUrl: string | null;
-  /** Whether this node upgrades the schema of a PostgreSQL database at its start. */
-  migrates: boolean;
-  /** This node among the nodes of a PostgreSQL database. */
-  node: {
-    name: string;
-    url: string | null;
-    tags: readonly string[];
-    files: "local" | "shared" | "ephemeral";
-    leaseSeconds: number;
-    graceSeconds: number;
-  };
   /** The directory for what follows an agent: its workspace, its home and its sessions. */
   filesDir: string;
   workspacesDir: string;
-  adapters: readonly string[];
   maxConcurrent: (provider: string) => number;
-  queueLimit: number;
   /** The default quota of a tenant. The tokens file can override each field. */
   quota: TenantQuota;
-  bodyLimitBytes: number;
-  defaultProfile: "inspect" | "modify";
-  tokenHashes: readonly string[];
-  tokensFile: string | null;
   /** The files from which secrets were read. */
   secretFiles: readonly string[];
-  rateLimitPerMinute: number | null;
-  corsOrigins: readonly string[];
-  callbacks: { retries: number | "three-days"; backoffMs: number; secrets: readonly string[]; allow: readonly string[] };
-  webhooksFile: string | null;
-  /** Where people reach Bridge. Set if there is a file of webhooks. */
-  publicUrl: string | null;
-  /** Whether this node posts callbacks and webhooks. */
-  delivers: boolean;
-  retentionDays: number;
-  drainSeconds: number;
-  idleSeconds: number;
-  approvalSeconds: number;
-  sandbox: "off" | "auto" | "required";
-  mcpCommands: readonly string[];
-  metricsPublic: boolean;
   /** Null without traces. */
   traces: TraceSettings | null;
-  logLevel: string;
-  logFormat: "auto" | "json" | "text";
-  /** Whether each request is logged. */
-  logsRequests: boolean;
   /** Values of the adapters' settings: by provider, or by `<prefix>:` for a family of adapters. */
   adapterSettings: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type ServerValues = z.output<z.ZodObject<typeof serverSettings>>;
 
 /**
  * Reads the configuration from environment variables. Throws a ConfigError that lists every fault; returns warnings, for example about
@@ -115,7 +81,8 @@ export function readConfig(
     faults.push(`BRIDGE_ADAPTERS: names ${name} twice`);
   }
   if (parsed.success) faults.push(...adapters.flatMap((name) => findMissingDescription(name, catalog, adapterSettings)));
-  if (parsed.success) faults.push(...findUselessLimits(parsed.data as ServerValues), ...findTraceFaults(parsed.data as ServerValues, env));
+  const values = parsed.success ? toValues(serverSettings, parsed.data) : null;
+  if (values !== null) faults.push(...findUselessLimits(values), ...findTraceFaults(values.traces, env));
   if (env["BRIDGE_WEBHOOKS_FILE"] !== undefined && env["BRIDGE_PUBLIC_URL"] === undefined)
     faults.push("BRIDGE_PUBLIC_URL: must be set with BRIDGE_WEBHOOKS_FILE, because webhooks contain links to the console");
   const hasTokens = /[^,\s]/.test(env["BRIDGE_GATEWAY_TOKEN_HASH"] ?? "") || env["BRIDGE_TOKENS_FILE"] !== undefined;
@@ -124,84 +91,51 @@ export function readConfig(
     faults.push("BRIDGE_HOST: any address other than loopback requires a token; set BRIDGE_GATEWAY_TOKEN_HASH or BRIDGE_TOKENS_FILE");
   }
   if (parsed.success && usesPostgres(env["BRIDGE_DATABASE_URL"])) faults.push(...findUnsafeSharing(env, { hasTokens, adapters, catalog }));
-  if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
+  if (values === null || faults.length > 0) throw new ConfigError(faults);
 
-  const values = parsed.data as ServerValues;
-  const dataDir = path.resolve(values.BRIDGE_DATA_DIR);
-  const filesDir = path.resolve(values.BRIDGE_FILES_DIR ?? dataDir);
+  const dataDir = path.resolve(values.dataDir);
+  const filesDir = path.resolve(values.filesDir ?? dataDir);
+  const resolve = (file: string | null): string | null => (file === null ? null : path.resolve(file));
+  const { fallback, limits } = values.maxConcurrent;
+  const { provider: _alias, ...others } = values;
   const config: Config = {
-    host: values.BRIDGE_HOST,
-    port: values.BRIDGE_PORT,
+    ...others,
     dataDir,
-    ...toDatabase(values.BRIDGE_DATABASE_URL, path.join(dataDir, DEFAULT_DATABASE)),
-    databaseListenUrl: values.BRIDGE_DATABASE_LISTEN_URL ?? null,
-    migrates: values.BRIDGE_MIGRATE === "auto",
-    node: {
-      name: values.BRIDGE_NODE_NAME ?? hostname(),
-      url: values.BRIDGE_NODE_URL ?? null,
-      tags: values.BRIDGE_NODE_TAGS,
-      files: values.BRIDGE_FILES,
-      leaseSeconds: values.BRIDGE_LEASE_SECONDS,
-      graceSeconds: values.BRIDGE_NODE_GRACE_SECONDS,
-    },
+    ...toDatabase(values.databaseUrl, path.join(dataDir, DEFAULT_DATABASE)),
     filesDir,
-    workspacesDir: path.resolve(values.BRIDGE_WORKSPACES_DIR ?? path.join(filesDir, "workspaces")),
+    workspacesDir: path.resolve(values.workspacesDir ?? path.join(filesDir, "workspaces")),
     adapters,
-    maxConcurrent: (provider) => values.BRIDGE_MAX_CONCURRENT.limits.get(provider) ?? values.BRIDGE_MAX_CONCURRENT.fallback,
-    queueLimit: values.BRIDGE_QUEUE_LIMIT,
-    quota: {
-      weight: 1,
-      queueLimit: values.BRIDGE_TENANT_QUEUE_LIMIT,
-      maxRunning: values.BRIDGE_TENANT_MAX_RUNNING,
-      agentQueueLimit: values.BRIDGE_AGENT_QUEUE_LIMIT,
-      agentMaxRunning: values.BRIDGE_AGENT_MAX_RUNNING,
-    },
-    bodyLimitBytes: values.BRIDGE_BODY_LIMIT,
-    defaultProfile: values.BRIDGE_DEFAULT_PROFILE,
-    tokenHashes: values.BRIDGE_GATEWAY_TOKEN_HASH ?? [],
-    tokensFile: values.BRIDGE_TOKENS_FILE === undefined ? null : path.resolve(values.BRIDGE_TOKENS_FILE),
+    maxConcurrent: (provider) => limits.get(provider) ?? fallback,
+    quota: { weight: 1, ...values.quota },
+    tokensFile: resolve(values.tokensFile),
+    webhooksFile: resolve(values.webhooksFile),
     secretFiles: secrets.flatMap((name) => present[`${name}_FILE`] ?? []).map((file) => path.resolve(file)),
-    rateLimitPerMinute: values.BRIDGE_RATE_LIMIT === "off" ? null : values.BRIDGE_RATE_LIMIT,
-    corsOrigins: values.BRIDGE_CORS_ORIGINS,
-    callbacks: {
-      retries: values.BRIDGE_CALLBACK_RETRIES,
-      backoffMs: values.BRIDGE_CALLBACK_BACKOFF_MS,
-      secrets: values.BRIDGE_CALLBACK_SECRETS ?? [],
-      allow: values.BRIDGE_CALLBACK_ALLOW,
-    },
-    webhooksFile: values.BRIDGE_WEBHOOKS_FILE === undefined ? null : path.resolve(values.BRIDGE_WEBHOOKS_FILE),
-    publicUrl: values.BRIDGE_PUBLIC_URL ?? null,
-    delivers: values.BRIDGE_DELIVER,
-    retentionDays: values.BRIDGE_RETENTION_DAYS,
-    drainSeconds: values.BRIDGE_DRAIN_SECONDS,
-    idleSeconds: values.BRIDGE_IDLE_SECONDS,
-    approvalSeconds: values.BRIDGE_APPROVAL_SECONDS,
-    sandbox: values.BRIDGE_SANDBOX,
-    mcpCommands: values.BRIDGE_MCP_COMMANDS,
-    metricsPublic: values.BRIDGE_METRICS_PUBLIC,
-    traces: readTraceSettings(values),
-    logLevel: values.BRIDGE_LOG_LEVEL,
-    logFormat: values.BRIDGE_LOG_FORMAT,
-    logsRequests: values.BRIDGE_LOG_REQUESTS,
+    traces: readTraceSettings(values.traces),
     adapterSettings,
   };
   return {
     config,
-    warnings: [...listUnknownSettings(environment, catalog), ...listUnusedLimits(values.BRIDGE_MAX_CONCURRENT.limits, adapters, catalog)],
+    warnings: [...listUnknownSettings(environment, catalog), ...listUnusedLimits(limits, adapters, catalog)],
   };
 }
 
 /** Reads where the database is, which is all that commands on the database need. Throws a ConfigError. */
 export function readDatabase(environment: Environment): Pick<Config, "databaseFile" | "databaseUrl"> {
-  const name = "BRIDGE_DATABASE_URL";
+  const { variable: name, schema } = serverSettings.databaseUrl;
   const present = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""));
   const faults: string[] = [];
   const url = { ...present, ...readSecretFiles(present, [name], faults) }[name];
-  const parsed = serverSettings[name].safeParse(url);
+  const parsed = schema.safeParse(url);
   if (!parsed.success) faults.push(...parsed.error.issues.map(({ message }) => `${name}: ${message}`));
   if (faults.length > 0) throw new ConfigError(faults);
-  const dataDir = path.resolve(serverSettings.BRIDGE_DATA_DIR.parse(present["BRIDGE_DATA_DIR"]));
-  return toDatabase(parsed.data, path.join(dataDir, DEFAULT_DATABASE));
+  const dataDir = path.resolve(serverSettings.dataDir.schema.parse(present["BRIDGE_DATA_DIR"]));
+  return toDatabase(parsed.data ?? null, path.join(dataDir, DEFAULT_DATABASE));
+}
+
+/** Gives the values of the variables their names in `Config`. */
+function toValues<Group extends SettingGroup>(group: Group, values: Readonly<Record<string, unknown>>): Values<Group> {
+  const entries = Object.entries(group).map(([name, entry]) => [name, isSetting(entry) ? values[entry.variable] : toValues(entry, values)]);
+  return Object.fromEntries(entries) as Values<Group>;
 }
 
 /** Groups the values of the settings by adapter, under the names that the adapter declares. */
@@ -233,23 +167,17 @@ function listUnusedLimits(limits: ReadonlyMap<string, number>, adapters: readonl
 }
 
 /** Without other nodes, nothing would run the tasks of an adapter whose limit is 0, or post the callbacks. */
-function findUselessLimits({
-  BRIDGE_DATABASE_URL: url,
-  BRIDGE_DELIVER: delivers,
-  BRIDGE_MIGRATE,
-  BRIDGE_MAX_CONCURRENT,
-}: ServerValues): string[] {
-  if (usesPostgres(url)) return [];
-  const { fallback, limits } = BRIDGE_MAX_CONCURRENT;
+function findUselessLimits({ databaseUrl, delivers, migrate, maxConcurrent: { fallback, limits } }: ServerValues): string[] {
+  if (usesPostgres(databaseUrl)) return [];
   const hasIdle = [fallback, ...limits.values()].includes(0);
   return [
     hasIdle && "BRIDGE_MAX_CONCURRENT: a limit of 0 needs PostgreSQL (BRIDGE_DATABASE_URL), where other nodes run the tasks",
     !delivers && "BRIDGE_DELIVER: false needs PostgreSQL (BRIDGE_DATABASE_URL), where other nodes post the callbacks",
-    BRIDGE_MIGRATE === "off" && "BRIDGE_MIGRATE: off needs PostgreSQL (BRIDGE_DATABASE_URL); a SQLite database is upgraded at each start",
+    migrate === "off" && "BRIDGE_MIGRATE: off needs PostgreSQL (BRIDGE_DATABASE_URL); a SQLite database is upgraded at each start",
   ].filter((fault) => fault !== false);
 }
 
-const usesPostgres = (url: string | undefined): url is string => url !== undefined && !url.startsWith("sqlite:");
+const usesPostgres = (url: string | null | undefined): url is string => typeof url === "string" && !url.startsWith("sqlite:");
 
 /** Nodes share one database: a token has to be valid on all of them, and each of them can read the data of all tenants. */
 function findUnsafeSharing(
@@ -299,7 +227,7 @@ function readSecretFiles(env: Record<string, string | undefined>, secrets: reado
   return found;
 }
 
-function toDatabase(url: string | undefined, defaultFile: string): Pick<Config, "databaseFile" | "databaseUrl"> {
+function toDatabase(url: string | null, defaultFile: string): Pick<Config, "databaseFile" | "databaseUrl"> {
   const file = url?.startsWith("sqlite:") ? url.slice("sqlite:".length) : defaultFile;
   return { databaseFile: path.resolve(file), databaseUrl: usesPostgres(url) ? url : null };
 }

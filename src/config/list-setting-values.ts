@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { describeSetting } from "./describe-setting.ts";
-import { listSecrets } from "./settings.ts";
+import { listSecrets } from "./list-settings.ts";
 
 /** A setting with its value in an environment. */
 export interface SettingValue {

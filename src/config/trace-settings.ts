@@ -20,35 +20,33 @@ type SamplerName = (typeof samplers)[number];
 
 /** The values of the settings of traces. */
 interface TraceValues {
-  OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined;
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string | undefined;
-  OTEL_TRACES_SAMPLER: string;
-  OTEL_TRACES_SAMPLER_ARG?: string | undefined;
-  OTEL_SDK_DISABLED?: string | undefined;
-  BRIDGE_OTEL_CONTENT: readonly ("messages" | "tools")[];
+  endpoint: string | null;
+  tracesEndpoint: string | null;
+  sampler: string;
+  samplerArg: string | null;
+  disabled: string | null;
+  content: readonly ("messages" | "tools")[];
 }
 
 /** Returns the settings of traces; null if they are off. */
 export function readTraceSettings(values: TraceValues): TraceSettings | null {
   if (!areOn(values)) return null;
-  const base = values.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const base = values.endpoint;
   return {
-    url: values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? `${base?.replace(/\/$/, "")}/v1/traces`,
-    content: { messages: values.BRIDGE_OTEL_CONTENT.includes("messages"), tools: values.BRIDGE_OTEL_CONTENT.includes("tools") },
-    sampler: { name: values.OTEL_TRACES_SAMPLER as SamplerName, ratio: Number(values.OTEL_TRACES_SAMPLER_ARG ?? 1) },
+    url: values.tracesEndpoint ?? `${base?.replace(/\/$/, "")}/v1/traces`,
+    content: { messages: values.content.includes("messages"), tools: values.content.includes("tools") },
+    sampler: { name: values.sampler as SamplerName, ratio: Number(values.samplerArg ?? 1) },
   };
 }
 
 /** Returns the faults of variables that other programs use too. Without traces, Bridge ignores these variables. */
 export function findTraceFaults(values: TraceValues, env: Readonly<Record<string, string | undefined>>): string[] {
   if (!areOn(values)) return [];
-  const ratio = Number(values.OTEL_TRACES_SAMPLER_ARG ?? 1);
+  const ratio = Number(values.samplerArg ?? 1);
   const protocol = env["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"] ?? env["OTEL_EXPORTER_OTLP_PROTOCOL"] ?? PROTOCOL;
   return [
-    !(samplers as readonly string[]).includes(values.OTEL_TRACES_SAMPLER) && `OTEL_TRACES_SAMPLER: must be one of ${samplers.join(", ")}`,
-    values.OTEL_TRACES_SAMPLER.endsWith("traceidratio") &&
-      !(ratio >= 0 && ratio <= 1) &&
-      "OTEL_TRACES_SAMPLER_ARG: must be a number from 0 to 1",
+    !(samplers as readonly string[]).includes(values.sampler) && `OTEL_TRACES_SAMPLER: must be one of ${samplers.join(", ")}`,
+    values.sampler.endsWith("traceidratio") && !(ratio >= 0 && ratio <= 1) && "OTEL_TRACES_SAMPLER_ARG: must be a number from 0 to 1",
     protocol !== PROTOCOL &&
       `OTEL_EXPORTER_OTLP_PROTOCOL: Bridge exports traces over ${PROTOCOL} only; unset it, and use the collector's HTTP port, which is usually 4318`,
   ].filter((fault) => fault !== false);
@@ -57,5 +55,4 @@ export function findTraceFaults(values: TraceValues, env: Readonly<Record<string
 const PROTOCOL = "http/protobuf";
 
 const areOn = (values: TraceValues): boolean =>
-  values.OTEL_SDK_DISABLED?.trim().toLowerCase() !== "true" &&
-  (values.OTEL_EXPORTER_OTLP_ENDPOINT ?? values.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) !== undefined;
+  values.disabled?.trim().toLowerCase() !== "true" && (values.endpoint ?? values.tracesEndpoint) !== null;

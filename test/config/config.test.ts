@@ -36,7 +36,7 @@ test("an empty environment results in the documented defaults", () => {
     databaseFile: path.resolve("data/bridge.db"),
     databaseUrl: null,
     databaseListenUrl: null,
-    migrates: true,
+    migrate: "auto",
     node: { name: hostname(), url: null, tags: [], files: "local", leaseSeconds: 120, graceSeconds: 120 },
     filesDir: path.resolve("data"),
     workspacesDir: path.resolve("data/workspaces"),
@@ -161,7 +161,7 @@ const table: Record<string, Row> = {
     good: [["postgres://u:p@db:5432/bridge", ({ databaseListenUrl }) => databaseListenUrl, "postgres://u:p@db:5432/bridge"]],
     bad: ["sqlite:/data/bridge.db", "postgres://db"],
   },
-  BRIDGE_MIGRATE: { good: [["off", ({ migrates }) => migrates, false]], bad: ["on", "false"], needs: onPostgres },
+  BRIDGE_MIGRATE: { good: [["off", ({ migrate }) => migrate, "off"]], bad: ["on", "false"], needs: onPostgres },
   BRIDGE_NODE_NAME: {
     good: [["bridge-1.eu", ({ node }) => node.name, "bridge-1.eu"]],
     bad: ["-a", "a b", "a:b", "a".repeat(65)],

@@ -5,7 +5,7 @@ import { catalog } from "../../adapters/index.ts";
 import { renderEnvironmentExample, renderSettingsTable } from "../../scripts/render-settings.ts";
 import { createApp } from "../../src/app/create-app.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { listSettings } from "../../src/config/settings.ts";
+import { listSettings } from "../../src/config/list-settings.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { greeterInput, greeterSettings } from "../fixtures/greeter/settings.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
