@@ -32,7 +32,7 @@ import type {
 import type { ListedAgent, TaskFilter, TaskPage, TaskSearch } from "./task-list-records.ts";
 import type { NewTicket, RedeemedTicket, StoredSession } from "./ticket-records.ts";
 import type { TraceLimits, TracePage } from "./trace-records.ts";
-import type { UsageDimension, UsageSum } from "./usage-records.ts";
+import type { UsageDimension, UsageParts, UsageSum } from "./usage-records.ts";
 import type { ClaimedDelivery, NewDeliveries, WebhookCounts, WebhookDelivery, WebhookKey, WebhookPage } from "./webhook-records.ts";
 
 /** Tasks and their results. */
@@ -272,6 +272,8 @@ export interface DeletionStore {
 export interface UsageStore {
   /** Sums the usage of the tasks of a tenant that ended in these hours, counted since the epoch, by a dimension. */
   sumUsage(tenant: string, hours: readonly number[], by: UsageDimension): Promise<UsageSum[]>;
+  /** Sums the usage of each of these hours, split into parts. */
+  sumUsageParts(tenant: string, hours: readonly number[], parts: UsageParts): Promise<UsageSum[]>;
 }
 
 /** Unused tickets, each of which replaces a token once. */

@@ -131,8 +131,8 @@ function add<Row extends UsageCounts & Record<Key, string | number>, Key extends
 const sorted = <Row>(rows: ReadonlyMap<string, Row>): Row[] => [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
 
 /**
- * What one task adds. The result of a parent repeats the usage and cost of its child tasks, so a parent adds none. A task that never
- * started, or whose runtime called no model, used nothing; otherwise a missing number is unknown.
+ * What one task adds. The result of a parent repeats the usage and cost of its child tasks, and its time is the one in which they run, so a
+ * parent adds none of them. A task that never started, or whose runtime called no model, used nothing; otherwise a missing number is unknown.
  */
 function toCounts({ task, from, finish, now }: TaskEnd, { isParent }: { isParent: boolean }): UsageCounts {
   const { state, result } = finish;
@@ -142,7 +142,7 @@ function toCounts({ task, from, finish, now }: TaskEnd, { isParent }: { isParent
     completed: state === "completed" ? 1 : 0,
     failed: state === "failed" ? 1 : 0,
     cancelled: state === "cancelled" ? 1 : 0,
-    duration_ms: from === "running" ? toAmount(now - (task.startedAt ?? now)) : 0,
+    duration_ms: from === "running" && !isParent ? toAmount(now - (task.startedAt ?? now)) : 0,
     input_tokens: toAmount(usage?.inputTokens),
     output_tokens: toAmount(usage?.outputTokens),
     cache_read_tokens: toAmount(usage?.cacheReadTokens),

@@ -1,6 +1,7 @@
 import type { StoredRow } from "./task-rows.ts";
 import { type UsageCounts, usageCounts } from "./usage-counts.ts";
-import type { UsageDimension, UsageSum } from "./usage-records.ts";
+import type { UsageDimension, UsageSplit, UsageSum } from "./usage-records.ts";
+import { OTHER } from "./usage-rollup.ts";
 
 /** The table of each dimension, and the SQL of its key. */
 export const usageSources: Readonly<Record<UsageDimension, { table: string; key: string }>> = {
@@ -14,8 +15,13 @@ export const usageSources: Readonly<Record<UsageDimension, { table: string; key:
 /** The columns of `toUsageSum`, except the key. Sums are floating-point numbers, so that they cannot overflow. */
 export const sumColumns = usageCounts.map((name) => `sum(CAST(u.${name} AS double precision)) AS ${name}`).join(", ");
 
+/** The SQL of the part of a split sum. `isKept` is a condition on the key. */
+export const partColumn = (by: UsageSplit, isKept: (key: string) => string): string =>
+  `CASE WHEN ${isKept(usageSources[by].key)} THEN ${usageSources[by].key} ELSE '${OTHER}' END AS part`;
+
 /** A row of sums. */
 export const toUsageSum = (row: StoredRow): UsageSum => ({
   key: String(row["key"]),
+  ...(typeof row["part"] === "string" && { part: row["part"] }),
   counts: Object.fromEntries(usageCounts.map((name) => [name, Number(row[name])])) as UsageCounts,
 });

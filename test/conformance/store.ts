@@ -776,6 +776,42 @@ export function storeConformance(subject: StoreSubject): void {
 
     describe("usage", () => {
       const [HOUR, DAY] = [3_600_000, 86_400_000];
+
+      test("counts each dollar, token and second of a runtime once, although the result of a parent repeats those of its children", async () => {
+        let now = start;
+        const { store } = await open(() => now);
+        const insert = async (fields: Partial<NewTask>) => (await store.insertTaskIfAbsent(newTask(fields), { starts: true })).task;
+        const parent = await insert({ taskId: "council", provider: "council", request: { ...newTask().request, labels: { team: "docs" } } });
+        const children = [
+          await insert({ taskId: "one", provider: "p", parent }),
+          await insert({ taskId: "two", provider: "q", parent }),
+        ];
+        const finish = newFinish();
+        const resultOf = (inputTokens: number, costUsd: number): ExecutionResult => ({
+          ...finish.result,
+          ...{ usage: { inputTokens, outputTokens: 1 }, costUsd },
+        });
+        now += 4_000;
+        for (const child of children) await store.finishTaskIfRunning(child, { ...finish, result: resultOf(10, 0.5) });
+        now += 1_000;
+        await store.finishTaskIfRunning(parent, { ...finish, result: resultOf(20, 1), hasChildren: true });
+        const hours = [Math.floor(now / HOUR)];
+        const expected = { duration_ms: 8_000, input_tokens: 20, cost_micros: 1_000_000, completed: 3, cost_unknown: 0 };
+        expect((await store.sumUsage(parent.tenant, hours, "hour"))[0]?.counts).toMatchObject(expected);
+        // A label counts the time of the parent, in which all of its children ran.
+        expect((await store.sumUsage(parent.tenant, hours, "label"))[0]?.counts).toMatchObject({
+          ...{ duration_ms: 5_000, input_tokens: 20, cost_micros: 1_000_000, completed: 1 },
+        });
+        const parts = await store.sumUsageParts(parent.tenant, hours, { by: "provider", keys: ["p"] });
+        expect(new Map(parts.map(({ part, counts }) => [part, counts]))).toEqual(
+          new Map([
+            ["p", expect.objectContaining({ duration_ms: 4_000, completed: 1 })],
+            ["*", expect.objectContaining({ duration_ms: 4_000, completed: 2 })],
+          ]),
+        );
+        expect(parts.every(({ key }) => key === String(hours[0]))).toBe(true);
+      });
+
       const start = 490_000 * HOUR;
       const dimensions = ["hour", "provider", "agent", "model", "label"] as const;
       const sumsOf = async (store: Store, tenant: string, hours: readonly number[]) =>

@@ -11,6 +11,15 @@ function createReader(sums: (hours: readonly number[], by: UsageDimension) => Re
   const reads: (readonly number[])[] = [];
   const reader = createUsageReader(
     {
+      sumUsageParts: async (_tenant, hours, { by, keys }) =>
+        hours.flatMap((hour) => {
+          const parts = new Map<string, number>();
+          for (const [key, completed] of Object.entries(sums([hour], by))) {
+            const part = keys.includes(key) ? key : "*";
+            parts.set(part, (parts.get(part) ?? 0) + completed);
+          }
+          return [...parts].map(([part, completed]) => ({ key: String(hour), part, counts: { ...noCounts(), completed } }));
+        }),
       sumUsage: async (_tenant, hours, by) => {
         reads.push(hours);
         return Object.entries(sums(hours, by)).map(([key, completed]) => ({ key, counts: { ...noCounts(), completed } }));
@@ -90,4 +99,18 @@ test("an unknown model has no name, and labels beyond the limit of an hour are o
   const { read } = createReader((_, by) => (by === "model" ? { "": 1 } : by === "hour" ? {} : { "team=*": 2, "*=*": 3 }));
   expect((await read({ by: "model" })).groups).toMatchObject([{ key: null }]);
   expect(await read({ by: "label" })).toMatchObject({ groups: [{ key: "team=*", counts: { completed: 2 } }], other: { completed: 3 } });
+});
+
+test("the days of a split are split into the largest groups of the whole window and all others, without losing a task", async () => {
+  const { read } = createReader((hours) => ({ "": hours.length, large: 3 * hours.length, small: 1, "*": 5 }));
+  const { groups, total, other } = await read({ window: "7d", by: "day", split: "model", limit: 2 });
+  const sizeOf = (counts: { completed: number } | null | undefined): number => counts?.completed ?? 0;
+  expect(groups.map(({ parts = [] }) => parts.map(({ key }) => key))).toEqual(Array.from({ length: 7 }, () => ["large", null]));
+  for (const { counts, parts = [], otherParts } of groups)
+    expect(parts.reduce((sum, part) => sum + sizeOf(part.counts), sizeOf(otherParts))).toBe(sizeOf(counts));
+  expect([sizeOf(groups[0]?.otherParts), groups.reduce((sum, { counts }) => sum + sizeOf(counts), 0), other]).toEqual([
+    24 * 6,
+    sizeOf(total),
+    null,
+  ]);
 });

@@ -480,6 +480,16 @@ export interface UsageCounts {
 export interface UsageGroup extends UsageCounts {
   /** Start of the hour or day, name of the adapter, agent or model, or a label as `name=value`. Null: the model is unknown. */
   key: string | null;
+  /** With `split`: the largest parts of the window that this hour or day contains, sorted by their cost in the window. */
+  parts?: UsagePart[];
+  /** With `split`: all parts that `parts` does not contain. */
+  otherParts?: UsageCounts | null;
+}
+
+/** What the tasks of one part of an hour or day have used. */
+export interface UsagePart extends UsageCounts {
+  /** Name of the adapter, agent or model. Null: the model is unknown. */
+  key: string | null;
 }
 
 /** Which sums `getStats` returns. */
@@ -492,7 +502,9 @@ export interface StatsQuery {
   to?: string | undefined;
   /** Default: `agent`. */
   by?: "hour" | "day" | "provider" | "agent" | "model" | "label" | undefined;
-  /** Maximum groups, 1 to 100, except hours and days. Default: 20. */
+  /** Splits each hour or day into parts. Only with `by: "hour"` or `by: "day"`. */
+  split?: "provider" | "agent" | "model" | undefined;
+  /** Maximum groups, 1 to 100, except hours and days, or maximum parts of them. Default: 20. */
   limit?: number | undefined;
 }
 

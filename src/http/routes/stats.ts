@@ -7,6 +7,7 @@ import {
   type UsageRange,
   type UsageReader,
   usageGroupings,
+  usageSplits,
   usageWindows,
 } from "../../queries/usage-reader.ts";
 import { createClosedSignal } from "../wire/closed-signal.ts";
@@ -25,7 +26,7 @@ const countFields = {
   completed: count,
   failed: count,
   cancelled: count,
-  durationMs: count.describe("Sum of the times from the start of a task to its end."),
+  durationMs: count.describe("Sum of the times from the start of a task to its end. A task with child tasks adds nothing: its time is theirs."),
   inputTokens: count.nullable().describe(`Cached tokens included. ${knownSum}`),
   outputTokens: count.nullable().describe(knownSum),
   cacheReadTokens: count.nullable().describe(knownSum),
@@ -35,6 +36,12 @@ const countFields = {
   tasksWithoutCost: count.describe("Tasks whose cost is unknown. If it is not 0, `costUsd` is less than the real cost."),
 };
 const countsSchema = z.strictObject(countFields).meta({ id: "UsageCounts", description: "What a number of ended tasks have used." });
+const partSchema = z
+  .strictObject({
+    key: z.string().nullable().describe("Name of the adapter, agent or model. Null: the model is unknown."),
+    ...countFields,
+  })
+  .meta({ id: "UsagePart", description: "What the tasks of one part of an hour or day have used." });
 const groupSchema = z
   .strictObject({
     key: z
@@ -42,6 +49,11 @@ const groupSchema = z
       .nullable()
       .describe("Start of the hour or day, name of the adapter, agent or model, or a label as `name=value`. Null: the model is unknown."),
     ...countFields,
+    parts: z
+      .array(partSchema)
+      .optional()
+      .describe("With `split`: the largest parts of the window that this group contains, sorted by their cost in the window."),
+    otherParts: countsSchema.nullable().optional().describe("With `split`: all parts that `parts` does not contain. Null if there are none."),
   })
   .meta({ id: "UsageGroup", description: "What the tasks of one group have used." });
 
@@ -91,28 +103,40 @@ const query = z
       .describe(
         "How to group. `hour` is limited to windows of at most 30 days. The days of a range begin at the time of its `from`. A task with several labels is in several groups. Default: `agent`.",
       ),
-    limit: z.coerce.number().int().min(1).max(100).default(20).describe("Maximum groups, 1 to 100, except hours and days. Default: 20."),
+    split: z
+      .enum(usageSplits)
+      .optional()
+      .describe("Splits each hour or day into parts by agent, adapter or model, at most `limit`. Only with `by=hour` or `by=day`."),
+    limit: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(100)
+      .default(20)
+      .describe("Maximum groups, 1 to 100, except hours and days, or maximum parts of them. Default: 20."),
   })
-  .transform(({ window, from, to = Date.now(), by, limit }, context) => {
+  .transform(({ window, from, to = Date.now(), by, limit, split }, context) => {
     const reject = (name: string, message: string) => {
       context.issues.push({ code: "custom", input: undefined, path: [name], message });
       return z.NEVER;
     };
     const hasTo = context.value.to !== undefined;
+    if (split !== undefined && by !== "hour" && by !== "day") return reject("split", "is possible only with `by=hour` or `by=day`");
     if (from === undefined) {
       if (hasTo) return reject("from", "is missing; a range needs `from`");
       const named = window ?? "24h";
       if (by === "hour" && usageWindows[named] > MAX_DAYS_OF_HOURS * 24)
         return reject("by", `must not be \`hour\` in a window of more than ${MAX_DAYS_OF_HOURS} days; use \`day\``);
-      return { window: named, by, limit };
+      return { window: named, by, limit, split };
     }
     if (window !== undefined) return reject("window", "must not be combined with `from`; send one of them");
-    if (from >= to) return reject("from", `must be before ${hasTo ? "`to`" : "the present"}`);
+    if (from >= to && hasTo) return reject("from", "must be before `to`");
+    if (from >= Date.now()) return reject("from", "must be before the present");
     if (to - from > MAX_RANGE_DAYS * DAY_MS)
       return reject("from", `must be at most ${MAX_RANGE_DAYS} days before ${hasTo ? "`to`" : "the present"}`);
     if (by === "hour" && to - from > MAX_DAYS_OF_HOURS * DAY_MS)
       return reject("by", `must not be \`hour\` in a range of more than ${MAX_DAYS_OF_HOURS} days; use \`day\``);
-    return { window: { from, to } satisfies UsageRange, by, limit };
+    return { window: { from, to } satisfies UsageRange, by, limit, split };
   });
 
 /** `GET /api/v2/stats`. */
@@ -126,7 +150,7 @@ export const statsRoutes: FastifyPluginAsyncZodOpenApi<{ usage: UsageReader }> =
         tags: ["tasks"],
         summary: "Get cost, tokens and numbers of tasks",
         description:
-          "Sums over the tasks of your tenant that ended in a window or a range of time, grouped. They remain for 400 days, also after the tasks were deleted. The cost and the tokens of a task with child tasks are those of its child tasks, which are counted as tasks themselves.",
+          "Sums over the tasks of your tenant that ended in a window or a range of time, grouped. They remain for 400 days, also after the tasks were deleted. The cost, the tokens and the run time of a task with child tasks are those of its child tasks, which are counted as tasks themselves.",
         querystring: query,
         response: {
           200: { description: "The sums.", content: { "application/json": { schema: statsSchema } } },
@@ -134,12 +158,16 @@ export const statsRoutes: FastifyPluginAsyncZodOpenApi<{ usage: UsageReader }> =
         },
       },
     },
-    async ({ principal, query: { window, by, limit } }, reply) => {
+    async ({ principal, query: { window, by, limit, split } }, reply) => {
       const signal = createClosedSignal(reply);
-      const { from, to, total, groups, other } = await usage.read(principal.tenant, { window, by, limit }, signal);
+      const { from, to, total, groups, other } = await usage.read(principal.tenant, { window, by, limit, split }, signal);
       return {
         ...{ window: typeof window === "string" ? window : null, by, from: toIso(from), to: toIso(to), total: describeCounts(total) },
-        data: groups.map(({ key, counts }) => ({ key: typeof key === "number" ? toIso(key) : key, ...describeCounts(counts) })),
+        data: groups.map(({ key, counts, parts, otherParts }) => ({
+          ...{ key: typeof key === "number" ? toIso(key) : key, ...describeCounts(counts) },
+          ...(parts !== undefined && { parts: parts.map((part) => ({ key: part.key, ...describeCounts(part.counts) })) }),
+          ...(otherParts !== undefined && { otherParts: otherParts === null ? null : describeCounts(otherParts) }),
+        })),
         other: other === null ? null : describeCounts(other),
       };
     },

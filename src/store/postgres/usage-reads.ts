@@ -1,6 +1,6 @@
 import type { Store } from "../store.ts";
-import type { UsageDimension } from "../usage-records.ts";
-import { sumColumns, toUsageSum, usageSources } from "../usage-sums.ts";
+import { type UsageDimension, type UsageSplit, usageSplits } from "../usage-records.ts";
+import { partColumn, sumColumns, toUsageSum, usageSources } from "../usage-sums.ts";
 import type { Statement } from "./connection.ts";
 import type { Reader } from "./reader-pool.ts";
 import { toStatement } from "./to-statement.ts";
@@ -9,6 +9,7 @@ import { toStatement } from "./to-statement.ts";
 export function createUsageReads(reader: Reader) {
   return {
     sumUsage: async (tenant, hours, by) => (await reader.all(selectSums[by], hours, tenant)).map(toUsageSum),
+    sumUsageParts: async (tenant, hours, { by, keys }) => (await reader.all(selectParts[by], hours, tenant, keys)).map(toUsageSum),
   } satisfies Partial<Store>;
 }
 
@@ -21,3 +22,13 @@ const selectSums = Object.fromEntries(
     ),
   ]),
 ) as Record<UsageDimension, Statement>;
+
+const selectParts = Object.fromEntries(
+  usageSplits.map((by) => [
+    by,
+    toStatement(
+      `SELECT u.hour AS key, ${partColumn(by, (key) => `${key} = ANY ($3::text[])`)}, ${sumColumns}
+       FROM unnest($1::bigint[]) AS given (hour) JOIN usage_hour u ON u.hour = given.hour AND u.tenant = $2 GROUP BY 1, 2`,
+    ),
+  ]),
+) as Record<UsageSplit, Statement>;

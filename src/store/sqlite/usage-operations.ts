@@ -1,7 +1,7 @@
 import type { Store } from "../store.ts";
 import { usageCounts } from "../usage-counts.ts";
 import { createUsageRollup, HOUR_MS, KEPT_HOURS, labelUsageKey, type TaskEnd, usageKey } from "../usage-rollup.ts";
-import { sumColumns, toUsageSum, usageSources } from "../usage-sums.ts";
+import { partColumn, sumColumns, toUsageSum, usageSources } from "../usage-sums.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 
 /** The operations on the hourly rollup of usage. The ends of one commit are added up in memory, and written as its last part. */
@@ -48,6 +48,14 @@ export function createUsageOperations(driver: SqliteDriver) {
              FROM json_each(?) AS given CROSS JOIN ${usageSources[by].table} u ON u.hour = given.value AND u.tenant = ? GROUP BY 1`,
             JSON.stringify(hours),
             tenant,
+          )
+          .map(toUsageSum),
+      sumUsageParts: async (tenant, hours, { by, keys }) =>
+        driver
+          .all(
+            `SELECT u.hour AS key, ${partColumn(by, (key) => `${key} IN (SELECT value FROM json_each(?))`)}, ${sumColumns}
+             FROM json_each(?) AS given CROSS JOIN usage_hour u ON u.hour = given.value AND u.tenant = ? GROUP BY 1, 2`,
+            ...[JSON.stringify(keys), JSON.stringify(hours), tenant],
           )
           .map(toUsageSum),
     } satisfies Partial<Store>,

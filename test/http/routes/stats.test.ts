@@ -80,6 +80,21 @@ test("hours and days are complete and in order", async () => {
   expect((await stats("window=30d&by=hour")).data.length).toBeGreaterThan(29 * 24);
 });
 
+test("hours and days can be split by agent, adapter or model", async () => {
+  const { data, total } = await stats("window=24h&by=hour&split=agent&limit=1");
+  const latest = data.filter(({ tasks }: { tasks: number }) => tasks > 0);
+  expect(data).toHaveLength(24);
+  expect(data.find(({ tasks }: { tasks: number }) => tasks === 0)).toMatchObject({ parts: [], otherParts: null });
+  // The tasks of this file may end in two hours.
+  const tasksOf = (read: (group: { parts: { key: string; tasks: number }[]; otherParts: { tasks: number } | null }) => number): number =>
+    latest.map(read).reduce((sum: number, tasks: number) => sum + tasks, 0);
+  expect(tasksOf(({ parts }) => parts.find(({ key }) => key === "writer")?.tasks ?? 0)).toBe(2);
+  expect(tasksOf(({ otherParts }) => otherParts?.tasks ?? 0)).toBe(1);
+  expect(total.tasks).toBe(3);
+  const byModel = await stats("window=7d&by=day&split=model");
+  expect(byModel.data.flatMap(({ parts }: { parts: object[] }) => parts)).toContainEqual({ key: "small", ...priced });
+});
+
 test("groups beyond the limit are summed up as others", async () => {
   const { data, other } = await stats("by=agent&limit=1");
   expect([data.length, data[0].key, other.tasks]).toEqual([1, "writer", 1]);
@@ -132,6 +147,8 @@ test.each([
   ["from=2026-01-02&to=2026-01-01", "from", "must be before `to`"],
   ["from=2026-01-02&to=2026-01-02", "from", "must be before `to`"],
   ["from=9000-01-01", "from", "must be before the present"],
+  ["from=9000-01-01&to=9000-01-02", "from", "must be before the present"],
+  ["split=model", "split", "possible only with"],
   ["from=2025-01-01&to=2026-06-01", "from", "at most 400 days"],
   ["from=2026-01-01&to=2026-03-01&by=hour", "by", "use `day`"],
   ["from=2026-01-01T00:00:00", "from", "a time with a time zone"],
@@ -143,6 +160,6 @@ test.each([
   expect(JSON.stringify(response.body.errors)).toContain(name);
 });
 
-test.each(["window=1h", "by=tenant", "limit=0", "limit=101", "window=90d&by=hour", "tenant=beta"])("the sums reject ?%s", async (query) => {
+test.each(["window=1h", "by=tenant", "limit=0", "limit=101", "window=90d&by=hour", "by=day&split=label", "tenant=beta"])("the sums reject ?%s", async (query) => {
   expectProblem(await bridge.call("GET", `/api/v2/stats?${query}`), "invalid_request");
 });

@@ -46,6 +46,7 @@ test.each(["reset", "close"] as const)(
     const gate = Promise.withResolvers<void>();
     let reads = 0;
     const usage = createUsageReader({
+      sumUsageParts: async () => [],
       async sumUsage() {
         reads += 1;
         await gate.promise;

@@ -242,6 +242,7 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     await running.countRunning({ tenant, agentId: "agent-1" });
     await createDeletionReads(reader).findFamily(tenant, String(tasks));
     for (const by of usageDimensions) await createUsageReads(reader).sumUsage(tenant, [0, 20], by);
+    await createUsageReads(reader).sumUsageParts(tenant, [0, 20], { by: "agent", keys: ["agent-1"] });
     check({ sorts: true, rows: 2_000 });
 
     // Single rows.
