@@ -132,7 +132,8 @@ const sorted = <Row>(rows: ReadonlyMap<string, Row>): Row[] => [...rows].sort(([
 
 /**
  * What one task adds. The result of a parent repeats the usage and cost of its child tasks, and its time is the one in which they run, so a
- * parent adds none of them. A task that never started, or whose runtime called no model, used nothing; otherwise a missing number is unknown.
+ * parent adds none of them. A task that never started, or whose runtime called no model, used nothing. Otherwise a missing number is
+ * unknown.
  */
 function toCounts({ task, from, finish, now }: TaskEnd, { isParent }: { isParent: boolean }): UsageCounts {
   const { state, result } = finish;

@@ -781,11 +781,12 @@ export function storeConformance(subject: StoreSubject): void {
         let now = start;
         const { store } = await open(() => now);
         const insert = async (fields: Partial<NewTask>) => (await store.insertTaskIfAbsent(newTask(fields), { starts: true })).task;
-        const parent = await insert({ taskId: "council", provider: "council", request: { ...newTask().request, labels: { team: "docs" } } });
-        const children = [
-          await insert({ taskId: "one", provider: "p", parent }),
-          await insert({ taskId: "two", provider: "q", parent }),
-        ];
+        const parent = await insert({
+          taskId: "council",
+          provider: "council",
+          request: { ...newTask().request, labels: { team: "docs" } },
+        });
+        const children = [await insert({ taskId: "one", provider: "p", parent }), await insert({ taskId: "two", provider: "q", parent })];
         const finish = newFinish();
         const resultOf = (inputTokens: number, costUsd: number): ExecutionResult => ({
           ...finish.result,

@@ -68,7 +68,11 @@ describe("what a task adds", () => {
     ["a cancellation in the queue after a first run", { from: "queued", state: "cancelled", task: { restarts: 1 } }, { cost_unknown: 1 }],
     ["an adapter that is offline", { state: "failed", result: { errorCode: "adapter_offline" } }, { failed: 1, cost_unknown: 0 }],
     ["a failure of the model", { state: "failed", result: { errorCode: "model_error" } }, { failed: 1, cost_unknown: 1 }],
-    ["a parent", { hasChildren: true, result: { usage, costUsd: 9 } }, { completed: 1, input_tokens: 0, cost_micros: 0, cost_unknown: 0, duration_ms: 0 }],
+    [
+      "a parent",
+      { hasChildren: true, result: { usage, costUsd: 9 } },
+      { completed: 1, input_tokens: 0, cost_micros: 0, cost_unknown: 0, duration_ms: 0 },
+    ],
     ["a clock that was set back", { task: { startedAt: now + 1 } }, { duration_ms: 0 }],
     [
       "fractions",

@@ -26,7 +26,9 @@ const countFields = {
   completed: count,
   failed: count,
   cancelled: count,
-  durationMs: count.describe("Sum of the times from the start of a task to its end. A task with child tasks adds nothing: its time is theirs."),
+  durationMs: count.describe(
+    "Sum of the times from the start of a task to its end. A task with child tasks adds nothing: its time is theirs.",
+  ),
   inputTokens: count.nullable().describe(`Cached tokens included. ${knownSum}`),
   outputTokens: count.nullable().describe(knownSum),
   cacheReadTokens: count.nullable().describe(knownSum),
@@ -53,7 +55,10 @@ const groupSchema = z
       .array(partSchema)
       .optional()
       .describe("With `split`: the largest parts of the window that this group contains, sorted by their cost in the window."),
-    otherParts: countsSchema.nullable().optional().describe("With `split`: all parts that `parts` does not contain. Null if there are none."),
+    otherParts: countsSchema
+      .nullable()
+      .optional()
+      .describe("With `split`: all parts that `parts` does not contain. Null if there are none."),
   })
   .meta({ id: "UsageGroup", description: "What the tasks of one group have used." });
 

@@ -160,6 +160,9 @@ test.each([
   expect(JSON.stringify(response.body.errors)).toContain(name);
 });
 
-test.each(["window=1h", "by=tenant", "limit=0", "limit=101", "window=90d&by=hour", "by=day&split=label", "tenant=beta"])("the sums reject ?%s", async (query) => {
-  expectProblem(await bridge.call("GET", `/api/v2/stats?${query}`), "invalid_request");
-});
+test.each(["window=1h", "by=tenant", "limit=0", "limit=101", "window=90d&by=hour", "by=day&split=label", "tenant=beta"])(
+  "the sums reject ?%s",
+  async (query) => {
+    expectProblem(await bridge.call("GET", `/api/v2/stats?${query}`), "invalid_request");
+  },
+);
