@@ -58,15 +58,14 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds, ...
 
   /** Rejects the approval when its time is over, if it has a time limit, or when the signal is aborted. */
   async function waitForDecision(approval: Approval, decided: Promise<ApprovalAnswer>, signal: AbortSignal): Promise<ApprovalAnswer> {
-    const onTimeout = (): void => void close(approval, `No decision was made within ${seconds} s.`);
-    const timer = seconds === 0 ? undefined : setTimeout(onTimeout, seconds * 1000);
+    const stopTimer = seconds === 0 ? () => {} : callAfter(seconds * 1000, () => void close(approval, describeExpiry(seconds)));
     const onAbort = (): void => void close(approval, String(signal.reason));
     if (signal.aborted) onAbort();
     else signal.addEventListener("abort", onAbort, { once: true });
     try {
       return await decided;
     } finally {
-      clearTimeout(timer);
+      stopTimer();
       signal.removeEventListener("abort", onAbort);
     }
   }
@@ -78,6 +77,19 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds, ...
     // wait and the approval is rejected.
     void eventLog.settle(task);
     return await store.insertApprovalIfRunning(task, toNewApproval(approvalId, question, { cwd: task.request.metadata?.["cwd"], seconds }));
+  }
+
+  /** Rejects an approval that has expired although no process watches it, for example because the process of its task does not respond. */
+  async function closeExpired(approval: Approval): Promise<Approval> {
+    const { task, approvalId, createdAt, expiresAt } = approval;
+    const reason = describeExpiry(((expiresAt ?? createdAt) - createdAt) / 1000);
+    const rejected = await store.decideApprovalIfPending(
+      task.tenant,
+      approvalId,
+      { decision: "reject", by: BRIDGE, reason },
+      { isOwn: true },
+    );
+    return rejected ?? (await store.findApproval(task.tenant, approvalId)) ?? approval;
   }
 
   /** Rejects an approval without a decision. If a decision was stored first, that one applies. */
@@ -129,7 +141,7 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds, ...
       if (decided !== null) return decided;
       const known = await store.findApproval(tenant, approvalId);
       if (known === null) throw new BridgeError("not_found", "There is no such approval.");
-      throw new BridgeError("already_decided", describeDecision(known));
+      throw new BridgeError("already_decided", describeDecision(known.state === "pending" ? await closeExpired(known) : known));
     },
   };
 }
@@ -163,7 +175,27 @@ function toNewApproval(
 
 const createRejection = (reason: string): ApprovalAnswer => ({ decision: "reject", reason });
 
-function describeDecision({ state, decidedBy }: Approval): string {
-  if (state === "pending") return "The approval has expired, so it is rejected.";
-  return `The approval was already ${state} ${decidedBy === BRIDGE ? "because no decision was made in time" : `by ${decidedBy}`}.`;
+const describeExpiry = (seconds: number): string => `No decision was made within ${seconds} s.`;
+
+const describeDecision = ({ state, decidedBy, reason }: Approval): string =>
+  `The approval was already ${state} by ${decidedBy}${reason === null || reason === "" ? "." : `: ${reason}`}`;
+
+/** How often the time of day is compared with a deadline. */
+const CLOCK_CHECK_MS = 1000;
+
+/**
+ * Calls `act` after a time. While the machine sleeps, or when its clock is set, timers do not advance with the time of day, which
+ * `expiresAt` promises to people. Returns a function that stops waiting.
+ */
+function callAfter(ms: number, act: () => void): () => void {
+  const deadline = Date.now() + ms;
+  const end = performance.now() + ms;
+  let timer: NodeJS.Timeout;
+  const check = (): void => {
+    const leftMs = Math.min(deadline - Date.now(), end - performance.now());
+    if (leftMs <= 0) act();
+    else timer = setTimeout(check, Math.min(leftMs, CLOCK_CHECK_MS));
+  };
+  check();
+  return () => clearTimeout(timer);
 }

@@ -99,11 +99,39 @@ describe("a pending approval", () => {
     expect(approval).toMatchObject({ decidedBy: "bridge", reason: "No decision was made within 0.05 s." });
     await expect(approvals.decide("default", approval?.approvalId ?? "", yes)).rejects.toMatchObject({
       code: "already_decided",
-      message: "The approval was already rejected because no decision was made in time.",
+      message: "The approval was already rejected by bridge: No decision was made within 0.05 s.",
     });
     expect(eventsOf("t1").find(({ type }) => type === "tool.approval_resolved")?.data).toMatchObject({ decision: "reject", by: "bridge" });
     const counted = 'bridge_approvals_total{provider="memory",decision="unanswered"} 1';
     await vi.waitFor(async () => expect(await metrics.registry.metrics()).toContain(counted));
+  });
+
+  test("expires by the time of day, which can advance while timers do not", async () => {
+    const { accept, answers, dispatcher, pending } = await open({ approvalSeconds: 3600 });
+    const task = await accept("t1");
+    await pending();
+    const now = Date.now;
+    const clock = vi.spyOn(Date, "now").mockImplementation(() => now() + 3_600_000);
+    try {
+      await dispatcher.waitForEnd(task, 60_000);
+    } finally {
+      clock.mockRestore();
+    }
+    expect(answers).toEqual([{ decision: "reject", reason: "No decision was made within 3600 s." }]);
+  });
+
+  test("that has expired is rejected by a decision, which names the rejection, if no process watches it", async () => {
+    const { accept, approvals, list, pending, store } = await open({ approvalSeconds: 3600 });
+    await accept("t1");
+    const [asked] = await pending();
+    const { approvalId } = asked as Approval;
+    // The store refuses the decision, as it does after the deadline.
+    vi.spyOn(store, "decideApprovalIfPending").mockResolvedValueOnce(null);
+    await expect(approvals.decide("default", approvalId, yes)).rejects.toMatchObject({
+      code: "already_decided",
+      message: "The approval was already rejected by bridge: No decision was made within 3600 s.",
+    });
+    expect(await list()).toEqual([]);
   });
 
   test("waits without a time limit if the limit is 0, and reports no expiry", async () => {

@@ -44,4 +44,8 @@ export const explainEnd = ({ state, errorCode }: Pick<ListedTask, "state" | "err
 /** Returns whether a task has ended. */
 export const hasEnded = ({ state }: Pick<ListedTask, "state">): boolean => state !== "queued" && state !== "running";
 
+/** Returns whether a tool call has waited for its whole time, so that no person can decide about it anymore. */
+export const hasExpired = ({ expiresAt }: { expiresAt: string | null }, now: number): boolean =>
+  expiresAt !== null && Date.parse(expiresAt) <= now;
+
 const toMs = (iso: string | null): number => (iso === null ? 0 : Date.parse(iso));

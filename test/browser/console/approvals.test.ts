@@ -115,8 +115,49 @@ test("a page that is late shows who decided", async () => {
   const { approvalId } = body.data.find((approval: { taskId: string }) => approval.taskId === "late-1");
   await bridge.call("POST", `/api/v2/approvals/${approvalId}`, { body: { decision: "reject", reason: "Too risky." } });
   await card.getByRole("button", { name: "Approve" }).click();
-  await card.getByText("Already decided: rejected by alpha: Too risky.").waitFor();
+  await card.getByText("The approval was already rejected by alpha: Too risky.").waitFor();
 });
+
+test("an approval that expires on an open page no longer waits: the buttons and all counts go at once, and Bridge's rejection is shown", async () => {
+  await bridge.dispatch({ taskId: "expires-1", message: "ask" });
+  const opened = await open("approvals");
+  const { page } = opened;
+  const card = page.locator(".approval").filter({ hasText: "expires-1" });
+  await card.getByRole("button", { name: "Approve" }).waitFor();
+  await page.getByRole("link", { name: "Approvals 1" }).waitFor();
+  // Bridge itself still lists the approval as pending.
+  await page.route(
+    ({ pathname }) => pathname.endsWith("/approvals"),
+    async (route) => {
+      const response = await route.fetch();
+      const body = await response.json();
+      const expiresAt = new Date(Date.now() - 5000).toISOString();
+      for (const approval of body.data) if (approval.taskId === "expires-1") approval.expiresAt = expiresAt;
+      await route.fulfill({ response, json: body });
+    },
+  );
+  await expect.poll(() => page.title(), { timeout: 15_000 }).toBe("Approvals · Bridge");
+  await page.getByRole("link", { name: "Approvals", exact: true }).waitFor();
+  expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
+  await bridge.call("POST", "/api/v2/tasks/expires-1/cancel");
+  expectQuiet(opened);
+});
+
+test("an approval that Bridge rejects names Bridge and the reason on its card and in the timeline", async () => {
+  await using quick = await startQuickBridge();
+  await quick.bridge.dispatch({ taskId: "unanswered-1", message: "ask" });
+  const { page } = await openPage(browser, `${quick.bridge.url}/ui/approvals`, { token: "secret-alpha" });
+  await page.getByText("by bridge: No decision was made within 2 s.").waitFor();
+  expect(await page.getByRole("button", { name: "Approve" }).count()).toBe(0);
+  expect(await page.title()).toBe("Approvals · Bridge");
+  await page.goto(`${quick.bridge.url}/ui/tasks/unanswered-1`);
+  await page.getByText("Rejected by bridge: No decision was made within 2 s.").waitFor();
+});
+
+async function startQuickBridge(): Promise<AsyncDisposable & { bridge: Bridge }> {
+  const quick = await startBridge({ BRIDGE_APPROVAL_SECONDS: "2" });
+  return { bridge: quick, [Symbol.asyncDispose]: () => quick.close() };
+}
 
 test("a page that was open shows who decided elsewhere", async () => {
   const files = [{ path: "site/a.md", content: "a" }];

@@ -1,5 +1,6 @@
 import type { Adapter, Approval, Attention as Faults } from "bridge-client";
 import { type Api, ApiError } from "../api.ts";
+import { hasExpired } from "../task-state.ts";
 import type { Feed } from "./feed.ts";
 import { serverNow } from "./server-clock.ts";
 
@@ -49,6 +50,7 @@ export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "sub
     isLoaded: false,
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let expiryTimer: ReturnType<typeof setTimeout> | undefined;
   let isLoading = false;
   let isStale = false;
 
@@ -83,8 +85,24 @@ export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "sub
       isLoading = false;
     }
     if (signal.aborted) return;
-    for (const listener of listeners) listener();
+    publish();
     schedule(isStale ? 0 : document.hidden ? HIDDEN_INTERVAL_MS : INTERVAL_MS);
+  }
+
+  /** Calls the listeners now, and again when the next approval expires: it no longer waits, even if Bridge has not rejected it yet. */
+  function publish(): void {
+    const now = serverNow();
+    state = { ...state, approvals: state.approvals.filter((approval) => !hasExpired(approval, now)) };
+    for (const listener of listeners) listener();
+    clearTimeout(expiryTimer);
+    const next = Math.min(
+      ...state.approvals.map(({ expiresAt }) => (expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt))),
+    );
+    if (next === Number.POSITIVE_INFINITY) return;
+    expiryTimer = setTimeout(() => {
+      publish();
+      schedule(AFTER_EVENT_MS);
+    }, next - now);
   }
 
   function schedule(delayMs: number): void {
@@ -116,6 +134,7 @@ export function createAttention({ api, feed }: { api: Api; feed: Pick<Feed, "sub
     close(): void {
       closing.abort();
       clearTimeout(timer);
+      clearTimeout(expiryTimer);
       unsubscribe();
       listeners.clear();
       document.removeEventListener("visibilitychange", onVisibilityChange);

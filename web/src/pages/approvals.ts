@@ -125,7 +125,7 @@ class Approvals extends PageElement {
       ${inputTruncated ? html`<p class="note warning">This is only the beginning of the input. It is longer than Bridge stores.</p>` : nothing}
       ${
         outcome === undefined || isPending
-          ? html`<bridge-decision .approvalId=${approvalId} .input=${input} .isOver=${!isPending} .context=${this.context}></bridge-decision>`
+          ? html`<bridge-decision .approvalId=${approvalId} .input=${input} .isOver=${!isPending} .expiresAt=${expiresAt} .context=${this.context}></bridge-decision>`
           : html`${inputView(input)}<p role="status">${describeDecision(outcome)}</p>`
       }
     </li>`;

@@ -3,7 +3,9 @@ import { html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { ApiError } from "../api.ts";
 import { BridgeElement } from "../element.ts";
 import { showHidden } from "../format.ts";
+import { serverNow } from "../live/server-clock.ts";
 import type { ConsoleContext } from "../session.ts";
+import { hasExpired } from "../task-state.ts";
 import { errorNote } from "./badges.ts";
 import { excerptOf } from "./excerpt.ts";
 import { inputView } from "./input-view.ts";
@@ -26,12 +28,15 @@ export class Decision extends BridgeElement {
     approvalId: { attribute: false },
     input: { attribute: false },
     isOver: { attribute: false },
+    expiresAt: { attribute: false },
     context: { attribute: false },
   };
   declare approvalId: string;
   declare input: unknown;
   /** Whether the tool call no longer waits. */
   declare isOver: boolean | undefined;
+  /** When Bridge rejects the tool call; null if it waits without a time limit. */
+  declare expiresAt: string | null;
   declare context: ConsoleContext;
   #excerpt: string | null = null;
   #isInView = false;
@@ -118,18 +123,12 @@ export class Decision extends BridgeElement {
       const body = { decision, ...(reason !== "" && { reason }) };
       this.#outcome = describe(await api.call<Approval>(path, { method: "POST", body }));
     } catch (error) {
-      if (error instanceof ApiError && error.code === "already_decided") this.#outcome = await this.#findDecision();
+      if (error instanceof ApiError && error.code === "already_decided") this.#outcome = error.message;
       else this.#error = error instanceof ApiError ? error : new ApiError(0, "unexpected", String(error));
     }
     this.#pending = null;
     attention.refresh();
     this.requestUpdate();
-  }
-
-  async #findDecision(): Promise<string> {
-    const { data } = await this.context.api.list<Approval>("/api/v2/approvals", { limit: 200 }).catch(() => ({ data: [] as Approval[] }));
-    const approval = data.find(({ approvalId }) => approvalId === this.approvalId);
-    return approval === undefined || approval.state === "pending" ? "Already decided." : `Already decided: ${describe(approval)}`;
   }
 
   protected override willUpdate(changed: PropertyValues): void {
@@ -148,7 +147,13 @@ export class Decision extends BridgeElement {
     if (this.#outcome !== "") return html`${inputView(this.input)}<p class="note info" role="status">${showHidden(this.#outcome)}</p>`;
     if (this.isOver === true && this.#pending === null)
       return html`${inputView(this.input)}
-        <p class="hint" role="status">No longer waiting. The timeline of the task shows the decision.</p>`;
+        <p class="hint" role="status">
+          ${
+            hasExpired(this, serverNow())
+              ? "The time for a decision is over, so Bridge rejects the call."
+              : "No longer waiting. The timeline of the task shows the decision."
+          }
+        </p>`;
     if (!this.#mayDecide()) return html`${inputView(this.input)}<p class="hint">Your token cannot decide approvals.</p>`;
     const isPending = this.#pending !== null;
     return html`

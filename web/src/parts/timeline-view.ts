@@ -6,7 +6,7 @@ import { BridgeElement } from "../element.ts";
 import { formatDuration, formatTime, showHidden } from "../format.ts";
 import { taskLink } from "../router.ts";
 import type { ConsoleContext } from "../session.ts";
-import { findActivity, hasEnded } from "../task-state.ts";
+import { findActivity, hasEnded, hasExpired } from "../task-state.ts";
 import type { Timeline, ToolCall, Turn } from "../timeline.ts";
 import {
   axisLength,
@@ -280,7 +280,9 @@ function renderApproval(call: ToolCall, context: ConsoleContext, { isRunning, no
   if (!isRunning) return nothing;
   return html`<div class="waiting">
     <p>${badge("approval", "!", "needs approval")} ${countdown(approval.expiresAt, now)}</p>
-    <bridge-decision .approvalId=${approval.approvalId} .input=${call.input} .context=${context}></bridge-decision>
+    <bridge-decision .approvalId=${approval.approvalId} .input=${call.input} .isOver=${hasExpired(approval, now)} .expiresAt=${approval.expiresAt}
+      .context=${context}
+    ></bridge-decision>
   </div>`;
 }
 
