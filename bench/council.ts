@@ -3,7 +3,7 @@ import { loadavg, tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { type BridgeReport, createSpending, type RoleRequest, readInput, runBridge } from "bridge-council";
+import { createSpending, type PanelReport, type RoleRequest, readInput, runPanel } from "bridge-council";
 import { pino } from "pino";
 import type { ExecutionAdapter } from "#contract";
 import { createPanelAdapter } from "../adapters/council/index.ts";
@@ -124,7 +124,7 @@ function createInput({ domains }: Shape) {
 async function runWithoutBridge(shape: Shape, answer: (request: { round: number }) => Promise<string>): Promise<void> {
   const read = readInput(createInput(shape), "bench", { needsDomains: true, maxProviders: 1 });
   if ("faults" in read) throw new Error(JSON.stringify(read.faults));
-  const report = await runBridge({
+  const report = await runPanel({
     bridge: "fixed",
     provider: "fixed",
     input: read.input,
@@ -144,7 +144,7 @@ async function runThroughBridge({ address, token }: { address: string; token: st
   const call = async (
     target: string,
     init: RequestInit = {},
-  ): Promise<{ taskId: string; state: string; result: { outputs: BridgeReport } }> => {
+  ): Promise<{ taskId: string; state: string; result: { outputs: PanelReport } }> => {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const response = await fetch(new URL(target, address), { ...init, headers });
     if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
@@ -161,7 +161,7 @@ async function runThroughBridge({ address, token }: { address: string; token: st
 }
 
 /** Throws if a council omitted questions, because its time cannot be compared. */
-function check({ roles, debate_rounds, status }: BridgeReport, { phases }: Shape): void {
+function check({ roles, debate_rounds, status }: PanelReport, { phases }: Shape): void {
   const planned = phases.reduce((sum, count) => sum + count, 0);
   if (status !== "COMPLETED" || debate_rounds !== 1 || roles.length !== planned || roles.some(({ answered }) => !answered))
     throw new Error(`incomplete council: ${status}, ${debate_rounds} debate rounds, ${roles.length} of ${planned} questions`);

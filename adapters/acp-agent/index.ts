@@ -1,5 +1,5 @@
 import type { SessionConfigOption } from "@agentclientprotocol/sdk";
-import type { ExecutionAdapter, ExecutionRequest, GatewayCapabilities } from "#contract";
+import type { AdapterCapabilities, ExecutionAdapter, ExecutionRequest } from "#contract";
 import { AcpFailure } from "../shared/acp/acp-failure.ts";
 import type { AcpProfile } from "../shared/acp/acp-profile.ts";
 import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
@@ -35,7 +35,7 @@ export function createAcpAgentAdapter(name: string, agent: AcpAgent, probeSecond
 }
 
 function createProfile({ command: [program = "", ...args], modes, authMethod }: AcpAgent): AcpProfile {
-  const capabilities: GatewayCapabilities = {
+  const capabilities: AdapterCapabilities = {
     ...programCapabilities,
     // Bridge cannot prevent actions that the agent takes without asking for permission.
     sandboxing: false,

@@ -1,4 +1,5 @@
 import type {
+  AdapterCapabilities,
   AdapterConfig,
   AdapterEvent,
   AdapterHealthStatus,
@@ -6,7 +7,6 @@ import type {
   ExecutionEventListener,
   ExecutionRequest,
   ExecutionResult,
-  GatewayCapabilities,
 } from "#contract";
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import { parseCutLine } from "../shared/process/cut-line.ts";
@@ -218,7 +218,7 @@ function describeHealth(state: AdapterState | null): AdapterHealthStatus {
   };
 }
 
-const capabilities: GatewayCapabilities = {
+const capabilities: AdapterCapabilities = {
   streaming: true,
   sessionResume: true,
   fileIo: true,

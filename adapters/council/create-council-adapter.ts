@@ -1,12 +1,12 @@
 import { estimateTimeoutSeconds, readInput, resolveProfile, type TaskType, taskTypeProperties } from "bridge-council";
 import type {
+  AdapterCapabilities,
   AdapterConfig,
   AdapterHealthStatus,
   Composite,
   ExecutionAdapter,
   ExecutionRequest,
   ExecutionResult,
-  GatewayCapabilities,
   InputChecker,
   InputFault,
   Profile,
@@ -95,7 +95,7 @@ const findProfileConflicts = (taskType: TaskType, profile: Profile): InputFault[
       ]
     : [];
 
-function capabilitiesOf(kind: CouncilKind, config: AdapterConfig | null): GatewayCapabilities {
+function capabilitiesOf(kind: CouncilKind, config: AdapterConfig | null): AdapterCapabilities {
   const runtimes = config === null ? [] : kind.providers.flatMap((provider) => config.describeProvider(provider)?.capabilities ?? []);
   return {
     streaming: false,

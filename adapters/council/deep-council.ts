@@ -7,10 +7,10 @@ import {
   formatFileTime,
   type Member,
   openArtifacts,
-  recordBridge,
+  recordPanel,
   renderCouncil,
   runDeepCouncil,
-  type SkippedBridge,
+  type SkippedRuntime,
   shareEvenly,
 } from "bridge-council";
 import { toWellFormedJson } from "#contract";
@@ -64,7 +64,7 @@ async function run(task: CouncilTask): Promise<CouncilResult> {
     skippedRuntimes,
     async runMember(member, memberInput) {
       const share = shareOf.get(member.provider);
-      const report = await recordBridge({
+      const report = await recordPanel({
         ...buildPanelOptions(member.provider, task),
         ...(share === undefined ? {} : { spending: share }),
         input: memberInput,
@@ -95,10 +95,10 @@ async function run(task: CouncilTask): Promise<CouncilResult> {
  * Chooses the members: the runtimes that the input names, or the default ones. Skips runtimes that are not loaded or are disabled in the
  * settings.
  */
-function chooseMembers(task: CouncilTask): { members: Member[]; skippedRuntimes: SkippedBridge[] } {
+function chooseMembers(task: CouncilTask): { members: Member[]; skippedRuntimes: SkippedRuntime[] } {
   const { input } = task;
   const providers = input.providers ?? DEFAULT_RUNTIMES;
-  const skippedRuntimes: SkippedBridge[] = [];
+  const skippedRuntimes: SkippedRuntime[] = [];
   const members = providers.flatMap((provider) => {
     const reason = findSkipReason(provider, task);
     if (reason === null) {

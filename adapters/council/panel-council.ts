@@ -1,4 +1,4 @@
-import { countPlannedRuns, describeNoAnswer, type ModelsReport, recordBridge, renderReport, SETTINGS_FILE } from "bridge-council";
+import { countPlannedRuns, describeNoAnswer, type ModelsReport, recordPanel, renderReport, SETTINGS_FILE } from "bridge-council";
 import { failure } from "../shared/process/failure.ts";
 import type { CouncilKind, CouncilResult, CouncilTask } from "./council-kind.ts";
 import { createUnansweredFailure } from "./unanswered-failure.ts";
@@ -26,7 +26,7 @@ async function runPanel(runtime: string, task: CouncilTask): Promise<CouncilResu
   const { models, warnings } = await chooseModels(runtime, task);
   const planned = countPlannedRuns(input) * Math.max(1, models.length);
   if (planned > spending.left) return createTooManyRunsFailure(planned, spending.left);
-  const report = await recordBridge({
+  const report = await recordPanel({
     ...buildPanelOptions(runtime, task),
     input,
     models,

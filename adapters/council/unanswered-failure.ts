@@ -1,4 +1,4 @@
-import type { SkippedBridge } from "bridge-council";
+import type { SkippedRuntime } from "bridge-council";
 import { type TaskErrorCode, taskErrorCodes } from "#contract";
 import { type Failure, failure } from "../shared/process/failure.ts";
 
@@ -6,7 +6,7 @@ import { type Failure, failure } from "../shared/process/failure.ts";
 const DECISIVE_CODES: readonly TaskErrorCode[] = ["output_invalid", "authentication_required", "user_action_required"];
 
 /** Creates the failure of a council in which no role answered, from the reasons of its runtimes. */
-export function createUnansweredFailure(summary: string, reasons: readonly SkippedBridge[]): Failure {
+export function createUnansweredFailure(summary: string, reasons: readonly SkippedRuntime[]): Failure {
   const codes = reasons.map(({ reason }) => codeOf(reason));
   const code = DECISIVE_CODES.find((decisive) => codes.includes(decisive)) ?? codes.find((other) => other !== "adapter_offline");
   return failure(

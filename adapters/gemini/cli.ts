@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { GatewayCapabilities } from "#contract";
+import type { AdapterCapabilities } from "#contract";
 import type {
   ConnectionResult,
   ProgramConnection,
@@ -31,7 +31,7 @@ export function findGemini({ settings, env }: ProgramContext): ProgramLookup {
 }
 
 /** Capabilities over `cli`. Gemini denies tools that the task's policy does not allow, and does not report costs. */
-export const capabilities: GatewayCapabilities = { ...programCapabilities, costTracking: false, approvals: false };
+export const capabilities: AdapterCapabilities = { ...programCapabilities, costTracking: false, approvals: false };
 
 /** Runs one process per task and reads its output as JSON lines. */
 export const cliConnection: ProgramConnection = {

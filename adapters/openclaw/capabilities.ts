@@ -1,8 +1,8 @@
-import type { GatewayCapabilities } from "#contract";
+import type { AdapterCapabilities } from "#contract";
 import type { OpenClawSettings } from "./settings.ts";
 
 /** Returns the capabilities of OpenClaw. File operations require that tasks run in Bridge's workspaces. */
-export function createCapabilities({ workspace, url }: Pick<OpenClawSettings, "workspace" | "url">): GatewayCapabilities {
+export function createCapabilities({ workspace, url }: Pick<OpenClawSettings, "workspace" | "url">): AdapterCapabilities {
   const hasFiles = workspace === "bridge";
   return {
     streaming: true,

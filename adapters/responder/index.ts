@@ -2,11 +2,11 @@ import { makeDirectoryInside, NotADirectory } from "@hak2i/nofollow-fs";
 import { createArtifactStore, createMaterialsLoader, createResponderBridge, ResponderError } from "@hak2i/responder-bridge";
 import { OpenAiError } from "@hak2i/responder-bridge-openai";
 import type {
+  AdapterCapabilities,
   AdapterConfig,
   ExecutionAdapter,
   ExecutionRequest,
   ExecutionResult,
-  GatewayCapabilities,
   InputChecker,
   TaskErrorCode,
 } from "#contract";
@@ -21,7 +21,7 @@ import { responderSettingsSchema } from "./settings.ts";
 /** Directory for the drafts, prompts and logs of tasks, relative to the workspace. */
 const OUTPUTS = ".outputs/responder";
 
-const capabilities: GatewayCapabilities = {
+const capabilities: AdapterCapabilities = {
   streaming: false,
   sessionResume: false,
   fileIo: true,

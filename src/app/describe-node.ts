@@ -1,7 +1,7 @@
-import type { ExecutionAdapter, GatewayCapabilities } from "#contract";
-import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
+import type { AdapterCapabilities, ExecutionAdapter } from "#contract";
 import type { Config } from "../config/config.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
+import type { AdapterRegistry } from "../registry/adapter-registry.ts";
 import type { NewNode, NodeAdapter } from "../store/cluster-store.ts";
 
 /** Describes this node as it registers itself among the nodes of a PostgreSQL database. */
@@ -26,7 +26,7 @@ export function describeAdapters(registry: AdapterRegistry, dispatcher: Pick<Dis
 }
 
 /** An adapter that fails here must not prevent the renewal of the lease. */
-function readCapabilities(adapter: ExecutionAdapter | null): GatewayCapabilities | null {
+function readCapabilities(adapter: ExecutionAdapter | null): AdapterCapabilities | null {
   try {
     return adapter?.capabilities() ?? null;
   } catch {

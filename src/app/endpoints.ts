@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { type Catalog, listInputs } from "#contract";
 import { listDomains } from "../../adapters/index.ts";
+import { createClientMemory } from "../access/client-memory.ts";
 import { scopes } from "../access/principal.ts";
 import { createSessions } from "../access/sessions.ts";
 import { createTickets } from "../access/tickets.ts";
@@ -42,7 +43,6 @@ import { createOverloadMonitor } from "../http/server/overload-monitor.ts";
 import { createEventStreams } from "../http/streams/event-streams.ts";
 import { eventRoutes } from "../http/streams/events.ts";
 import { taskEventRoutes } from "../http/streams/task-events.ts";
-import { createClientMemory } from "../http/wire/client-memory.ts";
 import { createRequestRates, type RequestRates } from "../http/wire/request-rates.ts";
 import { createRequestTurns } from "../http/wire/request-turns.ts";
 import type { AddRateCounts } from "../http/wire/shared-rates.ts";
@@ -53,10 +53,10 @@ import { createTaskReader } from "../queries/task-reader.ts";
 import { createUsageReader } from "../queries/usage-reader.ts";
 import { createDescribedDispatchSchema } from "../requests/dispatch-schema.ts";
 import { createDispatchParser } from "../requests/parse-dispatch.ts";
-import { createBridgeHandler } from "../websocket/bridge-handler.ts";
-import { createWebSocketBridgeServer } from "../websocket/bridge-server.ts";
+import { createOpHandler } from "../websocket/op-handler.ts";
 import { createOps } from "../websocket/ops.ts";
 import { createRunFollower } from "../websocket/run-follower.ts";
+import { createWebSocketBridgeServer } from "../websocket/socket-server.ts";
 import { createWorkspaceList } from "../workspaces/list-workspaces.ts";
 import { createTaskDiffs } from "../workspaces/task-diffs.ts";
 import { createTaskFiles } from "../workspaces/tenant-task-files.ts";
@@ -163,7 +163,7 @@ export async function createEndpoints(
     },
   });
   const sockets = createWebSocketBridgeServer({
-    handler: createBridgeHandler({ ops, logger, requestRates }),
+    handler: createOpHandler({ ops, logger, requestRates }),
     knownOps: ops.map(({ name }) => name),
     isDraining: dispatcher.isRefusing,
     frameLimitBytes: config.bodyLimitBytes,

@@ -1,7 +1,7 @@
 import { catalog } from "../../adapters/index.ts";
-import { explainMissing } from "../adapters/load-adapters.ts";
 import { listUnknownSettings, readConfig } from "../config/config.ts";
 import { listSettings } from "../config/list-settings.ts";
+import { explainMissing } from "../registry/load-adapters.ts";
 
 /** Reads the configuration of Bridge and of the adapters that ship with it. */
 export const loadConfig = (environment: Readonly<Record<string, string | undefined>>) =>

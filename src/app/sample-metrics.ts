@@ -2,11 +2,11 @@ import { readdirSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import path from "node:path";
 import { withTimeout } from "@hak2i/async-kit";
-import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { Config } from "../config/config.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { Metrics } from "../metrics.ts";
+import type { AdapterRegistry } from "../registry/adapter-registry.ts";
 import type { Store } from "../store/store.ts";
 
 /** The parts that the sampler reads. */

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
-import type { AvailableAdapters } from "../adapters/available-adapters.ts";
 import { BridgeError } from "../errors.ts";
+import type { AdapterRegistry } from "../registry/adapter-registry.ts";
+import type { AvailableAdapters } from "../registry/available-adapters.ts";
 import type { Acknowledgement, FaultSelection, StoredAttention, StoredAttentionItem } from "../store/attention-records.ts";
 import type { AttentionStore } from "../store/store.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";

@@ -67,7 +67,7 @@ export interface ProviderDescription {
   path: string | null;
   /** What the operator can do if the adapter is not healthy; otherwise null. */
   detail: string | null;
-  capabilities: GatewayCapabilities;
+  capabilities: AdapterCapabilities;
   /** Factor for estimated time limits; 1 for most runtimes. */
   timeoutMultiplier: number;
 }
@@ -146,7 +146,7 @@ export interface AdapterHealthStatus {
  * The features of an adapter. Bridge rejects a dispatch that needs a missing feature with `capability_missing`. Which routes of the
  * gateway API work depends on the methods of the adapter instead, which `isAgentManager` and similar functions check.
  */
-export interface GatewayCapabilities {
+export interface AdapterCapabilities {
   streaming: boolean;
   sessionResume: boolean;
   fileIo: boolean;
@@ -166,6 +166,9 @@ export interface GatewayCapabilities {
   inputs?: readonly InputField[];
 }
 
+/** The former name of `AdapterCapabilities`, for adapters outside of this repository. */
+export type GatewayCapabilities = AdapterCapabilities;
+
 /** An adapter: runs tasks on one runtime. */
 export interface ExecutionAdapter {
   /** The name of the adapter in a dispatch. */
@@ -175,7 +178,7 @@ export interface ExecutionAdapter {
   shutdown(): Promise<void>;
   /** Resolves within 15 s. Has no side effects. */
   checkHealth(): Promise<AdapterHealthStatus>;
-  capabilities(): GatewayCapabilities;
+  capabilities(): AdapterCapabilities;
   /** Resolves when the runtime has ended its work on the task. Expected failures are results; it rejects only for bugs. */
   execute(request: ExecutionRequest): Promise<ExecutionResult>;
   /** `taskHandle` is the request's `taskId`. Resolves to true if the cancellation has started. */

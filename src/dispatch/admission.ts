@@ -1,10 +1,10 @@
 import { v7 as uuidv7 } from "uuid";
-import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
-import type { AvailableAdapters, Obstacle, Runner } from "../adapters/available-adapters.ts";
 import type { ClusterView } from "../cluster/cluster-view.ts";
 import { BridgeError, type QueueOwner } from "../errors.ts";
 import type { Metrics } from "../metrics.ts";
 import type { DestinationGuard } from "../network/destination-guard.ts";
+import type { AdapterRegistry } from "../registry/adapter-registry.ts";
+import type { AvailableAdapters, Obstacle, Runner } from "../registry/available-adapters.ts";
 import type { ParsedDispatch } from "../requests/parse-dispatch.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
 import type { PlacementReads } from "../store/cluster-store.ts";

@@ -1,6 +1,6 @@
-import type { AvailableAdapters } from "../adapters/available-adapters.ts";
 import { BridgeError } from "../errors.ts";
 import { findNearestName } from "../nearest-name.ts";
+import type { AvailableAdapters } from "../registry/available-adapters.ts";
 import type { ParsedDispatch } from "../requests/parse-dispatch.ts";
 import { readAgentFile } from "../workspaces/prompt-files.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";

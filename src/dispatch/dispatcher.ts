@@ -1,13 +1,13 @@
 import { withTimeout } from "@hak2i/async-kit";
 import type { Logger } from "pino";
-import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
-import type { AvailableAdapters } from "../adapters/available-adapters.ts";
 import type { Approvals } from "../approvals/approvals.ts";
 import type { ClusterView } from "../cluster/cluster-view.ts";
 import { tagsOf } from "../cluster/node-tags.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { DestinationGuard } from "../network/destination-guard.ts";
+import type { AdapterRegistry } from "../registry/adapter-registry.ts";
+import type { AvailableAdapters } from "../registry/available-adapters.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
 import { failedResult } from "../results/failed-result.ts";
 import type { ClusterStore, PlacementReads } from "../store/cluster-store.ts";

@@ -1,6 +1,6 @@
 import { type Connection, type ExecutionAdapter, isInputChecker, type Profile } from "#contract";
-import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
 import { BridgeError } from "../errors.ts";
+import type { AdapterRegistry } from "../registry/adapter-registry.ts";
 import type { ParseDispatch } from "../requests/parse-dispatch.ts";
 import type { TaskRequest, TraceContext } from "../task.ts";
 import { type AgentFile, readAgentFile } from "../workspaces/prompt-files.ts";

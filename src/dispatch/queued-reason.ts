@@ -1,4 +1,4 @@
-import type { AvailableAdapters } from "../adapters/available-adapters.ts";
+import type { AvailableAdapters } from "../registry/available-adapters.ts";
 import type { ClusterStore } from "../store/cluster-store.ts";
 import type { QueuedNeeds } from "../store/records.ts";
 import type { TaskProgress, TenantQuota } from "../task.ts";

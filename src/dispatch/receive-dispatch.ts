@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Profile } from "#contract";
-import type { AvailableAdapters } from "../adapters/available-adapters.ts";
 import { BridgeError } from "../errors.ts";
 import type { Metrics } from "../metrics.ts";
+import type { AvailableAdapters } from "../registry/available-adapters.ts";
 import type { ParseDispatch, ParsedDispatch } from "../requests/parse-dispatch.ts";
 import type { Task, TraceContext } from "../task.ts";
 import type { Dispatcher } from "./dispatcher.ts";

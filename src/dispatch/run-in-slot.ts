@@ -1,7 +1,7 @@
 import type { ExecutionAdapter, ExecutionResult } from "#contract";
-import type { AvailableAdapters } from "../adapters/available-adapters.ts";
 import { BridgeError } from "../errors.ts";
 import { toExemplar } from "../metrics.ts";
+import type { AvailableAdapters } from "../registry/available-adapters.ts";
 import { buildFinish } from "../results/build-finish.ts";
 import { failedResult } from "../results/failed-result.ts";
 import type { Task } from "../task.ts";

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import type { AdapterRegistry } from "../adapters/adapter-registry.ts";
 import { type Metrics, toExemplar } from "../metrics.ts";
+import type { AdapterRegistry } from "../registry/adapter-registry.ts";
 import type { Task } from "../task.ts";
 import { traceFields } from "../trace-context.ts";
 

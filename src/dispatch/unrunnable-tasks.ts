@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
-import type { AvailableAdapters, Obstacle } from "../adapters/available-adapters.ts";
 import type { ClusterView } from "../cluster/cluster-view.ts";
+import type { AvailableAdapters, Obstacle } from "../registry/available-adapters.ts";
 import { failedResult } from "../results/failed-result.ts";
 import type { ClusterStore, QueuedNeeds } from "../store/cluster-store.ts";
 import type { TaskCancellation } from "./cancel-task.ts";

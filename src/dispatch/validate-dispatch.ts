@@ -1,5 +1,5 @@
 import path from "node:path";
-import { type ExecutionAdapter, type GatewayCapabilities, inputFieldsOf, isInputChecker } from "#contract";
+import { type AdapterCapabilities, type ExecutionAdapter, inputFieldsOf, isInputChecker } from "#contract";
 import { BridgeError, type FieldError } from "../errors.ts";
 import type { DestinationGuard } from "../network/destination-guard.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
@@ -11,9 +11,9 @@ export interface ValidationContext {
   /** Null if it is not online on this node. Then it checks its inputs when the task starts on another node. */
   adapter: ExecutionAdapter | null;
   provider: string;
-  capabilities: GatewayCapabilities;
+  capabilities: AdapterCapabilities;
   /** The capabilities of the loaded adapters. Error messages name the ones that could run the dispatch. */
-  listCapabilities?(): readonly { provider: string; capabilities: GatewayCapabilities }[];
+  listCapabilities?(): readonly { provider: string; capabilities: AdapterCapabilities }[];
   guard: DestinationGuard;
   schemas: Pick<SchemaChecker, "findSchemaFault">;
   mcpCommands: readonly string[];
@@ -66,7 +66,7 @@ const isCreatedForTask = (directory: string, { files = [] }: TaskRequest): boole
 /** Reasons for fields that need more than "does not support this". */
 const missingText: Readonly<Record<string, string>> = { files: "has no workspace on this machine" };
 
-type Requirement = [path: string, isRequired: boolean, isSupported: (capabilities: GatewayCapabilities) => boolean];
+type Requirement = [path: string, isRequired: boolean, isSupported: (capabilities: AdapterCapabilities) => boolean];
 
 function checkCapabilities(
   request: TaskRequest,

@@ -1,4 +1,4 @@
-import type { GatewayCapabilities } from "#contract";
+import type { AdapterCapabilities } from "#contract";
 import type { Task } from "../task.ts";
 
 /** How the other nodes see the files of a node's agents: not at all, at the same path, or not at all and deleted with the node. */
@@ -34,7 +34,7 @@ export interface NodeAdapter {
   provider: string;
   health: "healthy" | "degraded" | "offline";
   /** Null if it could not be loaded. */
-  capabilities: GatewayCapabilities | null;
+  capabilities: AdapterCapabilities | null;
   running: number;
   maxConcurrent: number;
   checkedAt: number | null;

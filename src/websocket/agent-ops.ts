@@ -4,8 +4,8 @@ import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { ReceiveDispatch } from "../dispatch/receive-dispatch.ts";
 import { BridgeError, type FieldError } from "../errors.ts";
 import { noTraceContext } from "../task.ts";
-import type { BridgeChannel, BridgeMeta } from "./bridge-protocol.ts";
 import { defineOp, type Op } from "./op.ts";
+import type { OpChannel, OpMeta } from "./op-protocol.ts";
 import { ok, runNotFound } from "./responses.ts";
 import { createResultOp, type ResultOpOptions, runIdSchema } from "./result-op.ts";
 import type { RunFollower } from "./run-follower.ts";
@@ -95,7 +95,7 @@ export function createAgentOps({ receiveDispatch, dispatcher, tasks, phases, fol
 }
 
 /** Returns the channel for events. Throws BridgeError if the token lacks the scope `read` or the transport cannot push. */
-function requireChannel({ channel, principal }: BridgeMeta, field: string): BridgeChannel {
+function requireChannel({ channel, principal }: OpMeta, field: string): OpChannel {
   if (!principal.scopes.has("read")) throw new BridgeError("scope_missing", describeMissingScope("Following events", "read", principal));
   if (channel === undefined) throw createFieldError(field, "cannot be followed over this transport, which does not support events");
   return channel;

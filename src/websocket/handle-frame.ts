@@ -1,16 +1,16 @@
 import type { Logger } from "pino";
 import { stringifyWellFormed } from "#contract";
+import { type Reservation, UNCOUNTED_BYTES } from "../access/client-memory.ts";
 import type { Principal } from "../access/principal.ts";
 import { BridgeError } from "../errors.ts";
-import { type Reservation, UNCOUNTED_BYTES } from "../http/wire/client-memory.ts";
 import type { Metrics } from "../metrics.ts";
-import type { BridgeChannel, BridgeRequest, BridgeRequestHandler, BridgeResponse } from "./bridge-protocol.ts";
+import type { OpChannel, OpHandler, OpRequest, OpResponse } from "./op-protocol.ts";
 import { type EnvelopeFault, type Frame, parseEnvelope, truncate } from "./parse-envelope.ts";
 import { toErrorResponse } from "./responses.ts";
 
 /** Options of the handler. */
 export interface FrameHandlerOptions {
-  handler: BridgeRequestHandler;
+  handler: OpHandler;
   /** Names of ops that metrics may contain. Other names are chosen by clients and are counted as `unknown`. */
   knownOps: ReadonlySet<string>;
   metrics: Pick<Metrics, "websocketRequests">;
@@ -21,7 +21,7 @@ export interface FrameHandlerOptions {
 /** The connection on which a frame arrived. */
 export interface FrameContext {
   principal: Principal;
-  channel: BridgeChannel;
+  channel: OpChannel;
   /** Reserves memory for the response. */
   reserve(bytes: number): Promise<void>;
   /** Reserves memory for the values in the frame. Released when the frame is answered. */
@@ -30,7 +30,7 @@ export interface FrameContext {
 
 /** Creates the function that processes a frame and returns the text of its response. It never rejects. */
 export function createFrameHandler({ handler, knownOps, metrics, logger, clock }: FrameHandlerOptions) {
-  async function handle(request: BridgeRequest): Promise<{ status: number; text: string }> {
+  async function handle(request: OpRequest): Promise<{ status: number; text: string }> {
     const { requestId } = request.meta;
     try {
       return encode(requestId, await handler.handle(request));
@@ -61,11 +61,11 @@ export function createFrameHandler({ handler, knownOps, metrics, logger, clock }
   return (frame: Frame, context: FrameContext): Promise<string> => answer(frame, context).finally(context.values.release);
 }
 
-const toFaultResponse = (fault: EnvelopeFault | BridgeError): BridgeResponse =>
+const toFaultResponse = (fault: EnvelopeFault | BridgeError): OpResponse =>
   fault instanceof BridgeError ? toErrorResponse(fault) : { status: 400, payload: { error: fault } };
 
 /** Encodes a response. Throws TypeError if the handler did not return one. */
-function encode(requestId: string, { status, payload }: BridgeResponse): { status: number; text: string } {
+function encode(requestId: string, { status, payload }: OpResponse): { status: number; text: string } {
   if (!Number.isInteger(status) || typeof payload !== "object" || payload === null)
     throw new TypeError("The handler did not return a valid response.");
   return { status, text: stringifyWellFormed({ requestId, status, payload }) };

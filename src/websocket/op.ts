@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Scope } from "../access/principal.ts";
 import { toFieldErrors } from "../requests/field-errors.ts";
-import type { BridgeMeta, BridgeRequest, BridgeResponse } from "./bridge-protocol.ts";
+import type { OpMeta, OpRequest, OpResponse } from "./op-protocol.ts";
 import { invalidRequest } from "./responses.ts";
 
 /** One op of the protocol. The behavior of a published op never changes; new behavior needs a new op. */
@@ -11,7 +11,7 @@ export interface Op {
   /** The scope that the token needs. */
   scope: Scope;
   payload: z.ZodType;
-  execute(request: BridgeRequest): Promise<BridgeResponse>;
+  execute(request: OpRequest): Promise<OpResponse>;
 }
 
 /** Creates an op whose handler receives the parsed payload. The handler throws BridgeError to reject a request. */
@@ -19,7 +19,7 @@ export function defineOp<Payload>(definition: {
   name: string;
   scope: Scope;
   payload: z.ZodType<Payload>;
-  handle(payload: Payload, meta: BridgeMeta): Promise<BridgeResponse>;
+  handle(payload: Payload, meta: OpMeta): Promise<OpResponse>;
 }): Op {
   const { name, scope, payload, handle } = definition;
   return {

@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { parseExactJson } from "#contract";
+import { UNCOUNTED_BYTES } from "../access/client-memory.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import { BridgeError } from "../errors.ts";
-import { UNCOUNTED_BYTES } from "../http/wire/client-memory.ts";
 import { MAX_WAIT_SECONDS } from "../http/wire/prefer-header.ts";
 import type { PhaseReader } from "../queries/phase-reader.ts";
 import type { TaskReader, TaskSnapshot } from "../queries/task-reader.ts";
 import { isFinal } from "../task.ts";
-import type { BridgeChannel } from "./bridge-protocol.ts";
 import { defineOp, type Op } from "./op.ts";
+import type { OpChannel } from "./op-protocol.ts";
 import { ok, runNotFound } from "./responses.ts";
 
 /** The id of a run in a payload. */
@@ -30,9 +30,9 @@ export interface ResultOpOptions {
 
 /** `agent.result`: returns the result of a run. Waits for its end if the client requests it. */
 export function createResultOp({ dispatcher, tasks, phases }: ResultOpOptions): Op {
-  const waiting = new WeakMap<BridgeChannel, number>();
+  const waiting = new WeakMap<OpChannel, number>();
 
-  async function waitForEnd(run: Parameters<Dispatcher["waitForEnd"]>[0], seconds: number, channel: BridgeChannel | undefined) {
+  async function waitForEnd(run: Parameters<Dispatcher["waitForEnd"]>[0], seconds: number, channel: OpChannel | undefined) {
     const waitingCount = channel === undefined ? 0 : (waiting.get(channel) ?? 0);
     if (waitingCount >= MAX_WAITING) return;
     if (channel !== undefined) waiting.set(channel, waitingCount + 1);

@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { sleep } from "@hak2i/async-kit";
 import type { AdapterLogger } from "#contract";
+import { PAGE_BYTES } from "../access/client-memory.ts";
 import { BridgeError } from "../errors.ts";
 import { type EventStore, isTerminal } from "../events/event-feed.ts";
 import { type EventId, formatEventId } from "../events/event-id.ts";
 import type { EventLog } from "../events/event-log.ts";
 import { positionOf } from "../events/follow-events.ts";
-import { PAGE_BYTES } from "../http/wire/client-memory.ts";
 import { encodeEventJson } from "../http/wire/encode-event.ts";
 import { parseEventIdField } from "../http/wire/last-event-id.ts";
 import { isFinal, type TaskProgress } from "../task.ts";
-import type { BridgeChannel } from "./bridge-protocol.ts";
+import type { OpChannel } from "./op-protocol.ts";
 
 /** Maximum runs that the clients of one tenant can follow at the same time; equals the limit of event streams. */
 export const MAX_FOLLOWED_PER_TENANT = 2000;
@@ -38,13 +38,9 @@ export interface RunFollowerOptions {
  */
 export function createRunFollower({ store, eventLog, logger }: RunFollowerOptions) {
   const countByTenant = new Map<string, number>();
-  const controllers = new WeakMap<BridgeChannel, Map<number, AbortController>>();
+  const controllers = new WeakMap<OpChannel, Map<number, AbortController>>();
 
-  async function pushEvents(
-    run: TaskProgress,
-    after: EventId | null,
-    { channel, signal }: { channel: BridgeChannel; signal: AbortSignal },
-  ) {
+  async function pushEvents(run: TaskProgress, after: EventId | null, { channel, signal }: { channel: OpChannel; signal: AbortSignal }) {
     const { seq, tenant, taskId } = run;
     let nextEvent = Promise.withResolvers<void>();
     const wake = (): void => nextEvent.resolve();
@@ -112,7 +108,7 @@ export function createRunFollower({ store, eventLog, logger }: RunFollowerOption
      * Stops after the last event of the run, or when the channel closes. If the channel already follows the run, the new
      * position replaces the old one. Does not check the limit, so that an accepted run is always followed.
      */
-    follow(run: TaskProgress, { channel, after }: { channel: BridgeChannel; after: EventId | null }): void {
+    follow(run: TaskProgress, { channel, after }: { channel: OpChannel; after: EventId | null }): void {
       const { tenant, seq } = run;
       const followedRuns = controllers.get(channel) ?? new Map<number, AbortController>();
       controllers.set(channel, followedRuns);

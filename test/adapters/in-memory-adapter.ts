@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type {
+  AdapterCapabilities,
   AdapterConfig,
   AdapterEvent,
   AdapterEventType,
@@ -7,7 +8,6 @@ import type {
   ExecutionEventListener,
   ExecutionRequest,
   ExecutionResult,
-  GatewayCapabilities,
 } from "#contract";
 
 type EventData = { [E in AdapterEvent as E["type"]]: E["data"] };
@@ -26,7 +26,7 @@ export type Run = (
 export interface InMemoryAdapterOptions {
   /** Default: returns the message in several deltas. */
   run?: Run;
-  capabilities?: Partial<GatewayCapabilities>;
+  capabilities?: Partial<AdapterCapabilities>;
   provider?: string;
 }
 
@@ -140,7 +140,7 @@ const failure = (errorCode: "adapter_offline" | "cancelled", error: string): Exe
   connection: "in-process",
 });
 
-const allAbilities: GatewayCapabilities = {
+const allAbilities: AdapterCapabilities = {
   streaming: true,
   sessionResume: true,
   fileIo: true,

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import type { ApprovalAnswer, GatewayCapabilities } from "#contract";
+import type { AdapterCapabilities, ApprovalAnswer } from "#contract";
 import { type AdapterBench, type AdapterScenarios, type AdapterSubject, type Changes, openBench, processesOf } from "./adapter-bench.ts";
 import { checkManagers, isManager } from "./manager-checks.ts";
 
-type Ability = Exclude<keyof GatewayCapabilities, "outputStrategies">;
+type Ability = Exclude<keyof AdapterCapabilities, "outputStrategies">;
 type Act = (bench: AdapterBench, subject: AdapterSubject) => Promise<void>;
 
 /** One promise of the contract. */

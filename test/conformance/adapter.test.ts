@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { afterEach, describe, expect, test } from "vitest";
-import type { AdapterEvent, ExecutionAdapter, ExecutionEventListener, GatewayCapabilities, NormalizedUsage } from "#contract";
+import type { AdapterCapabilities, AdapterEvent, ExecutionAdapter, ExecutionEventListener, NormalizedUsage } from "#contract";
 import { createInMemoryAdapter, type Emit, type Run } from "../adapters/in-memory-adapter.ts";
 import { createInMemoryManager, type InMemoryManager } from "../adapters/in-memory-manager.ts";
 import { createScriptedRun, scriptedScenarios } from "../adapters/scripted-run.ts";
@@ -14,7 +14,7 @@ interface Fault {
   complaint: RegExp;
   run?: (sound: Run) => Run;
   adapter?: (sound: Required<ExecutionAdapter>) => ExecutionAdapter;
-  capabilities?: Partial<GatewayCapabilities>;
+  capabilities?: Partial<AdapterCapabilities>;
   hasProcesses?: true;
 }
 

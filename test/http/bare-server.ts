@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
+import { createClientMemory } from "../../src/access/client-memory.ts";
 import { createServer, type ServerOptions } from "../../src/http/server/create-server.ts";
-import { createClientMemory } from "../../src/http/wire/client-memory.ts";
 import { createRequestTurns } from "../../src/http/wire/request-turns.ts";
 
 /** Creates the server without Bridge's routes. By default it logs nothing and rejects every token. */

@@ -27,8 +27,7 @@ const suites: Readonly<Record<string, string>> = {
 /** Returns the source directories that a directory below test/ may mirror. */
 function sourceOf(directory: string): string[] {
   const [first, ...rest] = directory.split("/");
-  if (first === "adapters") return [directory, `src/${directory}`];
-  if (first === "bench") return [directory];
+  if (first === "adapters" || first === "bench") return [directory];
   if (first === "web") return [path.posix.join("web/src", ...rest)];
   if (first === "packages") return [path.posix.join("packages", rest[0] ?? "", "src", ...rest.slice(1)), directory];
   return [`src/${directory}`];

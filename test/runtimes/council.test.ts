@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { BridgeReport, CouncilReport } from "bridge-council";
+import type { CouncilReport, PanelReport } from "bridge-council";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { createCodexAdapter } from "../../adapters/codex/index.ts";
 import { createOpenCodeAdapter } from "../../adapters/opencode/index.ts";
@@ -57,7 +57,7 @@ async function openBridge(environment: Record<string, string> = {}) {
 
 test("a standard council on Claude Code resumes the session of each role and reports their findings", async () => {
   const { hold, workspace } = await openBridge();
-  const { report, usage, children } = await hold<BridgeReport>("bridge-claude");
+  const { report, usage, children } = await hold<PanelReport>("bridge-claude");
   expect(report.roles.filter(({ answered }) => !answered)).toEqual([]);
   expect(report).toMatchObject({
     bridge: "claude",
@@ -164,7 +164,7 @@ test("a model in the settings that OpenCode does not know is reported as a warni
   });
   mkdirSync(workspace, { recursive: true });
   writeFileSync(path.join(workspace, ".bridge-settings.json"), JSON.stringify({ bridges: { opencode: { models: ["scripted/gone"] } } }));
-  const { report } = await hold<BridgeReport>("bridge-opencode", { intensity: "quick" });
+  const { report } = await hold<PanelReport>("bridge-opencode", { intensity: "quick" });
   expect(report).toMatchObject({
     status: "COMPLETED",
     verdict: "CONCERNS",

@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
-import { MAX_BYTES_PER_TENANT } from "../../src/http/wire/client-memory.ts";
+import { MAX_BYTES_PER_TENANT } from "../../src/access/client-memory.ts";
 import { type BridgeProgram, dispatchTask, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Task, TaskProgress } from "../../src/task.ts";
-import type { BridgeMeta } from "../../src/websocket/bridge-protocol.ts";
+import type { OpMeta } from "../../src/websocket/op-protocol.ts";
 import { createResultOp } from "../../src/websocket/result-op.ts";
 import { type Bridge, startBridge, type TokenName } from "../support/start-bridge.ts";
 import { askUntil } from "../support/until.ts";
@@ -90,7 +90,7 @@ describe("agent.result", () => {
     });
     const channel = { push: async () => {}, signal: new AbortController().signal };
     const ask = () =>
-      op.execute({ op: op.name, payload: { runId: "a", waitSeconds: 1 }, meta: { tenant: "t", channel } as unknown as BridgeMeta });
+      op.execute({ op: op.name, payload: { runId: "a", waitSeconds: 1 }, meta: { tenant: "t", channel } as unknown as OpMeta });
     for (let count = 0; count < 20; count += 1) await expect(ask()).rejects.toThrow("The disk is full.");
     expect(waitForEnd).toHaveBeenCalledTimes(20);
   });

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { createClientMemory } from "../../src/http/wire/client-memory.ts";
+import { createClientMemory } from "../../src/access/client-memory.ts";
 import { scaled } from "../harness/machine.ts";
 import { eventually } from "./eventually.ts";
-import { startSocketServer } from "./socket-server.ts";
+import { startSocketServer } from "./start-socket-server.ts";
 
 const MIB = 1024 ** 2;
 const limits = { frameLimitBytes: 8 * MIB };

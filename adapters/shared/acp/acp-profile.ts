@@ -1,5 +1,5 @@
 import type { InitializeResponse, PromptResponse, RequestError, SessionConfigOption } from "@agentclientprotocol/sdk";
-import type { ExecutionRequest, GatewayCapabilities, NormalizedUsage } from "#contract";
+import type { AdapterCapabilities, ExecutionRequest, NormalizedUsage } from "#contract";
 import type { EmptyAnswers, ProgramContext, ProgramLookup, ProgramTask } from "../agent-program/agent-program.ts";
 import type { Outcome } from "../agent-program/run-program.ts";
 import type { CompletePart } from "./message-text.ts";
@@ -31,7 +31,7 @@ export interface AcpNotice {
 /** The properties in which one agent that supports the Agent Client Protocol differs from others. */
 export interface AcpProfile {
   /** Without `sessionResume`, a request with a resume token is rejected. */
-  capabilities: GatewayCapabilities;
+  capabilities: AdapterCapabilities;
   /** How to treat an empty answer. Default: `after tools`. */
   emptyAnswers?: EmptyAnswers;
   find(context: ProgramContext): ProgramLookup;

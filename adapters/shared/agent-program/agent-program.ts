@@ -1,4 +1,4 @@
-import type { AdapterConfig, AdapterLogger, Connection, ExecutionRequest, ExecutionResult, GatewayCapabilities, Sandbox } from "#contract";
+import type { AdapterCapabilities, AdapterConfig, AdapterLogger, Connection, ExecutionRequest, ExecutionResult, Sandbox } from "#contract";
 import type { OfferedTools } from "../declared-tools/offered-tools.ts";
 import type { SessionTotals } from "./session-totals.ts";
 import type { ProgramSettings } from "./settings.ts";
@@ -72,13 +72,13 @@ export type EmptyAnswers = "accepted" | "after tools" | "never";
 /** One way to reach a runtime. */
 export interface ProgramConnection {
   name: Connection;
-  capabilities: GatewayCapabilities;
+  capabilities: AdapterCapabilities;
   /** How to treat an empty answer. Default: `after tools`. */
   emptyAnswers?: EmptyAnswers;
   /** Multi-agent support for the preflight, if it differs from the program's other connections. */
   multiAgent?: string;
   /** Capabilities that the settings change. */
-  configuredCapabilities?(context: ProgramContext): Partial<GatewayCapabilities>;
+  configuredCapabilities?(context: ProgramContext): Partial<AdapterCapabilities>;
   /** The connection passes the declared tools to the model itself. Absent: Bridge serves them as an MCP server of the task. */
   passesDeclaredTools?: true;
   /** Tool names that the program does not allow for MCP tools. Declared tools with these names are renamed. */

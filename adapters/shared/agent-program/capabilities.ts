@@ -1,7 +1,7 @@
-import type { GatewayCapabilities } from "#contract";
+import type { AdapterCapabilities } from "#contract";
 
 /** All capabilities of an agent program. Each adapter overrides those that its program does not have. */
-export const programCapabilities: GatewayCapabilities = {
+export const programCapabilities: AdapterCapabilities = {
   streaming: true,
   sessionResume: true,
   fileIo: true,

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Connection, ExecutionRequest, GatewayCapabilities } from "#contract";
+import type { AdapterCapabilities, Connection, ExecutionRequest } from "#contract";
 import type { Credentials, ProgramConnection, ProgramContext } from "../agent-program/agent-program.ts";
 import { failure } from "../process/failure.ts";
 import { createConversations } from "./conversations.ts";
@@ -10,7 +10,7 @@ import { type ModelState, runModelTask } from "./run-model-task.ts";
 import { parseModelSettings } from "./settings.ts";
 
 /** Capabilities of a model with stored conversations and without tools. */
-export const chatCapabilities: GatewayCapabilities = {
+export const chatCapabilities: AdapterCapabilities = {
   streaming: true,
   sessionResume: true,
   fileIo: false,
@@ -28,7 +28,7 @@ export const chatCapabilities: GatewayCapabilities = {
 export const multiAgent = "none: one conversation with one model per task";
 
 /** Capabilities of a model with stored conversations and tools. */
-export const agentCapabilities: GatewayCapabilities = {
+export const agentCapabilities: AdapterCapabilities = {
   ...chatCapabilities,
   mcpServers: true,
   tools: true,
@@ -39,7 +39,7 @@ export const agentCapabilities: GatewayCapabilities = {
 export interface ModelConnectionOptions {
   name: Connection;
   /** `chatCapabilities` or `agentCapabilities`. `costTracking` depends on the `prices` setting. */
-  capabilities: GatewayCapabilities;
+  capabilities: AdapterCapabilities;
   findEndpoint: FindEndpoint;
 }
 
@@ -150,7 +150,7 @@ const PROBE_LIMIT_MS = 5_000;
 /** Returns why the capabilities do not cover a request, and what to do; null if they do. */
 function unsupportedReason(
   { mcpServers = [], outputStrategy, resumeToken }: ExecutionRequest,
-  capabilities: GatewayCapabilities,
+  capabilities: AdapterCapabilities,
 ): string | null {
   if (mcpServers.length > 0 && !capabilities.mcpServers) return "this connection does not support MCP servers. Omit `mcpServers`.";
   if (!capabilities.outputStrategies.includes(outputStrategy.type))

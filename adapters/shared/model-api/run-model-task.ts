@@ -9,7 +9,7 @@ import {
   tool,
   wrapLanguageModel,
 } from "ai";
-import type { ExecutionRequest, GatewayCapabilities, NormalizedTool } from "#contract";
+import type { AdapterCapabilities, ExecutionRequest, NormalizedTool } from "#contract";
 import type { ConnectionResult, ProgramTask } from "../agent-program/agent-program.ts";
 import { applyStep, type Outcome } from "../agent-program/run-program.ts";
 import type { OpenCall } from "../declared-tools/open-calls.ts";
@@ -40,7 +40,7 @@ export interface ModelState {
 export interface ModelCall extends ModelState {
   endpoint: ModelEndpoint;
   modelId: string;
-  capabilities: GatewayCapabilities;
+  capabilities: AdapterCapabilities;
 }
 
 /** Retries of a call that has not started to answer. The server may have closed an idle connection. */

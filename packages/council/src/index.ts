@@ -3,20 +3,20 @@
  * report with a verdict.
  */
 
-export type { RoleRequest, RoleResult } from "./bridge-options.ts";
 export { type CustomDomain, overrideDomains } from "./domains/custom-domains.ts";
 export type { Domain } from "./domains/domain.ts";
 export { domains } from "./domains/index.ts";
 export { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 export { type CouncilInput, type InputFault, readInput } from "./input.ts";
-export { countPlannedRuns, runBridge } from "./panel/run-bridge.ts";
+export type { RoleRequest, RoleResult } from "./panel/panel-options.ts";
+export { countPlannedRuns, runPanel } from "./panel/run-panel.ts";
 export { resolveProfile, taskTypeProperties } from "./profile.ts";
 export { type Artifacts, BRIDGE_OUTPUTS, COUNCIL_OUTPUTS, formatFileTime, openArtifacts } from "./reports/artifacts.ts";
-export type { CouncilReport, SkippedBridge } from "./reports/council-report.ts";
-export { recordBridge } from "./reports/record-bridge.ts";
+export type { CouncilReport, SkippedRuntime } from "./reports/council-report.ts";
+export { recordPanel } from "./reports/record-panel.ts";
 export { renderCouncil } from "./reports/render-council.ts";
 export { renderReport } from "./reports/render-report.ts";
-export { type BridgeReport, describeNoAnswer } from "./reports/report.ts";
+export { describeNoAnswer, type PanelReport } from "./reports/report.ts";
 export { crossRounds } from "./run-cross-debate.ts";
 export { chooseDomains, type Member, runDeepCouncil } from "./run-deep-council.ts";
 export { type ModelsReport, runModels } from "./run-models.ts";

@@ -1,8 +1,8 @@
-import type { RoleRequest, RoleResult } from "./bridge-options.ts";
 import { createDebate, hasEnded } from "./debate/debate.ts";
 import { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 import type { CouncilInput } from "./input.ts";
 import { createRoles, createSeat, type Runtime, type Seat } from "./panel/ask-roles.ts";
+import type { RoleRequest, RoleResult } from "./panel/panel-options.ts";
 import {
   type CrossRound,
   composeAdvocatePrompt,

@@ -1,9 +1,9 @@
-import type { RoleRequest, RoleResult } from "./bridge-options.ts";
 import { domainsOf } from "./domains/find-expert.ts";
 import { createIds } from "./ids.ts";
 import type { CouncilInput } from "./input.ts";
 import type { Runtime } from "./panel/ask-roles.ts";
-import type { CouncilReport, SkippedBridge } from "./reports/council-report.ts";
+import type { RoleRequest, RoleResult } from "./panel/panel-options.ts";
+import type { CouncilReport, SkippedRuntime } from "./reports/council-report.ts";
 import {
   type CouncilRun,
   createAbortedReport,
@@ -12,7 +12,7 @@ import {
   selectReports,
 } from "./reports/deep-council-report.ts";
 import { type MergedOutput, mergeSources } from "./reports/merge-sources.ts";
-import type { BridgeReport } from "./reports/report.ts";
+import type { PanelReport } from "./reports/report.ts";
 import { runCrossDebate } from "./run-cross-debate.ts";
 import type { ModelsReport } from "./run-models.ts";
 import type { Spending } from "./spending.ts";
@@ -27,9 +27,9 @@ export interface DeepCouncilOptions {
   input: CouncilInput;
   members: readonly Member[];
   /** Bridges that the settings exclude, with the reason. */
-  skippedRuntimes: readonly SkippedBridge[];
+  skippedRuntimes: readonly SkippedRuntime[];
   /** Runs one bridge and returns its report. Does not reject for an expected failure. */
-  runMember(member: Member, input: CouncilInput): Promise<BridgeReport | ModelsReport>;
+  runMember(member: Member, input: CouncilInput): Promise<PanelReport | ModelsReport>;
   execute(request: RoleRequest): Promise<RoleResult>;
   secondsLeft(): number;
   spending: Spending;

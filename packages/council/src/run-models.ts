@@ -1,13 +1,13 @@
-import type { BridgeOptions } from "./bridge-options.ts";
 import { createIds } from "./ids.ts";
-import { countPlannedRuns, runBridge } from "./panel/run-bridge.ts";
+import type { PanelOptions } from "./panel/panel-options.ts";
+import { countPlannedRuns, runPanel } from "./panel/run-panel.ts";
 import { mergeSources, toOutput } from "./reports/merge-sources.ts";
-import type { BridgeReport } from "./reports/report.ts";
+import type { PanelReport } from "./reports/report.ts";
 import { judge } from "./reports/verdict.ts";
 import { shareEvenly } from "./spending.ts";
 
 /** Report of a runtime that may run several models concurrently. */
-export interface ModelsReport extends BridgeReport {
+export interface ModelsReport extends PanelReport {
   dispatch_mode: "single-model" | "multi-model";
   models_configured: string[];
   models_used: string[];
@@ -21,11 +21,11 @@ export interface ModelsReport extends BridgeReport {
  * Runs one council per model concurrently and merges their findings. Findings of several models come first, and the
  * most severe version of a finding is kept. With at most one model it runs a single council.
  */
-export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix">, models: readonly string[]): Promise<ModelsReport> {
+export async function runModels(options: Omit<PanelOptions, "model" | "idPrefix">, models: readonly string[]): Promise<ModelsReport> {
   const extra = { models_configured: [...models], intra_bridge_confirmed: [] };
   const [only, second] = models;
   if (second === undefined) {
-    const report = await runBridge({ ...options, ...(only === undefined ? {} : { model: only }) });
+    const report = await runPanel({ ...options, ...(only === undefined ? {} : { model: only }) });
     const completed = report.status === "COMPLETED" ? 1 : 0;
     return {
       ...report,
@@ -44,7 +44,7 @@ export async function runModels(options: Omit<BridgeOptions, "model" | "idPrefix
   const reports = await Promise.all(
     models.map(async (model, index) => {
       const spending = shares[index] ?? options.spending;
-      const report = await runBridge({
+      const report = await runPanel({
         ...options,
         spending,
         model,

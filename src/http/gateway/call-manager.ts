@@ -13,10 +13,10 @@ import {
   type SkillManager,
   type SystemManager,
 } from "#contract";
-import type { AdapterRegistry } from "../../adapters/adapter-registry.ts";
-import { describeOfflineAdapter } from "../../adapters/available-adapters.ts";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import { BridgeError, type ErrorCode } from "../../errors.ts";
+import type { AdapterRegistry } from "../../registry/adapter-registry.ts";
+import { describeOfflineAdapter } from "../../registry/available-adapters.ts";
 import { INTERNAL_ERROR } from "../wire/problem.ts";
 import { describeWrite, isWrite } from "./audit-writes.ts";
 

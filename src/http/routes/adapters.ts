@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
-import type { AdapterInput, GatewayCapabilities } from "#contract";
-import type { AdapterRegistry, RegisteredAdapter } from "../../adapters/adapter-registry.ts";
-import type { AvailableAdapters, ForeignAdapter } from "../../adapters/available-adapters.ts";
+import type { AdapterCapabilities, AdapterInput } from "#contract";
 import type { Dispatcher, Load } from "../../dispatch/dispatcher.ts";
 import { BridgeError } from "../../errors.ts";
+import type { AdapterRegistry, RegisteredAdapter } from "../../registry/adapter-registry.ts";
+import type { AvailableAdapters, ForeignAdapter } from "../../registry/available-adapters.ts";
 import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
 import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
 import { emptyBody, noQuery } from "../wire/request-schemas.ts";
@@ -156,6 +156,6 @@ function describeForeignAdapter({ provider, health, capabilities, checkedAt, run
   };
 }
 
-function describeCapabilities({ outputStrategies, inputs = [], ...abilities }: GatewayCapabilities) {
+function describeCapabilities({ outputStrategies, inputs = [], ...abilities }: AdapterCapabilities) {
   return { ...abilities, outputStrategies: [...outputStrategies], inputs: [...inputs] };
 }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
+import { PAGE_BYTES } from "../../access/client-memory.ts";
 import type { Approvals } from "../../approvals/approvals.ts";
-import { PAGE_BYTES } from "../wire/client-memory.ts";
 import { pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
 import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
 import { noQuery } from "../wire/request-schemas.ts";

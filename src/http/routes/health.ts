@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
-import type { AvailableAdapters } from "../../adapters/available-adapters.ts";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import { BridgeError } from "../../errors.ts";
+import type { AvailableAdapters } from "../../registry/available-adapters.ts";
 import { problemResponses } from "../wire/problem.ts";
 
 /** Options of the routes. */

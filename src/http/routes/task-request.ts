@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
+import { MAX_BYTES_PER_TENANT } from "../../access/client-memory.ts";
 import { BridgeError } from "../../errors.ts";
 import type { TaskReader } from "../../queries/task-reader.ts";
 import type { createDescribedDispatchSchema } from "../../requests/dispatch-schema.ts";
-import { MAX_BYTES_PER_TENANT } from "../wire/client-memory.ts";
 import { problemResponses } from "../wire/problem.ts";
 import { noQuery, taskParams } from "../wire/request-schemas.ts";
 import { MASK, maskSecrets } from "./mask-secrets.ts";

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import { taskErrorCodeSchema } from "#contract";
+import { PAGE_BYTES } from "../../access/client-memory.ts";
 import type { Dispatcher } from "../../dispatch/dispatcher.ts";
 import { BridgeError } from "../../errors.ts";
 import type { TaskReader } from "../../queries/task-reader.ts";
-import { PAGE_BYTES } from "../wire/client-memory.ts";
 import { encodeCursor, pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
 import { PREFER_DESCRIPTION } from "../wire/prefer-header.ts";
 import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";

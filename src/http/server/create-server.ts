@@ -3,13 +3,13 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRequ
 import { validatorCompiler } from "fastify-zod-openapi";
 import type { Logger } from "pino";
 import { stringifyWellFormed } from "#contract";
+import type { ClientMemory } from "../../access/client-memory.ts";
 import type { Principal } from "../../access/principal.ts";
 import type { Config } from "../../config/config.ts";
 import { BridgeError } from "../../errors.ts";
 import { checkJson } from "../../requests/check-json.ts";
 import { registerApiDocs } from "../openapi/api-docs.ts";
 import { handleClientError } from "../wire/client-errors.ts";
-import type { ClientMemory } from "../wire/client-memory.ts";
 import { sendProblem } from "../wire/problem.ts";
 import { chooseRequestId } from "../wire/request-id.ts";
 import { RATE_WINDOW_MS, type RequestRates } from "../wire/request-rates.ts";

@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import { rejectOnAbort } from "@hak2i/async-kit";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type ClientMemory, type Reservation, UNCOUNTED_BYTES } from "../../access/client-memory.ts";
 import { BridgeError } from "../../errors.ts";
-import { type ClientMemory, type Reservation, UNCOUNTED_BYTES } from "../wire/client-memory.ts";
 import { createClosedSignal } from "../wire/closed-signal.ts";
 import { isDocument } from "../wire/encoded-document.ts";
 import { PUBLIC_TENANT, tenantOf } from "./tenant-of.ts";

@@ -1,5 +1,5 @@
+import type { ClientMemory } from "../../access/client-memory.ts";
 import type { StoredEvent } from "../../events/event-feed.ts";
-import type { ClientMemory } from "../wire/client-memory.ts";
 
 /**
  * Maximum bytes of one tenant that wait in buffers of several events. Streams with different filters have such buffers with the same events

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import type { ClientMemory } from "../../access/client-memory.ts";
 import type { EventLog } from "../../events/event-log.ts";
-import type { ClientMemory } from "../wire/client-memory.ts";
 import { createEventEncoder } from "../wire/encode-event.ts";
 import { createSharing } from "./shared-events.ts";
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { withTimeout } from "@hak2i/async-kit";
-import type { Reservation } from "../wire/client-memory.ts";
+import type { Reservation } from "../../access/client-memory.ts";
 import { checkHalfClosed } from "../wire/half-closed.ts";
 import type { SharedEvents } from "./shared-events.ts";
 

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
+import { PAGE_BYTES } from "../../access/client-memory.ts";
 import { BridgeError } from "../../errors.ts";
 import { createTaskFeed, type EventStore, isTerminal } from "../../events/event-feed.ts";
 import { type EventId, formatEventId } from "../../events/event-id.ts";
 import { positionOf } from "../../events/follow-events.ts";
 import { isFinal, type TaskProgress } from "../../task.ts";
-import { PAGE_BYTES } from "../wire/client-memory.ts";
 import { encodeEventJson } from "../wire/encode-event.ts";
 import { lastEventIdHeaders, parseEventIdField, parseLastEventId } from "../wire/last-event-id.ts";
 import { pageQuery, pageSchema } from "../wire/pagination.ts";

@@ -1,4 +1,4 @@
-import type { GatewayCapabilities } from "#contract";
+import type { AdapterCapabilities } from "#contract";
 import type { ClusterNode, ClusterStore, FilesMode, NodeAdapter } from "../cluster-store.ts";
 import type { Row } from "./connection.ts";
 import type { Reader } from "./reader-pool.ts";
@@ -44,5 +44,5 @@ type StoredAdapter = Omit<NodeAdapter, "capabilities"> & { capabilities: string 
 
 const toAdapter = ({ capabilities, ...adapter }: StoredAdapter): NodeAdapter => ({
   ...adapter,
-  capabilities: capabilities === null ? null : (JSON.parse(capabilities) as GatewayCapabilities),
+  capabilities: capabilities === null ? null : (JSON.parse(capabilities) as AdapterCapabilities),
 });

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "@fastify/websocket";
-import { UNCOUNTED_BYTES } from "../../http/wire/client-memory.ts";
+import { UNCOUNTED_BYTES } from "../../access/client-memory.ts";
 
 /** Size of a control frame from a client without its payload. */
 const CONTROL_FRAME_BYTES = 6;

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { BridgeReport, CouncilReport } from "bridge-council";
+import type { CouncilReport, PanelReport } from "bridge-council";
 import { describe, expect, test } from "vitest";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { expert, finding, openCouncil, shareBridge, startBridge } from "./open-council.ts";
@@ -14,7 +14,7 @@ describe("the panel of one runtime over HTTP", () => {
     });
     expect((await dispatch({ intensity: "quick" })).status).toBe(202);
     const { output, outputs, usage, costUsd } = await ended("completed");
-    const report = outputs as BridgeReport;
+    const report = outputs as PanelReport;
     expect(report).toMatchObject({
       bridge: "command",
       model_family: "multi-provider",
@@ -71,7 +71,7 @@ describe("the panel of one runtime over HTTP", () => {
       "Integration Checker 2": "silence",
     });
     await dispatch({ scope: "1 file" }, { timeoutSeconds: 20 });
-    const report = (await ended("completed")).outputs as BridgeReport;
+    const report = (await ended("completed")).outputs as PanelReport;
     expect(report).toMatchObject({ status: "COMPLETED", debate_rounds: 1, verdict: "CONCERNS", withdrawn_outputs: [{ id: "C001" }] });
     expect(report.outputs.map(({ id, status, domain }) => [id, status, domain])).toEqual(
       expect.arrayContaining([["C002", expect.stringMatching(/confirmed|disputed/), "security"]]),
@@ -100,7 +100,7 @@ describe("the panel of one runtime over HTTP", () => {
       [`${expert} 3`]: { outputs: [{ id: "C001", status: "revised", ...finding("MEDIUM", "Tokens live for a day") }] },
     });
     await dispatch({ intensity: "thorough" });
-    const report = (await ended("completed")).outputs as BridgeReport;
+    const report = (await ended("completed")).outputs as PanelReport;
     expect(report).toMatchObject({
       status: "COMPLETED",
       debate_rounds: 2,
@@ -123,7 +123,7 @@ describe("the panel of one runtime over HTTP", () => {
       "Integration Checker 2": "crash",
     });
     await dispatch();
-    const report = (await ended("completed")).outputs as BridgeReport;
+    const report = (await ended("completed")).outputs as PanelReport;
     expect(report).toMatchObject({ status: "COMPLETED", debate_rounds: 0, verdict: "CONCERNS", outputs: [{ id: "C001" }] });
     expect(report.roles.filter(({ answered }) => !answered)).toHaveLength(3);
   });

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { BridgeReport, CouncilReport } from "bridge-council";
+import type { CouncilReport, PanelReport } from "bridge-council";
 import { expect, test } from "vitest";
 import { finding, openCouncil, shareBridge } from "./open-council.ts";
 
@@ -17,7 +17,7 @@ test("a council asks the experts that its workspace and its dispatch define, and
   configure(workspace, [payments, { name: "security", focus: ["tenant isolation"] }, { name: "broken", focus: "x" }]);
   const custom_domains = [{ name: "payments", expert: "Payments Lead", instructions: "Follow each charge in {scope}." }];
   await dispatch({ intensity: "quick", domains: ["payments", "security"], custom_domains });
-  const report = (await ended("completed")).outputs as BridgeReport;
+  const report = (await ended("completed")).outputs as PanelReport;
   expect(report.outputs).toMatchObject([{ title: "Charged twice", domain: "payments", agent: "Payments Lead" }]);
   expect(report.notes.join("\n")).toContain("custom_domains.2.focus must be a list of 1 to 20 texts");
   const messageOf = (role: string) => asked().find((one) => one.role === role)?.message;

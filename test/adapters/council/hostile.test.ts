@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { BridgeReport } from "bridge-council";
+import type { PanelReport } from "bridge-council";
 import { expect, test } from "vitest";
 import { expert, finding, openCouncil, shareBridge } from "./open-council.ts";
 
@@ -37,7 +37,7 @@ test("two concurrent councils of one session write two complete event logs", asy
   const { dispatch, ended, taskId, bridge, workspace } = await openCouncil({});
   await Promise.all([dispatch({ intensity: "quick" }), dispatch({ intensity: "quick" }, { taskId: `${taskId}-again` })]);
   const reports = [await ended("completed"), await ended("completed", bridge, `${taskId}-again`)].map(
-    ({ outputs }) => outputs as BridgeReport,
+    ({ outputs }) => outputs as PanelReport,
   );
   const files = reports.flatMap(({ artifacts }) => artifacts);
   expect(new Set(files).size).toBe(4);
@@ -76,7 +76,7 @@ test("hostile answers neither crash Bridge, nor change others' outputs, nor writ
     [`${expert} 2`]: "{".repeat(100_000),
   });
   await dispatch();
-  const report = (await ended("completed")).outputs as BridgeReport;
+  const report = (await ended("completed")).outputs as PanelReport;
   const ofExpert = { id: expect.stringMatching(/^C[01]01$/), severity: "HIGH", title: "Tokens never expire", domain: "security" };
   expect(report.outputs.find(({ agent }) => agent === expert)).toMatchObject(ofExpert);
   expect(report.withdrawn_outputs).toEqual([]);

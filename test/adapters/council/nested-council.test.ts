@@ -1,4 +1,4 @@
-import type { BridgeReport, CouncilReport } from "bridge-council";
+import type { CouncilReport, PanelReport } from "bridge-council";
 import { expect, test } from "vitest";
 import { openCouncil, shareBridge } from "./open-council.ts";
 
@@ -9,7 +9,7 @@ const itself = "this provider is a council or a responder, not a runtime";
 test("a panel on another council asks no questions and reports the reason", async () => {
   const { dispatch, ended, asked } = await openCouncil({});
   await dispatch({ provider: "deep-council" });
-  expect((await ended("failed")).outputs as BridgeReport).toMatchObject({ status: "SKIPPED", skip_reason: itself, roles: [] });
+  expect((await ended("failed")).outputs as PanelReport).toMatchObject({ status: "SKIPPED", skip_reason: itself, roles: [] });
   expect(asked()).toEqual([]);
 });
 

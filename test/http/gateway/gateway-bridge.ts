@@ -1,4 +1,4 @@
-import type { LoadedAdapter } from "../../../src/adapters/adapter-registry.ts";
+import type { LoadedAdapter } from "../../../src/registry/adapter-registry.ts";
 import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
 import { createInMemoryManager, type InMemoryManager } from "../../adapters/in-memory-manager.ts";
 import { type Answer, type Bridge, type Call, startBridge } from "../../support/start-bridge.ts";

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { AdapterRegistry } from "../../../src/adapters/adapter-registry.ts";
-import { createAvailableAdapters } from "../../../src/adapters/available-adapters.ts";
 import { BridgeError } from "../../../src/errors.ts";
 import { healthRoutes } from "../../../src/http/routes/health.ts";
+import type { AdapterRegistry } from "../../../src/registry/adapter-registry.ts";
+import { createAvailableAdapters } from "../../../src/registry/available-adapters.ts";
 import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
 import { loneView } from "../../dispatch/engine.ts";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";

@@ -3,9 +3,9 @@ import { connect } from "node:net";
 import path from "node:path";
 import Fastify from "fastify";
 import { expect, onTestFinished, test } from "vitest";
+import { createClientMemory } from "../../../src/access/client-memory.ts";
 import { sendFile } from "../../../src/http/routes/send-file.ts";
 import { limitMemory } from "../../../src/http/server/limit-memory.ts";
-import { createClientMemory } from "../../../src/http/wire/client-memory.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { askUntil } from "../../support/until.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { createClientMemory } from "../../../src/access/client-memory.ts";
 import { createSharing } from "../../../src/http/streams/shared-events.ts";
-import { createClientMemory } from "../../../src/http/wire/client-memory.ts";
 import type { StoredEvent } from "../../../src/store/records.ts";
 
 const task = { seq: 1, tenant: "default", taskId: "task", parentTaskId: null, agentId: "agent", provider: "memory" };

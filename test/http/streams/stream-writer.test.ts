@@ -3,9 +3,9 @@ import { createServer, get, type IncomingMessage, type ServerResponse } from "no
 import { type AddressInfo, connect as connectSocket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { createClientMemory } from "../../../src/access/client-memory.ts";
 import { createSharing, type SharedEvents } from "../../../src/http/streams/shared-events.ts";
 import { createStreamWriter } from "../../../src/http/streams/stream-writer.ts";
-import { createClientMemory } from "../../../src/http/wire/client-memory.ts";
 import type { StoredEvent } from "../../../src/store/records.ts";
 import { outlasts } from "../../support/outlasts.ts";
 

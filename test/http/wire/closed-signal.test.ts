@@ -3,8 +3,8 @@ import { connect, type Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { createClientMemory } from "../../../src/access/client-memory.ts";
 import { statsRoutes } from "../../../src/http/routes/stats.ts";
-import { createClientMemory } from "../../../src/http/wire/client-memory.ts";
 import { createUsageReader } from "../../../src/queries/usage-reader.ts";
 import { createBareServer } from "../bare-server.ts";
 

@@ -7,7 +7,7 @@ import {
   readInput,
   runDeepCouncil,
   runModels,
-  type SkippedBridge,
+  type SkippedRuntime,
 } from "bridge-council";
 import { createRolePlayer, type Line, lineOf, type Script } from "./role-player.ts";
 
@@ -31,7 +31,7 @@ interface Council {
   changes?: object;
   /** Intensity of the bridges; default: that of the council. */
   intensity?: Intensity;
-  skippedRuntimes?: SkippedBridge[];
+  skippedRuntimes?: SkippedRuntime[];
   /** The model with which a bridge takes part in the debate over all findings. */
   models?: Readonly<Record<string, string>>;
   /** Whether the runtimes can resume sessions; default: false. */

@@ -1,4 +1,4 @@
-import { createSpending, measureScope, readInput, runBridge } from "bridge-council";
+import { createSpending, measureScope, readInput, runPanel } from "bridge-council";
 import { describe, expect, test } from "vitest";
 import { createDebate } from "../../../packages/council/src/debate/debate.ts";
 import type { Speaker } from "../../../packages/council/src/debate/findings.ts";
@@ -21,7 +21,7 @@ async function hold(script: Script, changes: object = {}) {
   const result = read(changes);
   if ("faults" in result) throw new Error(JSON.stringify(result.faults));
   const player = createRolePlayer(script);
-  const report = await runBridge({
+  const report = await runPanel({
     bridge: "codex",
     provider: "codex",
     input: result.input,

@@ -1,4 +1,4 @@
-import type { BridgeReport, CouncilReport, RoleRequest } from "bridge-council";
+import type { CouncilReport, PanelReport, RoleRequest } from "bridge-council";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { prefixOf } from "../../../packages/council/src/ids.ts";
@@ -69,7 +69,7 @@ const lists = (report: CouncilReport) => [
   report.integration_findings,
 ];
 
-function checkBridge({ outputs, disputed_outputs, withdrawn_outputs, task_type, verdict }: BridgeReport): void {
+function checkBridge({ outputs, disputed_outputs, withdrawn_outputs, task_type, verdict }: PanelReport): void {
   const ids = [...outputs, ...withdrawn_outputs].map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
   expect(disputed_outputs.map(({ output }) => output)).toEqual(outputs.filter(({ status }) => status === "disputed"));

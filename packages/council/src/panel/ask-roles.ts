@@ -1,9 +1,9 @@
-import type { BridgeOptions, RoleResult } from "../bridge-options.ts";
 import type { Speaker } from "../debate/findings.ts";
 import { composeRepairPrompt, type Role } from "../prompts/prompts.ts";
 import { type Answer, readAnswer } from "../prompts/read-answer.ts";
 import type { RoleRecord } from "../reports/report.ts";
 import type { Confidence } from "../types.ts";
+import type { PanelOptions, RoleResult } from "./panel-options.ts";
 
 /** The state of a role in one council. */
 export interface Seat {
@@ -24,7 +24,7 @@ export interface Runtime {
 }
 
 /** The options of `createRoles`. */
-export type RolesOptions = Pick<BridgeOptions, "input" | "profile" | "execute" | "secondsLeft" | "spending" | "log" | "takeTurn"> & {
+export type RolesOptions = Pick<PanelOptions, "input" | "profile" | "execute" | "secondsLeft" | "spending" | "log" | "takeTurn"> & {
   /** The runtime of a role. */
   runtimeOf(seat: Seat): Runtime;
 };

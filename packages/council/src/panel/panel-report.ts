@@ -1,18 +1,18 @@
 import { cut, type DomainRequest } from "../prompts/packet.ts";
-import type { BridgeReport } from "../reports/report.ts";
+import type { PanelReport } from "../reports/report.ts";
 import { judge } from "../reports/verdict.ts";
 import { type Confidence, confidences, type ReportStatus } from "../types.ts";
 import type { Seat } from "./ask-roles.ts";
 import { hasAnswers, isCanceled, type Panel, seatsOf } from "./panel.ts";
 
 /** Returns the report of a panel that has ended, or that `options.skipReason` prevents from starting. */
-export function createPanelReport(panel: Panel): BridgeReport {
+export function createPanelReport(panel: Panel): PanelReport {
   const { skipReason } = panel.options;
   if (skipReason !== undefined) return { ...createEmptyReport(panel), skip_reason: skipReason };
   return hasAnswers(panel) && !isCanceled(panel) ? createCompletedReport(panel) : createFailedReport(panel);
 }
 
-function createCompletedReport(panel: Panel): BridgeReport {
+function createCompletedReport(panel: Panel): PanelReport {
   const { debate, debateRounds, roles, options } = panel;
   const { outputs, withdrawn, disputed } = debate.conclude();
   const covered = new Set(roles.records.filter(({ answered }) => answered).map(({ domain }) => domain));
@@ -31,7 +31,7 @@ function createCompletedReport(panel: Panel): BridgeReport {
   };
 }
 
-function createFailedReport(panel: Panel): BridgeReport {
+function createFailedReport(panel: Panel): PanelReport {
   const { failures, records } = panel.roles;
   const failureWith = (status: ReportStatus) => failures.find(({ errorCode }) => statusOf(errorCode) === status);
   const decisive = failureWith("ABORTED") ?? failureWith("HALTED") ?? failures[0];
@@ -46,7 +46,7 @@ function createFailedReport(panel: Panel): BridgeReport {
   };
 }
 
-function createEmptyReport(panel: Panel): BridgeReport {
+function createEmptyReport(panel: Panel): PanelReport {
   const { options, roles } = panel;
   const { bridge, input } = options;
   const sizes = Object.fromEntries(roles.promptSizes.map((size, index) => [`prompt_size_chars_r${index + 1}`, size]));

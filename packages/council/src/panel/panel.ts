@@ -1,4 +1,3 @@
-import type { BridgeOptions } from "../bridge-options.ts";
 import { createDebate, type Debate } from "../debate/debate.ts";
 import { findExpert } from "../domains/find-expert.ts";
 import { estimateTimeoutSeconds, measureScope } from "../estimate-timeout.ts";
@@ -6,6 +5,7 @@ import { prefixOf } from "../ids.ts";
 import { challengerRole, integrationRole, type Role } from "../prompts/prompts.ts";
 import type { Intensity } from "../types.ts";
 import { createRoles, createSeat, type Roles, type Seat } from "./ask-roles.ts";
+import type { PanelOptions } from "./panel-options.ts";
 
 /** The state of a role for which this package has the prompts. */
 export interface PanelSeat extends Seat {
@@ -14,7 +14,7 @@ export interface PanelSeat extends Seat {
 
 /** The state of a panel: its roles and their debate. */
 export interface Panel {
-  readonly options: BridgeOptions;
+  readonly options: PanelOptions;
   readonly debate: Debate;
   /** The expert of each domain. */
   readonly experts: Map<string, PanelSeat>;
@@ -33,7 +33,7 @@ export interface Panel {
 export const MAX_DEBATE_ROUNDS: Readonly<Record<Intensity, number>> = { quick: 0, standard: 1, thorough: 3 };
 
 /** Creates a panel with an expert for each domain of the input. */
-export function createPanel(options: BridgeOptions): Panel {
+export function createPanel(options: PanelOptions): Panel {
   const { bridge, input, provider, model, resumesSessions } = options;
   const callSeconds = estimateTimeoutSeconds(measureScope(input.scope), input.intensity, options.timeoutMultiplier);
   const runtime = { provider, resumesSessions, ...(model === undefined ? {} : { model }) };

@@ -1,8 +1,8 @@
 import type { Intensity, Output, OutputState, Severity, TaskType, Verdict } from "../types.ts";
-import type { BridgeReport, RoleRecord } from "./report.ts";
+import type { PanelReport, RoleRecord } from "./report.ts";
 
 /** A bridge that did not participate. */
-export interface SkippedBridge {
+export interface SkippedRuntime {
   bridge: string;
   reason: string;
 }
@@ -54,7 +54,7 @@ export interface CouncilReport extends FindingLists {
   bridges_available: string[];
   bridges_skipped: string[];
   bridges_halted: string[];
-  skip_reasons: SkippedBridge[];
+  skip_reasons: SkippedRuntime[];
   /** Bridges that need a person. Bridge cannot wait for one, so the council continued without them. */
   auto_skipped_halted_bridges: { bridge: string; halt_reason: string }[];
   /** False only if every intended bridge completed. */
@@ -63,6 +63,6 @@ export interface CouncilReport extends FindingLists {
   debate_rounds: number | null;
   roles: RoleRecord[];
   synthesis_notes: string[];
-  bridge_reports: BridgeReport[];
+  bridge_reports: PanelReport[];
   artifacts: string[];
 }

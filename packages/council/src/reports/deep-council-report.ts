@@ -2,16 +2,16 @@ import type { CouncilInput } from "../input.ts";
 import type { CrossDebateResult } from "../run-cross-debate.ts";
 import type { ModelsReport } from "../run-models.ts";
 import type { ReportStatus } from "../types.ts";
-import type { CouncilReport, SkippedBridge } from "./council-report.ts";
+import type { CouncilReport, SkippedRuntime } from "./council-report.ts";
 import { listFindings } from "./list-findings.ts";
 import type { MergedOutput } from "./merge-sources.ts";
-import { type BridgeReport, describeNoAnswer } from "./report.ts";
+import { describeNoAnswer, type PanelReport } from "./report.ts";
 import { judgeCouncil } from "./verdict.ts";
 
 /** The report of one bridge of a council. */
 export interface MemberReport {
   bridge: string;
-  report: BridgeReport | ModelsReport;
+  report: PanelReport | ModelsReport;
 }
 
 /** A council whose bridges have ended. */
@@ -21,7 +21,7 @@ export interface CouncilRun {
   endedAt: Date;
   reports: readonly MemberReport[];
   /** Bridges that the settings exclude, with the reason. */
-  skippedRuntimes: readonly SkippedBridge[];
+  skippedRuntimes: readonly SkippedRuntime[];
 }
 
 /** Returns the reports with a status. */
@@ -79,7 +79,7 @@ export function createCompletedReport(run: CouncilRun, merged: readonly MergedOu
 function describeBridges({ input, endedAt, reports, skippedRuntimes }: CouncilRun) {
   const completed = selectReports("COMPLETED", reports);
   const halted = selectReports("HALTED", reports);
-  const skipped: SkippedBridge[] = [
+  const skipped: SkippedRuntime[] = [
     ...skippedRuntimes,
     ...[...selectReports("SKIPPED", reports), ...halted].map(({ bridge, report }) => ({ bridge, reason: describeNoAnswer(report) })),
   ];
@@ -109,5 +109,5 @@ const listAttempts = ({ reports }: CouncilRun) => ({
 });
 
 /** Returns whether the findings of a bridge have more weight, because its roles debated or it ran several models. */
-const isDeep = (report: BridgeReport | ModelsReport): boolean =>
+const isDeep = (report: PanelReport | ModelsReport): boolean =>
   (report.debate_rounds ?? 0) >= 1 || ("instances_completed" in report && report.instances_completed >= 2);

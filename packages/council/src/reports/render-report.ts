@@ -1,9 +1,9 @@
 import { type Output, rankSeverity } from "../types.ts";
 import { inline, quote, renderFrontmatter, renderSection } from "./markdown.ts";
-import type { BridgeReport, RoleRecord } from "./report.ts";
+import type { PanelReport, RoleRecord } from "./report.ts";
 
 /** Renders the report of a council on one runtime as Markdown. */
-export function renderReport(report: BridgeReport, { scope, timestamp }: { scope: string; timestamp: string }): string {
+export function renderReport(report: PanelReport, { scope, timestamp }: { scope: string; timestamp: string }): string {
   const { bridge, session_id, task_type, verdict, status, domains_covered, disputed_outputs, withdrawn_outputs, notes } = report;
   const lost = report.roles.filter(({ answered }) => !answered);
   return [
@@ -41,7 +41,7 @@ const sortBySeverity = (outputs: readonly Output[]): Output[] =>
   outputs.toSorted((one, other) => rankSeverity(one.severity) - rankSeverity(other.severity));
 
 /** Returns the last summary of each role. */
-const selectLatestSummaries = ({ roles }: BridgeReport): RoleRecord[] => [
+const selectLatestSummaries = ({ roles }: PanelReport): RoleRecord[] => [
   ...new Map(
     roles.filter(({ summary }) => summary !== null).map((record) => [JSON.stringify([record.role, record.domain]), record] as const),
   ).values(),

@@ -22,7 +22,7 @@ export interface RoleRecord {
 }
 
 /** Report of a council on one runtime. All fields are always present, null or empty if they do not apply. */
-export interface BridgeReport {
+export interface PanelReport {
   bridge: string;
   model_family: string;
   connection_used: string | null;
@@ -58,7 +58,7 @@ export interface BridgeReport {
 }
 
 /** Returns why no role of a bridge answered, with the remedy if a person must act. */
-export const describeNoAnswer = ({ status, skip_reason, halt_reason, halt_message }: BridgeReport): string =>
+export const describeNoAnswer = ({ status, skip_reason, halt_reason, halt_message }: PanelReport): string =>
   status === "HALTED"
     ? [halt_reason ?? "halted", ...(halt_message === null ? [] : [halt_message])].join(": ")
     : (skip_reason ?? "no reason");

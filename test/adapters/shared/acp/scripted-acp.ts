@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { ExecutionAdapter, GatewayCapabilities } from "#contract";
+import type { AdapterCapabilities, ExecutionAdapter } from "#contract";
 import type { AcpProfile } from "../../../../adapters/shared/acp/acp-profile.ts";
 import { createAcpConnection } from "../../../../adapters/shared/acp/create-acp-connection.ts";
 import { createProgramAdapter } from "../../../../adapters/shared/agent-program/create-program-adapter.ts";
 
 const agent = path.join(import.meta.dirname, "../../../fixtures/programs/acp-agent.js");
 
-const capabilities: GatewayCapabilities = {
+const capabilities: AdapterCapabilities = {
   streaming: true,
   sessionResume: true,
   fileIo: true,

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns";
 import path from "node:path";
-import type { GatewayCapabilities } from "#contract";
+import type { AdapterCapabilities } from "#contract";
 import type {
   AgentProgram,
   ConnectionResult,
@@ -36,7 +36,7 @@ export function scriptedConnection({ capabilities = {}, ...changes }: Connection
     ...changes,
   };
 }
-type ConnectionChanges = Partial<Omit<ProgramConnection, "capabilities">> & { capabilities?: Partial<GatewayCapabilities> };
+type ConnectionChanges = Partial<Omit<ProgramConnection, "capabilities">> & { capabilities?: Partial<AdapterCapabilities> };
 
 /** A program context for tests of single parts. */
 export function programContext(dataDir: string, changes: Partial<ProgramContext> = {}): ProgramContext {
@@ -77,7 +77,7 @@ function readScripted({ type, ...fields }: Record<string, unknown>): readonly St
   ];
 }
 
-const abilities: GatewayCapabilities = {
+const abilities: AdapterCapabilities = {
   streaming: true,
   sessionResume: true,
   fileIo: true,

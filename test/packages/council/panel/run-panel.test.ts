@@ -1,5 +1,5 @@
 import { createTurns } from "@hak2i/async-kit";
-import { type CouncilInput, countPlannedRuns, createSpending, readInput, runBridge, type Spending } from "bridge-council";
+import { type CouncilInput, countPlannedRuns, createSpending, readInput, runPanel, type Spending } from "bridge-council";
 import { describe, expect, test } from "vitest";
 import { createIds } from "../../../../packages/council/src/ids.ts";
 import { createRolePlayer, type Script, say } from "../role-player.ts";
@@ -28,14 +28,14 @@ async function run(
     resumesSessions?: boolean;
     spending?: Spending;
     secondsLeft?: () => number;
-    takeTurn?: Parameters<typeof runBridge>[0]["takeTurn"];
+    takeTurn?: Parameters<typeof runPanel>[0]["takeTurn"];
   } = {},
 ) {
   const { resumesSessions = false, spending = createSpending(100), secondsLeft = () => 3_600, takeTurn } = options;
   const player = createRolePlayer(script);
   const events: Record<string, unknown>[] = [];
   const progress: Record<string, unknown>[] = [];
-  const report = await runBridge({
+  const report = await runPanel({
     bridge: "codex",
     provider: "codex",
     input: inputOf(changes),

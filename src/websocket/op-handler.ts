@@ -2,12 +2,12 @@ import type { Logger } from "pino";
 import { describeMissingScope } from "../access/principal.ts";
 import { BridgeError } from "../errors.ts";
 import type { RequestRates } from "../http/wire/request-rates.ts";
-import type { BridgeRequestHandler } from "./bridge-protocol.ts";
 import type { Op } from "./op.ts";
+import type { OpHandler } from "./op-protocol.ts";
 import { operationNotFound, toErrorResponse } from "./responses.ts";
 
 /** Options of the handler. */
-interface BridgeHandlerOptions {
+interface OpHandlerOptions {
   ops: readonly Op[];
   /** Counts the ops that change something; null if they have no limit. */
   requestRates?: Pick<RequestRates, "check"> | null;
@@ -15,7 +15,7 @@ interface BridgeHandlerOptions {
 }
 
 /** Creates the handler that passes each request to its op. It does not depend on the transport. */
-export function createBridgeHandler({ ops, requestRates = null, logger }: BridgeHandlerOptions): BridgeRequestHandler {
+export function createOpHandler({ ops, requestRates = null, logger }: OpHandlerOptions): OpHandler {
   const table = new Map(ops.map((op) => [op.name, op]));
   return {
     async handle(request) {

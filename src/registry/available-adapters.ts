@@ -1,4 +1,4 @@
-import type { ExecutionAdapter, GatewayCapabilities } from "#contract";
+import type { AdapterCapabilities, ExecutionAdapter } from "#contract";
 import type { ClusterNode, ClusterView, NodeAdapter } from "../cluster/cluster-view.ts";
 import { findMissingTag, tagsOf } from "../cluster/node-tags.ts";
 import type { AdapterRegistry } from "./adapter-registry.ts";
@@ -19,7 +19,7 @@ export interface RunnerQuery {
 export interface Runner {
   /** The adapter in this process, which can check inputs; null if it is not online here. */
   adapter: ExecutionAdapter | null;
-  capabilities: GatewayCapabilities;
+  capabilities: AdapterCapabilities;
   /** Whether the agent has its files on this node, or may get them here. */
   isHere: boolean;
   /** False if the task waits for the return of the node on which its agent lives. */
@@ -42,7 +42,7 @@ interface Host {
   name: string;
   tags: readonly string[];
   /** The capabilities of the adapter; null if it is offline, undefined if the node does not have it. */
-  capabilitiesOf(provider: string): GatewayCapabilities | null | undefined;
+  capabilitiesOf(provider: string): AdapterCapabilities | null | undefined;
   /** Whether it may run tasks of the adapter: its BRIDGE_MAX_CONCURRENT is not 0. */
   hasSlots(provider: string): boolean;
 }
@@ -134,7 +134,7 @@ export function createAvailableAdapters(
 
   function toRunner(host: Host, provider: string, isAlive = true): RunnerSearch {
     const adapter = findOnline(provider);
-    const capabilities = adapter?.capabilities() ?? (host.capabilitiesOf(provider) as GatewayCapabilities);
+    const capabilities = adapter?.capabilities() ?? (host.capabilitiesOf(provider) as AdapterCapabilities);
     return { runner: { adapter, capabilities, isHere: host === own || self.files === "shared", isAlive }, obstacle: null };
   }
 
@@ -144,7 +144,7 @@ export function createAvailableAdapters(
     listNames,
     findOnline,
     /** The capabilities of each adapter that is online on a live node. */
-    listCapabilities(): { provider: string; capabilities: GatewayCapabilities }[] {
+    listCapabilities(): { provider: string; capabilities: AdapterCapabilities }[] {
       const hosts = listHosts();
       return listNames().flatMap((provider) => {
         const capabilities = hosts.map((host) => host.capabilitiesOf(provider)).find((found) => found !== undefined && found !== null);

@@ -1,4 +1,4 @@
-import { BridgeError } from "../../errors.ts";
+import { BridgeError } from "../errors.ts";
 
 const MIB = 1024 ** 2;
 

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { loadAdapters } from "../../src/adapters/load-adapters.ts";
 import { ConfigError } from "../../src/errors.ts";
+import { loadAdapters } from "../../src/registry/load-adapters.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const methods = ["initialize", "shutdown", "checkHealth", "capabilities", "execute", "cancel"];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createClientMemory } from "../../../src/http/wire/client-memory.ts";
+import { createClientMemory } from "../../src/access/client-memory.ts";
 
 const limits = { perTenantBytes: 100, totalBytes: 250, maxWaitMs: 60_000 };
 

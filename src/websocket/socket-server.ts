@@ -2,23 +2,23 @@ import type { WebSocket } from "@fastify/websocket";
 import type { FastifyRequest } from "fastify";
 import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import type { Logger } from "pino";
+import type { ClientMemory } from "../access/client-memory.ts";
 import { derivesFrom, type Principal } from "../access/principal.ts";
 import { BridgeError } from "../errors.ts";
-import type { ClientMemory } from "../http/wire/client-memory.ts";
 import type { RequestTurns } from "../http/wire/request-turns.ts";
 import { WEBSOCKET_PATH } from "../http/wire/websocket-upgrade.ts";
 import type { Metrics } from "../metrics.ts";
 import { startWallClockTimer } from "../timers/wall-clock-timer.ts";
-import { type BridgeRequestHandler, type BridgeServer, closeCodes } from "./bridge-protocol.ts";
-import { type BridgeConnection, openConnection } from "./connection/bridge-connection.ts";
+import { openConnection, type SocketConnection } from "./connection/socket-connection.ts";
 import { createFrameHandler } from "./handle-frame.ts";
+import { closeCodes, type OpHandler, type SocketServer } from "./op-protocol.ts";
 import { createSocketRoute } from "./socket-route.ts";
 
 /** Maximum open sockets of one tenant, so that a client that leaks sockets does not exhaust the server. */
 export const MAX_SOCKETS_PER_TENANT = 1000;
 
 /** The WebSocket transport of the bridge protocol. */
-export interface WebSocketBridgeServer extends BridgeServer {
+export interface WebSocketServer extends SocketServer {
   /** The Fastify plugin with the route. It closes all sockets before the server closes. */
   routes: FastifyPluginAsyncZodOpenApi;
   /** Closes the sockets of a principal whose token was revoked. */
@@ -27,7 +27,7 @@ export interface WebSocketBridgeServer extends BridgeServer {
 
 /** Options of the server; the times are for tests. */
 export interface WebSocketBridgeServerOptions {
-  handler: BridgeRequestHandler;
+  handler: OpHandler;
   /** Names of all ops, for metrics. */
   knownOps: Iterable<string>;
   /** Whether new sockets are rejected while open ones continue. */
@@ -44,7 +44,7 @@ export interface WebSocketBridgeServerOptions {
 }
 
 /** Creates the server. It rejects all sockets before `start`. */
-export function createWebSocketBridgeServer(options: WebSocketBridgeServerOptions): WebSocketBridgeServer {
+export function createWebSocketBridgeServer(options: WebSocketBridgeServerOptions): WebSocketServer {
   const {
     handler,
     knownOps,
@@ -60,7 +60,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
     closeGraceMs = 1000,
   } = options;
   const handleFrame = createFrameHandler({ handler, knownOps: new Set(knownOps), metrics, logger, clock });
-  const connections = new Map<BridgeConnection, Principal>();
+  const connections = new Map<SocketConnection, Principal>();
   let running = false;
 
   function accept(socket: WebSocket, request: FastifyRequest): void {
@@ -99,7 +99,7 @@ export function createWebSocketBridgeServer(options: WebSocketBridgeServerOption
   /** Closes the connection with the oldest incomplete message if the tenant is over its memory limit. */
   function freeMemory(tenant: string): void {
     if (!clientMemory.isFull(tenant)) return;
-    let oldest: BridgeConnection | null = null;
+    let oldest: SocketConnection | null = null;
     for (const [connection, principal] of connections) {
       if (principal.tenant !== tenant || connection.incompleteSince === null) continue;
       if (oldest?.incompleteSince == null || connection.incompleteSince < oldest.incompleteSince) oldest = connection;

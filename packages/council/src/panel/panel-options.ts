@@ -1,6 +1,6 @@
-import type { CouncilInput } from "./input.ts";
-import type { Spending } from "./spending.ts";
-import type { CapabilityProfile } from "./types.ts";
+import type { CouncilInput } from "../input.ts";
+import type { Spending } from "../spending.ts";
+import type { CapabilityProfile } from "../types.ts";
 
 /** One prompt to a runtime. */
 export interface RoleRequest {
@@ -30,7 +30,7 @@ export interface RoleResult {
 }
 
 /** Options of a council on one runtime. */
-export interface BridgeOptions {
+export interface PanelOptions {
   /** Name of the runtime in the report: `claude`, `codex` … or the name of the provider. */
   bridge: string;
   provider: string;

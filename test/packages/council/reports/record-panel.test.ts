@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import { createSpending, recordBridge } from "bridge-council";
+import { createSpending, recordPanel } from "bridge-council";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { expert, inputOf } from "../hold-council.ts";
@@ -12,7 +12,7 @@ async function record(
 ) {
   const workspace = await temporaryDirectory();
   const player = createRolePlayer({ [expert]: { outputs: [say("HIGH", "Tokens never expire")] } });
-  const report = await recordBridge({
+  const report = await recordPanel({
     workspace,
     models: [],
     availability,

@@ -1,11 +1,11 @@
-import type { BridgeOptions } from "../bridge-options.ts";
 import { hasEnded } from "../debate/debate.ts";
 import { findExpert } from "../domains/find-expert.ts";
 import { type CouncilInput, MAX_DOMAINS } from "../input.ts";
 import type { AddedDomain } from "../prompts/packet.ts";
-import type { BridgeReport } from "../reports/report.ts";
+import type { PanelReport } from "../reports/report.ts";
 import { createSeat } from "./ask-roles.ts";
 import { createPanel, hasAnswers, isCanceled, MAX_DEBATE_ROUNDS, type Panel } from "./panel.ts";
+import type { PanelOptions } from "./panel-options.ts";
 import { createChallengeQuestions, createOpeningQuestions, createResponseQuestions, type Question } from "./panel-questions.ts";
 import { createPanelReport } from "./panel-report.ts";
 
@@ -14,7 +14,7 @@ export const countPlannedRuns = ({ domains, intensity }: Pick<CouncilInput, "dom
   (domains.length + 2) * (1 + MAX_DEBATE_ROUNDS[intensity]);
 
 /** Runs a council on one runtime: roles report findings, challenge them and defend them. Returns the report. */
-export async function runBridge(options: BridgeOptions): Promise<BridgeReport> {
+export async function runPanel(options: PanelOptions): Promise<PanelReport> {
   const panel = createPanel(options);
   if (options.skipReason === undefined) {
     options.log({ event: "preflight", step: "timeout_estimate", value_seconds: panel.callSeconds });

@@ -5,23 +5,23 @@ import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import type { Principal } from "../../src/access/principal.ts";
-import type { BridgeRequest, BridgeResponse } from "../../src/websocket/bridge-protocol.ts";
-import { MAX_SOCKETS_PER_TENANT } from "../../src/websocket/bridge-server.ts";
 import { MAX_IN_FLIGHT } from "../../src/websocket/connection/frame-queue.ts";
+import type { OpRequest, OpResponse } from "../../src/websocket/op-protocol.ts";
+import { MAX_SOCKETS_PER_TENANT } from "../../src/websocket/socket-server.ts";
 import { scaled } from "../harness/machine.ts";
 import { blockEventLoop } from "../support/block-event-loop.ts";
 import { expectProblem } from "../support/start-bridge.ts";
 import { eventually } from "./eventually.ts";
 import { openRefused, openSocket } from "./socket-client.ts";
-import { startSocketServer } from "./socket-server.ts";
+import { startSocketServer } from "./start-socket-server.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** A handler whose responses the test controls. */
 function createHeldHandler() {
-  const held: { request: BridgeRequest; answer(response?: BridgeResponse): void }[] = [];
-  const handle = (request: BridgeRequest) =>
-    new Promise<BridgeResponse>((resolve) => {
+  const held: { request: OpRequest; answer(response?: OpResponse): void }[] = [];
+  const handle = (request: OpRequest) =>
+    new Promise<OpResponse>((resolve) => {
       held.push({ request, answer: (response = { status: 200, payload: request.payload }) => resolve(response) });
     });
   return { held, handle };
@@ -71,7 +71,7 @@ describe("a frame", () => {
     expect((await answered).status).toBe(200);
   });
 
-  test.each<[string, BridgeRequest["op"] | null, () => unknown]>([
+  test.each<[string, OpRequest["op"] | null, () => unknown]>([
     ["throws", "test.echo", () => Promise.reject(new Error("secret of the handler"))],
     ["throws a value that is not an error", "test.echo", () => Promise.reject("secret of the handler")],
     ["returns null", "test.echo", () => null],
@@ -80,7 +80,7 @@ describe("a frame", () => {
     ["returns no status", "test.echo", () => ({ payload: {} })],
     ["returns a value that is not JSON", "test.echo", () => ({ status: 200, payload: { secret: 1n } })],
   ])("a frame whose handler %s is answered with 500 and without the reason", async (_, op, handle) => {
-    const server = await startSocketServer(handle as () => BridgeResponse);
+    const server = await startSocketServer(handle as () => OpResponse);
     const client = await server.connect();
     const answer = await client.ask(op ?? "");
     expect(answer).toEqual({ requestId: answer.requestId, status: 500, payload: { error: "handler-error" } });

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { scopes } from "../../src/access/principal.ts";
 import { BridgeError } from "../../src/errors.ts";
-import { createBridgeHandler } from "../../src/websocket/bridge-handler.ts";
-import type { BridgeRequest } from "../../src/websocket/bridge-protocol.ts";
 import { defineOp, type Op } from "../../src/websocket/op.ts";
+import { createOpHandler } from "../../src/websocket/op-handler.ts";
+import type { OpRequest } from "../../src/websocket/op-protocol.ts";
 import { ok } from "../../src/websocket/responses.ts";
 import { createIdleOps } from "./idle-ops.ts";
 
@@ -12,7 +12,7 @@ import { createIdleOps } from "./idle-ops.ts";
 const logged: unknown[] = [];
 const logger = { error: (...line: unknown[]) => void logged.push(line) };
 
-function request(op: string, payload: Record<string, unknown> = {}, granted: readonly string[] = scopes): BridgeRequest {
+function request(op: string, payload: Record<string, unknown> = {}, granted: readonly string[] = scopes): OpRequest {
   const principal = { name: "ada", scopes: new Set(granted) };
   return { op, payload, meta: { requestId: "r", tenant: "alpha", principal, timestamp: 0, attributes: {} } };
 }
@@ -22,7 +22,7 @@ const failing = (error: unknown): Op =>
 
 describe("the list of ops", () => {
   const ops = createIdleOps();
-  const handler = createBridgeHandler({ ops, logger });
+  const handler = createOpHandler({ ops, logger });
 
   test("the list has every op once, as namespace and verb, with its scope", () => {
     expect(ops.map(({ name, scope }) => [name, scope])).toEqual([
@@ -85,7 +85,7 @@ test("a new op is one entry of the list", async () => {
     payload: z.strictObject({ left: z.number(), right: z.number() }),
     handle: async ({ left, right }, { tenant }) => ok({ sum: left + right, tenant }),
   });
-  const handler = createBridgeHandler({ ops: [row], logger });
+  const handler = createOpHandler({ ops: [row], logger });
   expect(await handler.handle(request("test.add", { left: 1, right: 2 }))).toEqual({ status: 200, payload: { sum: 3, tenant: "alpha" } });
   expect(await handler.handle(request("test.add", { left: "1" }))).toEqual({
     status: 400,
@@ -104,7 +104,7 @@ test("a new op is one entry of the list", async () => {
 
 test("an error has its status over HTTP, its code, and the other fields as detail", async () => {
   const refusal = new BridgeError("queue_full", "The queue is full.", { errors: [{ path: "a.b", message: "is wrong" }] });
-  expect(await createBridgeHandler({ ops: [failing(refusal)], logger }).handle(request("test.fail"))).toEqual({
+  expect(await createOpHandler({ ops: [failing(refusal)], logger }).handle(request("test.fail"))).toEqual({
     status: 503,
     payload: {
       error: "queue_full",
@@ -116,14 +116,14 @@ test("an error has its status over HTTP, its code, and the other fields as detai
 
 test("an error with an internal cause is logged", async () => {
   const refusal = new BridgeError("storage_unavailable", "Nothing can be stored.", { cause: new Error("disk") });
-  expect((await createBridgeHandler({ ops: [failing(refusal)], logger }).handle(request("test.fail"))).status).toBe(503);
+  expect((await createOpHandler({ ops: [failing(refusal)], logger }).handle(request("test.fail"))).status).toBe(503);
   expect(logged).toHaveLength(1);
 });
 
 test.each([new Error("a bug"), new BridgeError("internal_error", "A bug.")])(
   "an unexpected error is passed to the transport: %s",
   async (error) => {
-    await expect(createBridgeHandler({ ops: [failing(error)], logger }).handle(request("test.fail"))).rejects.toBe(error);
+    await expect(createOpHandler({ ops: [failing(error)], logger }).handle(request("test.fail"))).rejects.toBe(error);
   },
 );
 
@@ -133,6 +133,6 @@ test("a run is rejected before validation while Bridge stops or is overloaded", 
       throw new BridgeError("overloaded", "Bridge is overloaded.");
     },
   });
-  const { status, payload } = await createBridgeHandler({ ops, logger }).handle(request("agent.run", { nonsense: true }));
+  const { status, payload } = await createOpHandler({ ops, logger }).handle(request("agent.run", { nonsense: true }));
   expect([status, payload["error"]]).toEqual([503, "overloaded"]);
 });

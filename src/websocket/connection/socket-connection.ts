@@ -1,9 +1,9 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "@fastify/websocket";
 import { createTurns, withTimeout } from "@hak2i/async-kit";
-import { type Reservation, UNCOUNTED_BYTES } from "../../http/wire/client-memory.ts";
+import { type Reservation, UNCOUNTED_BYTES } from "../../access/client-memory.ts";
 import { createDisconnectedError } from "../../http/wire/closed-signal.ts";
-import type { BridgeChannel } from "../bridge-protocol.ts";
+import type { OpChannel } from "../op-protocol.ts";
 import type { Frame } from "../parse-envelope.ts";
 import { createFrameQueue } from "./frame-queue.ts";
 import { startHeartbeat } from "./heartbeat.ts";
@@ -11,7 +11,7 @@ import { trackIncompleteMessage } from "./incomplete-message.ts";
 import { createSendQueue } from "./send-queue.ts";
 
 /** The open socket of one client. */
-export type BridgeConnection = ReturnType<typeof openConnection>;
+export type SocketConnection = ReturnType<typeof openConnection>;
 
 /** Options of a connection. */
 export interface ConnectionOptions {
@@ -24,7 +24,7 @@ export interface ConnectionOptions {
   /** Called when the next part of an incomplete message arrives. */
   onIncomplete(): void;
   /** Processes a frame and returns the text of its response; never rejects. `reserve` reserves memory for it. */
-  handleFrame(frame: Frame, channel: BridgeChannel, reserve: Reservation["reserve"]): Promise<string>;
+  handleFrame(frame: Frame, channel: OpChannel, reserve: Reservation["reserve"]): Promise<string>;
   heartbeatMs: number;
   /** Called when Bridge disconnects a client that does not read or respond. */
   onDisconnect(): void;
@@ -37,7 +37,7 @@ export function openConnection(socket: WebSocket, options: ConnectionOptions) {
   let isClosing = false;
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   const closedSignal = new AbortController();
-  const channel: BridgeChannel = { push, signal: closedSignal.signal };
+  const channel: OpChannel = { push, signal: closedSignal.signal };
   const pushes = createTurns();
   /** The memory of responses that are being built. */
   const inProgress = new Set<Reservation>();

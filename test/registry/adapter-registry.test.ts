@@ -3,10 +3,10 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { type ExecutionAdapter, findEntry } from "#contract";
 import { createPanelAdapter } from "../../adapters/council/index.ts";
 import { catalog } from "../../adapters/index.ts";
-import { type AdapterHost, type AdapterRegistry, createAdapterRegistry, type LoadedAdapter } from "../../src/adapters/adapter-registry.ts";
 import { createMetrics } from "../../src/metrics.ts";
+import { type AdapterHost, type AdapterRegistry, createAdapterRegistry, type LoadedAdapter } from "../../src/registry/adapter-registry.ts";
+import { createInMemoryAdapter } from "../adapters/in-memory-adapter.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";
-import { createInMemoryAdapter } from "./in-memory-adapter.ts";
 
 const registryOf = (...loaded: LoadedAdapter[]): AdapterRegistry =>
   createAdapterRegistry({

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { RegisteredAdapter } from "../../src/adapters/adapter-registry.ts";
-import { createAvailableAdapters, type RunnerQuery } from "../../src/adapters/available-adapters.ts";
-import { createOfflineHealth } from "../../src/adapters/health-checks.ts";
 import type { ClusterNode, ClusterView, NodeAdapter } from "../../src/cluster/cluster-view.ts";
+import type { RegisteredAdapter } from "../../src/registry/adapter-registry.ts";
+import { createAvailableAdapters, type RunnerQuery } from "../../src/registry/available-adapters.ts";
+import { createOfflineHealth } from "../../src/registry/health-checks.ts";
+import { createInMemoryAdapter } from "../adapters/in-memory-adapter.ts";
 import { loneView } from "../dispatch/engine.ts";
-import { createInMemoryAdapter } from "./in-memory-adapter.ts";
 
 const adapter = createInMemoryAdapter();
 const entry = (provider: string, status: "healthy" | "degraded" | "offline", loaded: RegisteredAdapter["adapter"] = adapter) => ({

@@ -1,17 +1,13 @@
 import type { AddressInfo } from "node:net";
 import { pino } from "pino";
 import { onTestFinished } from "vitest";
+import { createClientMemory } from "../../src/access/client-memory.ts";
 import { type Principal, scopes } from "../../src/access/principal.ts";
 import { createTickets } from "../../src/access/tickets.ts";
-import { createClientMemory } from "../../src/http/wire/client-memory.ts";
 import { createRequestTurns } from "../../src/http/wire/request-turns.ts";
 import { createMetrics, type Metrics } from "../../src/metrics.ts";
-import type { BridgeRequest, BridgeResponse } from "../../src/websocket/bridge-protocol.ts";
-import {
-  createWebSocketBridgeServer,
-  type WebSocketBridgeServer,
-  type WebSocketBridgeServerOptions,
-} from "../../src/websocket/bridge-server.ts";
+import type { OpRequest, OpResponse } from "../../src/websocket/op-protocol.ts";
+import { createWebSocketBridgeServer, type WebSocketBridgeServerOptions, type WebSocketServer } from "../../src/websocket/socket-server.ts";
 import { createBareServer } from "../http/bare-server.ts";
 import { openTestStore } from "../support/database-subject.ts";
 import { createNamedTokens } from "../support/named-tokens.ts";
@@ -21,7 +17,7 @@ import { openSocket, type SocketClient } from "./socket-client.ts";
 /** A server with only the WebSocket transport and the handler of the test. */
 export interface SocketServer {
   url: string;
-  bridgeServer: WebSocketBridgeServer;
+  bridgeServer: WebSocketServer;
   metrics: Metrics;
   /** Every line that was logged. */
   log: Record<string, unknown>[];
@@ -37,7 +33,7 @@ type Options = Partial<Omit<WebSocketBridgeServerOptions, "handler" | "metrics" 
 
 /** Starts a server that stops after the test. */
 export async function startSocketServer(
-  handle: (request: BridgeRequest) => BridgeResponse | Promise<BridgeResponse> = echo,
+  handle: (request: OpRequest) => OpResponse | Promise<OpResponse> = echo,
   options: Options = {},
 ): Promise<SocketServer> {
   const log: Record<string, unknown>[] = [];
@@ -83,6 +79,6 @@ export async function startSocketServer(
   };
 }
 
-function echo({ payload }: BridgeRequest): BridgeResponse {
+function echo({ payload }: OpRequest): OpResponse {
   return { status: 200, payload };
 }

@@ -1,10 +1,10 @@
-import type { BridgeOptions } from "../bridge-options.ts";
+import type { PanelOptions } from "../panel/panel-options.ts";
 import { type ModelsReport, runModels } from "../run-models.ts";
 import { BRIDGE_OUTPUTS, formatFileTime, openArtifacts } from "./artifacts.ts";
 import { renderReport } from "./render-report.ts";
 
 /** Options of a council on one runtime that writes files to a workspace. */
-export interface RecordBridgeOptions extends Omit<BridgeOptions, "log" | "model" | "idPrefix"> {
+export interface RecordPanelOptions extends Omit<PanelOptions, "log" | "model" | "idPrefix"> {
   /** Absolute path of the workspace. */
   workspace: string;
   /** Models to run separately; empty: the default of the runtime. */
@@ -15,7 +15,7 @@ export interface RecordBridgeOptions extends Omit<BridgeOptions, "log" | "model"
 }
 
 /** Runs a council on one runtime. Writes the event log during the run and the summary at the end. */
-export async function recordBridge({ workspace, models, availability, now, ...options }: RecordBridgeOptions): Promise<ModelsReport> {
+export async function recordPanel({ workspace, models, availability, now, ...options }: RecordPanelOptions): Promise<ModelsReport> {
   const { bridge, input } = options;
   const timestamp = now().toISOString();
   const artifacts = await openArtifacts({
