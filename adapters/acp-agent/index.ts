@@ -7,9 +7,9 @@ import { listResumeMethods } from "../shared/acp/open-session.ts";
 import type { AgentProgram, Credentials, ProgramConnection, ProgramContext } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { createProgramAdapter } from "../shared/agent-program/create-program-adapter.ts";
+import { lookUpProgram } from "../shared/agent-program/look-up-program.ts";
 import { createProgramEnvironment } from "../shared/agent-program/program-environment.ts";
 import { formatPrompt } from "../shared/agent-program/prompt.ts";
-import { findProgram } from "../shared/process/find-program.ts";
 import type { AcpAgent } from "./settings.ts";
 import { findToolName } from "./tool-name.ts";
 import { readUsage } from "./usage.ts";
@@ -50,10 +50,9 @@ function createProfile({ command: [program = "", ...args], modes, authMethod }: 
       // The caller sends the results of a call in the next task of the session.
       capabilities.tools = capabilities.sessionResume;
     },
-    find({ env }) {
-      const file = findProgram(program, env["PATH"] ?? "");
-      if (file !== null) return { argv: [file, ...args] };
-      return { missing: `${program} was not found on PATH. Install it, or set its path in BRIDGE_ACP_AGENTS.` };
+    find(context) {
+      const found = lookUpProgram(program, context, "Install it, or set its path in BRIDGE_ACP_AGENTS.");
+      return "missing" in found ? found : { argv: [...found.argv, ...args] };
     },
     launch: (argv, { context }) => ({ argv, env: createProgramEnvironment(context, []) }),
     launchProbe: (argv, context) => ({ argv, env: createProgramEnvironment(context, []) }),

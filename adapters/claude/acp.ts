@@ -5,12 +5,12 @@ import { createAcpConnection } from "../shared/acp/create-acp-connection.ts";
 import type { ProgramContext, ProgramLookup } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { describeFailedServers } from "../shared/agent-program/failed-mcp-servers.ts";
+import { lookUpProgram } from "../shared/agent-program/look-up-program.ts";
 import { createClaudeEnvironment } from "../shared/claude-code/environment.ts";
 import { listFailedServers, NO_MODEL, retryReason } from "../shared/claude-code/events.ts";
 import { createUnauthorizedOutcome, resultSchema } from "../shared/claude-code/result-line.ts";
 import { createSdkOptions } from "../shared/claude-code/sdk-options.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
-import { findProgram } from "../shared/process/find-program.ts";
 import { homeSetting } from "./settings.ts";
 import { readTurnUsage } from "./usage.ts";
 
@@ -44,12 +44,9 @@ export const acpConnection = createAcpConnection({
   explainError: ({ code, message }) => (code === AUTHENTICATION_REQUIRED ? createUnauthorizedOutcome(message, homeSetting) : undefined),
 });
 
-function find({ settings, env }: ProgramContext): ProgramLookup {
-  const name = settings.acpCommand ?? "claude-agent-acp";
-  const program = findProgram(name, env["PATH"] ?? "");
-  if (program !== null) return { argv: [program] };
+function find(context: ProgramContext): ProgramLookup {
   const advice = "Run npm install -g @agentclientprotocol/claude-agent-acp, or set BRIDGE_CLAUDE_ACP_COMMAND.";
-  return { missing: `${name} was not found on PATH. ${advice}` };
+  return lookUpProgram(context.settings.acpCommand ?? "claude-agent-acp", context, advice);
 }
 
 /** Grants the same permissions as the `cli` connection, as options of the SDK that the agent uses. */

@@ -7,6 +7,7 @@ import type {
   ProgramTask,
 } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
+import { lookUpProgram } from "../shared/agent-program/look-up-program.ts";
 import { formatPrompt } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
 import { createClaudeEnvironment } from "../shared/claude-code/environment.ts";
@@ -15,7 +16,6 @@ import { getNativeSchema, isSchemaRefused } from "../shared/claude-code/native-s
 import { probeClaude } from "../shared/claude-code/probe-claude.ts";
 import { checkSessionId } from "../shared/claude-code/session-id.ts";
 import { writeFiles } from "../shared/claude-code/task-files.ts";
-import { findProgram } from "../shared/process/find-program.ts";
 import { createClaudeArguments } from "./arguments.ts";
 import { homeSetting } from "./settings.ts";
 
@@ -30,11 +30,9 @@ export const cliConnection: ProgramConnection = {
   execute,
 };
 
-function find({ settings, env }: ProgramContext): ProgramLookup {
-  const name = settings.command ?? "claude";
-  const program = findProgram(name, env["PATH"] ?? "");
-  if (program !== null) return { argv: [program] };
-  return { missing: `${name} was not found on PATH. Run npm install -g @anthropic-ai/claude-code, or set BRIDGE_CLAUDE_COMMAND.` };
+function find(context: ProgramContext): ProgramLookup {
+  const advice = "Run npm install -g @anthropic-ai/claude-code, or set BRIDGE_CLAUDE_COMMAND.";
+  return lookUpProgram(context.settings.command ?? "claude", context, advice);
 }
 
 /** With an older Node, npm installs an older version, because the newest one requires Node 22. */

@@ -2,32 +2,28 @@ import { readdirSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import type { ProgramContext, ProgramLookup } from "../shared/agent-program/agent-program.ts";
+import { lookUpProgram } from "../shared/agent-program/look-up-program.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 
 /** Finds `codex`. */
-export function findCodex({ settings, env }: ProgramContext): ProgramLookup {
-  const name = settings.command ?? "codex";
-  const program = findProgram(name, env["PATH"] ?? "");
-  if (program !== null) return { argv: [resolveNativeProgram(program)] };
-  return { missing: `${name} was not found on PATH. Run npm install -g @openai/codex, or set BRIDGE_CODEX_COMMAND.` };
+export function findCodex(context: ProgramContext): ProgramLookup {
+  const advice = "Run npm install -g @openai/codex, or set BRIDGE_CODEX_COMMAND.";
+  const found = lookUpProgram(context.settings.command ?? "codex", context, advice);
+  return "missing" in found ? found : { argv: found.argv.map(resolveNativeProgram) };
 }
 
 /** Finds `codex-acp` and, as the second entry of `argv`, the `codex` that it should use. Without one it uses its bundled Codex. */
 export function findCodexAcp(context: ProgramContext): ProgramLookup {
-  const { settings, env } = context;
-  if (settings.home === "user")
+  if (context.settings.home === "user")
     return {
       missing:
         "Not available with BRIDGE_CODEX_HOME=user, because only the cli connection can ignore the settings, rules and hooks in your home directory.",
     };
-  const name = settings.acpCommand ?? "codex-acp";
-  const program = findProgram(name, env["PATH"] ?? "");
-  if (program === null)
-    return {
-      missing: `${name} was not found on PATH. Run npm install -g @agentclientprotocol/codex-acp, or set BRIDGE_CODEX_ACP_COMMAND.`,
-    };
+  const advice = "Run npm install -g @agentclientprotocol/codex-acp, or set BRIDGE_CODEX_ACP_COMMAND.";
+  const found = lookUpProgram(context.settings.acpCommand ?? "codex-acp", context, advice);
+  if ("missing" in found) return found;
   const codex = findCodex(context);
-  return { argv: [program, ...("argv" in codex ? codex.argv : [])] };
+  return { argv: [...found.argv, ...("argv" in codex ? codex.argv : [])] };
 }
 
 /** Resolves npm's launcher script to the native program, which saves one process per task. */

@@ -1,3 +1,5 @@
+import { isJsonObject } from "#contract";
+
 /** JSON Schema keywords that OpenAI's strict mode supports. */
 const SUPPORTED_KEYWORDS = new Set([
   ...["type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "$ref", "$defs", "definitions"],
@@ -13,15 +15,13 @@ export const isStrictSchema = (schema: Record<string, unknown>): boolean =>
   schema["type"] === "object" && schema["anyOf"] === undefined && isStrict(schema);
 
 function isStrict(schema: unknown): boolean {
-  if (!isRecord(schema) || !Object.keys(schema).every((keyword) => SUPPORTED_KEYWORDS.has(keyword))) return false;
+  if (!isJsonObject(schema) || !Object.keys(schema).every((keyword) => SUPPORTED_KEYWORDS.has(keyword))) return false;
   const { type, properties, required, additionalProperties, items, anyOf, $defs, definitions } = schema;
   const isObject = type === "object" || (Array.isArray(type) && type.includes("object")) || properties !== undefined;
   if (isObject) {
-    const names = isRecord(properties) ? Object.keys(properties) : [];
+    const names = isJsonObject(properties) ? Object.keys(properties) : [];
     if (additionalProperties !== false || !names.every((name) => Array.isArray(required) && required.includes(name))) return false;
   }
-  const nested = [properties, $defs, definitions].flatMap((group) => (isRecord(group) ? Object.values(group) : []));
+  const nested = [properties, $defs, definitions].flatMap((group) => (isJsonObject(group) ? Object.values(group) : []));
   return [...nested, ...(items === undefined ? [] : [items]), ...(Array.isArray(anyOf) ? anyOf : [])].every(isStrict);
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

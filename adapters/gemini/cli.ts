@@ -9,11 +9,11 @@ import type {
 } from "../shared/agent-program/agent-program.ts";
 import { programCapabilities } from "../shared/agent-program/capabilities.ts";
 import { createFailedServerReader } from "../shared/agent-program/failed-mcp-servers.ts";
+import { lookUpProgram } from "../shared/agent-program/look-up-program.ts";
 import { probeVersion } from "../shared/agent-program/probe-program.ts";
 import { formatPrompt } from "../shared/agent-program/prompt.ts";
 import { runProgram } from "../shared/agent-program/run-program.ts";
 import { failure } from "../shared/process/failure.ts";
-import { findProgram } from "../shared/process/find-program.ts";
 import { createCliArguments } from "./arguments.ts";
 import { escapeMentions } from "./escape-mentions.ts";
 import { createGeminiReader } from "./events.ts";
@@ -23,11 +23,9 @@ import { applyTelemetryLog } from "./telemetry-log.ts";
 import { findLoadedEnvFile, needsTrust } from "./workspace-trust.ts";
 
 /** Finds `gemini`, which both connections use. */
-export function findGemini({ settings, env }: ProgramContext): ProgramLookup {
-  const command = settings.command ?? "gemini";
-  const program = findProgram(command, env["PATH"] ?? "");
-  if (program !== null) return { argv: [program] };
-  return { missing: `${command} was not found on PATH. Run npm install -g @google/gemini-cli, or set BRIDGE_GEMINI_COMMAND.` };
+export function findGemini(context: ProgramContext): ProgramLookup {
+  const advice = "Run npm install -g @google/gemini-cli, or set BRIDGE_GEMINI_COMMAND.";
+  return lookUpProgram(context.settings.command ?? "gemini", context, advice);
 }
 
 /** Capabilities over `cli`. Gemini denies tools that the task's policy does not allow, and does not report costs. */

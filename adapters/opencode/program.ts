@@ -1,14 +1,13 @@
 import type { Probe, ProgramContext, ProgramLookup } from "../shared/agent-program/agent-program.ts";
+import { lookUpProgram } from "../shared/agent-program/look-up-program.ts";
 import { probeVersion } from "../shared/agent-program/probe-program.ts";
 import { findProgram } from "../shared/process/find-program.ts";
 import { createOpenCodeEnvironment } from "./start.ts";
 
 /** Finds `opencode`, which both connections use. */
-export function find({ settings, env }: ProgramContext): ProgramLookup {
-  const name = settings.command ?? "opencode";
-  const program = findProgram(name, env["PATH"] ?? "");
-  if (program !== null) return { argv: [program] };
-  return { missing: `${name} was not found on PATH. Run npm install -g opencode-ai, or set BRIDGE_OPENCODE_COMMAND.` };
+export function find(context: ProgramContext): ProgramLookup {
+  const advice = "Run npm install -g opencode-ai, or set BRIDGE_OPENCODE_COMMAND.";
+  return lookUpProgram(context.settings.command ?? "opencode", context, advice);
 }
 
 /** Checks the version of the program and whether ripgrep is installed. */

@@ -56,7 +56,7 @@ import { createDispatchParser } from "../requests/parse-dispatch.ts";
 import { createOpHandler } from "../websocket/op-handler.ts";
 import { createOps } from "../websocket/ops.ts";
 import { createRunFollower } from "../websocket/run-follower.ts";
-import { createWebSocketBridgeServer } from "../websocket/socket-server.ts";
+import { createSocketServer } from "../websocket/socket-server.ts";
 import { createWorkspaceList } from "../workspaces/list-workspaces.ts";
 import { createTaskDiffs } from "../workspaces/task-diffs.ts";
 import { createTaskFiles } from "../workspaces/tenant-task-files.ts";
@@ -162,7 +162,7 @@ export async function createEndpoints(
       if (overload.isOverloaded) throw new BridgeError("overloaded", "Bridge is overloaded; try again later.");
     },
   });
-  const sockets = createWebSocketBridgeServer({
+  const sockets = createSocketServer({
     handler: createOpHandler({ ops, logger, requestRates }),
     knownOps: ops.map(({ name }) => name),
     isDraining: dispatcher.isRefusing,

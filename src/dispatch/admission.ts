@@ -73,7 +73,7 @@ export function createAdmission(options: AdmissionOptions) {
 
   /** Enqueues a task for the dispatch, or returns the task that the same dispatch created earlier. */
   async function admitTask(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; replayed: boolean }> {
-    // Until its insert finds the earlier task, a repeated dispatch counts as queued, and slots would be claimed for it in vain.
+    // Until its insert finds the earlier task, a repeated dispatch counts as queued, and unneeded slots would be claimed for it.
     const isLookedUp = hasSlowChecks(dispatch.request) || scheduler.isSlotAwaited();
     const earlier = isLookedUp ? await findEarlierTask(dispatch, caller.tenant) : null;
     if (earlier !== null) return replay(earlier, dispatch);

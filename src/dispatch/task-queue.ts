@@ -57,7 +57,7 @@ export function createTaskQueue({ store, scheduler, logger, tags, mayStart, runT
         arrival.isRefused = result.inserted;
         return null;
       };
-      // The caller gets the error of an insert that fails. If it was not confirmed, the task may have been stored as running all the same.
+      // The caller gets the error of an insert that fails. If it was not confirmed, the task may still have been stored as running.
       const later = async (error: unknown): Promise<Task | null> => {
         const result = await readLateOutcome<InsertedTask>(error);
         return result === null ? null : toStarted(result);

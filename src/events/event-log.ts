@@ -138,7 +138,7 @@ export function createEventLog({ store, metrics, logger }: { store: Store; metri
     },
     /** Calls the listener synchronously after each commit with events of the feed. Returns the function that unsubscribes it. */
     follow: liveFeeds.follow,
-    /** `<epoch>-<number>`, with the present epoch. */
+    /** `<epoch>-<number>`, with the current epoch. */
     formatId: (number: number): string => formatEventId({ epoch: store.epoch, number }),
     /** Stores the buffered events, and drops later ones. */
     async close(): Promise<void> {

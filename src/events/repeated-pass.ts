@@ -54,7 +54,7 @@ export function createRepeatedPass({ pass, pollMs, leastMs, faultPauseMs, onFaul
       wakeIn(0);
     },
     wakeIn,
-    /** Starts no further pass, and waits for the present one. */
+    /** Starts no further pass, and waits for the current one. */
     async close(): Promise<void> {
       isOpen = false;
       clearTimeout(timer);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isJsonObject } from "#contract";
 import { MAX_FIELD_ERRORS } from "../errors.ts";
 
 /** A pattern, and the error message for text that does not match it. */
@@ -6,7 +7,9 @@ type Rule = readonly [pattern: RegExp, message: string];
 
 /** A JSON object with any members. It is passed through by reference, because a zod record copies it and takes 2 µs per member. */
 export const jsonObject = z
-  .custom<Record<string, unknown>>(isObject, { error: ({ input }) => (input === undefined ? "is required (object)" : "must be an object") })
+  .custom<Record<string, unknown>>(isJsonObject, {
+    error: ({ input }) => (input === undefined ? "is required (object)" : "must be an object"),
+  })
   .meta({ override: { type: "object", additionalProperties: {} } });
 
 /** Returns the schema of an array whose length is checked before its entries. `form` describes the array in the error for another type. */
@@ -26,7 +29,7 @@ export function textList(maximum: number, rule: Rule) {
 /** Returns the schema of an object whose names and string values each match a rule. */
 export function textRecord(maximum: number, { name: nameRule, text: textRule }: { name: Rule; text: Rule }) {
   const record = createCheckedSchema<Record<string, string>>((value, refuse) => {
-    if (!isObject(value)) return refuse("must be an object");
+    if (!isJsonObject(value)) return refuse("must be an object");
     const names = Object.keys(value);
     if (names.length > maximum) return refuse(`must have at most ${maximum} members; got ${names.length}`);
     for (const name of names) {
@@ -64,8 +67,4 @@ function refuseText(text: unknown, [pattern, message]: Rule, refuse: (message: s
   if (typeof text === "string" && pattern.test(text)) return false;
   refuse(typeof text === "string" ? message : "must be a string");
   return true;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

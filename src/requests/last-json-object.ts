@@ -1,4 +1,4 @@
-import { createJsonCounter, MAX_MESSAGE_VALUES } from "#contract";
+import { createJsonCounter, isJsonObject, MAX_MESSAGE_VALUES } from "#contract";
 
 /** A JSON object and the exact text that it was parsed from. */
 export interface FoundObject {
@@ -59,8 +59,7 @@ const hasTooManyValues = (text: string): boolean =>
 function parseObject(text: string): FoundObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-    return { json: text.trim(), object: value as Record<string, unknown> };
+    return isJsonObject(value) ? { json: text.trim(), object: value } : undefined;
   } catch {
     return undefined;
   }

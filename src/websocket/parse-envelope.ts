@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { isJsonObject } from "#contract";
 import { BridgeError } from "../errors.ts";
 import { checkJson } from "../requests/check-json.ts";
 import { findRequestId } from "./find-request-id.ts";
@@ -31,12 +32,12 @@ export async function parseEnvelope({ bytes, isBinary }: Frame, reserve: (bytes:
     // Frames with too many values are not scanned to their end.
     return envelope.code === "too_large" ? fault : { ...fault, requestId: findRequestId(bytes) ?? fault.requestId };
   }
-  if (!isObject(envelope)) return toFault(bytes.toString().trim() === "" ? "empty-envelope" : "malformed-envelope");
+  if (!isJsonObject(envelope)) return toFault(bytes.toString().trim() === "" ? "empty-envelope" : "malformed-envelope");
   const { requestId = "", op, payload, meta } = envelope;
   if (typeof requestId !== "string") return toFault("malformed-envelope");
-  const head = { requestId: requestId === "" ? randomUUID() : requestId, attributes: isObject(meta) ? toAttributes(meta) : {} };
+  const head = { requestId: requestId === "" ? randomUUID() : requestId, attributes: isJsonObject(meta) ? toAttributes(meta) : {} };
   if (op === undefined || op === null || op === "") return { ...head, fault: "missing-op" };
-  if (typeof op !== "string" || !isObject(payload ?? {})) return { ...head, fault: "invalid-request" };
+  if (typeof op !== "string" || !isJsonObject(payload ?? {})) return { ...head, fault: "invalid-request" };
   return { ...head, op, payload: (payload ?? {}) as Record<string, unknown> };
 }
 
@@ -60,8 +61,6 @@ async function parseValue(bytes: Buffer, reserve: (bytes: number) => Promise<voi
     return new BridgeError(error.code, error.message, { errors });
   }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 function toAttributes(meta: Record<string, unknown>): Record<string, string> {
   const attributes: [string, string][] = [];

@@ -26,7 +26,7 @@ export interface WebSocketServer extends SocketServer {
 }
 
 /** Options of the server; the times are for tests. */
-export interface WebSocketBridgeServerOptions {
+export interface SocketServerOptions {
   handler: OpHandler;
   /** Names of all ops, for metrics. */
   knownOps: Iterable<string>;
@@ -44,7 +44,7 @@ export interface WebSocketBridgeServerOptions {
 }
 
 /** Creates the server. It rejects all sockets before `start`. */
-export function createWebSocketBridgeServer(options: WebSocketBridgeServerOptions): WebSocketServer {
+export function createSocketServer(options: SocketServerOptions): WebSocketServer {
   const {
     handler,
     knownOps,

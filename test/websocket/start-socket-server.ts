@@ -7,7 +7,7 @@ import { createTickets } from "../../src/access/tickets.ts";
 import { createRequestTurns } from "../../src/http/wire/request-turns.ts";
 import { createMetrics, type Metrics } from "../../src/metrics.ts";
 import type { OpRequest, OpResponse } from "../../src/websocket/op-protocol.ts";
-import { createWebSocketBridgeServer, type WebSocketBridgeServerOptions, type WebSocketServer } from "../../src/websocket/socket-server.ts";
+import { createSocketServer, type SocketServerOptions, type WebSocketServer } from "../../src/websocket/socket-server.ts";
 import { createBareServer } from "../http/bare-server.ts";
 import { openTestStore } from "../support/database-subject.ts";
 import { createNamedTokens } from "../support/named-tokens.ts";
@@ -29,7 +29,7 @@ export interface SocketServer {
   close(): Promise<void>;
 }
 
-type Options = Partial<Omit<WebSocketBridgeServerOptions, "handler" | "metrics" | "logger">>;
+type Options = Partial<Omit<SocketServerOptions, "handler" | "metrics" | "logger">>;
 
 /** Starts a server that stops after the test. */
 export async function startSocketServer(
@@ -46,7 +46,7 @@ export async function startSocketServer(
   const store = await openTestStore(await temporaryDirectory());
   onTestFinished(() => store.close());
   const tickets = createTickets({ store, tokens });
-  const bridgeServer = createWebSocketBridgeServer({
+  const bridgeServer = createSocketServer({
     handler: { handle: async (request) => handle(request) },
     knownOps: ["test.echo"],
     frameLimitBytes: 1024 * 1024,

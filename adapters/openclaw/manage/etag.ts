@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { isJsonObject } from "#contract";
 
 /** Returns the etag of a text, equal to the gateway's hash of a file with this content. */
 export const createTextEtag = (text: string | Uint8Array): string => hash("sha256", text);
@@ -7,6 +8,4 @@ export const createTextEtag = (text: string | Uint8Array): string => hash("sha25
 export const createRecordEtag = (record: unknown): string => createTextEtag(JSON.stringify(record, sortFields));
 
 const sortFields = (_: string, value: unknown): unknown =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
-    : value;
+  isJsonObject(value) ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))) : value;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { z } from "zod";
-import { ManagementError } from "#contract";
+import { isJsonObject, ManagementError } from "#contract";
 import { anyResponse, callGateway, callGatewayForWrite, type ManageContext } from "./manage-context.ts";
 import { isStaleConfig, isSupersededChange, redactPaths } from "./management-errors.ts";
 
@@ -79,9 +79,7 @@ const isApplied = ({ configRevisionHash, appliedConfigHash }: GatewayConfig): bo
 /** Returns the paths of arrays that a patch replaces or removes. The gateway rejects a shorter array unless its path is listed. */
 function listReplacedArrays(change: unknown, current: unknown, path = ""): string[] {
   if (Array.isArray(current)) return [path];
-  if (!isRecord(current)) return [];
-  const fields = isRecord(change) ? Object.entries(change) : Object.keys(current).map((name) => [name, null] as const);
+  if (!isJsonObject(current)) return [];
+  const fields = isJsonObject(change) ? Object.entries(change) : Object.keys(current).map((name) => [name, null] as const);
   return fields.flatMap(([name, value]) => listReplacedArrays(value, current[name], path === "" ? name : `${path}.${name}`));
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

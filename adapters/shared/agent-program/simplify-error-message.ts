@@ -1,3 +1,5 @@
+import { isJsonObject } from "#contract";
+
 /** Objects that are nested deeper stay JSON. */
 const MAX_DEPTH = 4;
 
@@ -31,7 +33,7 @@ interface Description {
 
 function describe(object: Record<string, unknown>, depth: number): Description {
   const { error } = object;
-  if (isObject(error) && depth < MAX_DEPTH) return describe(error, depth + 1);
+  if (isJsonObject(error) && depth < MAX_DEPTH) return describe(error, depth + 1);
   const messageField = [...MESSAGE_FIELDS, "error"].find((name) => typeof object[name] === "string" && object[name] !== "");
   const fields = Object.entries(object).flatMap(([name, value]) =>
     name === messageField || value === null || value === "" ? [] : [`${name}: ${formatValue(value, depth)}`],
@@ -41,7 +43,7 @@ function describe(object: Record<string, unknown>, depth: number): Description {
 
 function formatValue(value: unknown, depth: number): string {
   if (typeof value !== "object" || value === null) return String(value);
-  if (!isObject(value) || depth >= MAX_DEPTH) return JSON.stringify(value);
+  if (!isJsonObject(value) || depth >= MAX_DEPTH) return JSON.stringify(value);
   const { text, fields } = describe(value, depth + 1);
   return [text, ...fields].filter((part) => part !== "").join(", ");
 }
@@ -49,10 +51,8 @@ function formatValue(value: unknown, depth: number): string {
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

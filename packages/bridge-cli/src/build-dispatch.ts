@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { DispatchFile, DispatchRequest } from "bridge-client";
 import { CommandError } from "./command-error.ts";
-import { parseJson } from "./parse-json.ts";
+import { isJsonObject, parseJson } from "./parse-json.ts";
 import { decodeText } from "./read-text.ts";
 
 /** Options of `dispatch` that describe the task. */
@@ -79,7 +79,7 @@ function readObject(flag: string, text: string): Record<string, unknown> {
   const source = readText(flag, text);
   try {
     const value: unknown = parseJson(source);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (isJsonObject(value)) return value;
   } catch (error) {
     throw new CommandError("usage", `${flag} is not valid JSON: ${(error as Error).message}`, {
       hint: "Give a JSON object, or @ and the name of a file that contains it.",

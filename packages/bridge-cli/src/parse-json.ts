@@ -5,3 +5,7 @@ import { parseExactJson } from "bridge-client";
  * Bridge checks what the user wrote. Throws SyntaxError.
  */
 export const parseJson = (text: string): unknown => parseExactJson(text.trim());
+
+/** Returns whether a JSON value is an object. */
+export const isJsonObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSyn
 import { homedir } from "node:os";
 import path from "node:path";
 import { CommandError } from "./command-error.ts";
+import { isJsonObject } from "./parse-json.ts";
 
 /** The address of a Bridge, and where its token is. */
 export interface Profile {
@@ -87,10 +88,10 @@ function parseProfiles(text: string, file: string): Profiles {
   } catch (error) {
     return reject(`not valid JSON: ${(error as Error).message}`);
   }
-  if (!isObject(value) || !isObject(value["profiles"])) return reject("`profiles` must be an object.");
+  if (!isJsonObject(value) || !isJsonObject(value["profiles"])) return reject("`profiles` must be an object.");
   const { current = null, profiles } = value;
   for (const [name, profile] of Object.entries(profiles)) {
-    if (!isObject(profile) || typeof profile["url"] !== "string") return reject(`profiles.${name}.url must be a URL.`);
+    if (!isJsonObject(profile) || typeof profile["url"] !== "string") return reject(`profiles.${name}.url must be a URL.`);
     for (const field of ["tokenFile", "tokenCommand"])
       if (profile[field] !== undefined && typeof profile[field] !== "string") return reject(`profiles.${name}.${field} must be a string.`);
   }
@@ -98,5 +99,3 @@ function parseProfiles(text: string, file: string): Profiles {
     return reject(`\`current\` must be the name of a profile; got ${JSON.stringify(current)}.`);
   return { current: current as string | null, profiles: profiles as Record<string, Profile> };
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

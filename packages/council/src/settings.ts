@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type CustomDomain, readCustomDomains } from "./domains/custom-domains.ts";
+import { isJsonObject } from "./prompts/find-json.ts";
 
 /** The settings of one runtime in `.bridge-settings.json`. */
 export interface BridgeSettings {
@@ -48,7 +49,7 @@ export function readSettings(content: string | null, now = Date.now()): CouncilS
   if (content === null) return none;
   const json = parseJson(content);
   if (json === undefined) return { ...none, fault: `${SETTINGS_FILE} is not used. It is not valid JSON.` };
-  if (!isRecord(json)) return { ...none, fault: `${SETTINGS_FILE} is not used. It must be a JSON object.` };
+  if (!isJsonObject(json)) return { ...none, fault: `${SETTINGS_FILE} is not used. It must be a JSON object.` };
   const faults: string[] = [];
   function read<Name extends keyof typeof fields>(
     from: Record<string, unknown>,
@@ -65,7 +66,7 @@ export function readSettings(content: string | null, now = Date.now()): CouncilS
   }
   const readBridge = (name: string, value: unknown): BridgeSettings => {
     const path = `bridges.${name}`;
-    if (!isRecord(value)) {
+    if (!isJsonObject(value)) {
       faults.push(`${path} must be an object; this runtime is disabled until it is one.`);
       return { enabled: false, models: [] };
     }
@@ -97,8 +98,6 @@ export function readSettings(content: string | null, now = Date.now()): CouncilS
         : `${SETTINGS_FILE}: ${faults.slice(0, REPORTED_FAULTS).join(" ")}${left > 0 ? ` ${left} more fields have faults.` : ""}`,
   };
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
 function parseJson(content: string): unknown {
   try {

@@ -4,7 +4,7 @@ import path from "node:path";
 import { BridgeClientError, type DispatchRequest, type FieldError } from "bridge-client";
 import { readTaskFields, type TaskOptions } from "../build-dispatch.ts";
 import { CommandError } from "../command-error.ts";
-import { parseJson } from "../parse-json.ts";
+import { isJsonObject, parseJson } from "../parse-json.ts";
 import { decodeText, readAll } from "../read-text.ts";
 
 /** One task of a batch. */
@@ -89,7 +89,7 @@ async function readText(file: string, stdin: NodeJS.ReadStream): Promise<string>
 function parseLine(text: string): object | string {
   try {
     const value: unknown = parseJson(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+    if (isJsonObject(value)) return value;
     return 'must be a JSON object, for example {"agentId":"auditor","message":"Count the files."}';
   } catch (error) {
     return `is not valid JSON: ${(error as Error).message}. A task must be on one line.`;

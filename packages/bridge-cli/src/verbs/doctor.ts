@@ -23,7 +23,7 @@ interface Options {
   callback?: string;
 }
 
-/** Checks everything between this machine and the runtimes, and names what mends each fault. Fails unless no check failed. */
+/** Checks everything between this machine and the runtimes, and suggests a fix for each fault. Fails if a check failed. */
 export const run: Run<Options> = async (invocation) => {
   const { output } = invocation;
   const checks: Check[] = [];

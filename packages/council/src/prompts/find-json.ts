@@ -51,8 +51,12 @@ function parseObject(text: string): Record<string, unknown> | null {
   if (!text.includes("{")) return null;
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+    return isJsonObject(value) ? value : null;
   } catch {
     return null;
   }
 }
+
+/** Returns whether a JSON value is an object. */
+export const isJsonObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -9,7 +9,7 @@ import {
   severities,
   type TaskType,
 } from "../types.ts";
-import { findJsonObjects } from "./find-json.ts";
+import { findJsonObjects, isJsonObject } from "./find-json.ts";
 
 /** An output as a role reports it. The debate assigns the role and the id. */
 export interface AnsweredOutput {
@@ -60,7 +60,7 @@ export function readAnswer(text: string, taskType: TaskType): Answer | null {
 function readObject(object: Record<string, unknown>, taskType: TaskType): Answer {
   const notes: string[] = [];
   const listOf = (field: string, limit: number): Record<string, unknown>[] => {
-    const items = Array.isArray(object[field]) ? object[field].filter(isRecord) : [];
+    const items = Array.isArray(object[field]) ? object[field].filter(isJsonObject) : [];
     if (items.length > limit)
       notes.push(`${items.length - limit} of ${items.length} ${field} were left out: the limit for one answer is ${limit}.`);
     return items.slice(0, limit);
@@ -152,5 +152,3 @@ function textOf(value: unknown, limit: number): string | null {
 
 const matchWord = <T extends string>(known: readonly T[], value: unknown): T | null =>
   known.find((word) => typeof value === "string" && word === value.trim().toLowerCase()) ?? null;
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
