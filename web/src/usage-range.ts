@@ -16,6 +16,8 @@ export interface Days {
 /** What the page of usage shows: a named range, or any other. */
 export type UsageRange = UsageWindow | Days;
 
+/** Bridge keeps its sums for this time. */
+const KEPT_DAYS = 400;
 const DAY_MS = 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
 const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
@@ -46,6 +48,30 @@ export function timesOf(range: UsageRange, now: number): { from: Date; to: Date 
   const [from, last] = [toLocalDay(range.from), toLocalDay(range.to)];
   const to = new Date(last.getFullYear(), last.getMonth(), last.getDate() + 1);
   return { from, to, days: Math.round((to.getTime() - from.getTime()) / DAY_MS) };
+}
+
+/** The period before a range, of the same length. */
+export interface PreviousPeriod {
+  from: Date;
+  to: Date;
+  /** What it is called: `yesterday`, `the 7 days before`. */
+  name: string;
+  /** Whether the range has not ended, so that the period ends at the same time of its last day. */
+  isPartial: boolean;
+}
+
+/** Returns the period before a range; null if Bridge no longer has all of its sums. */
+export function previousOf(range: UsageRange, now: number): PreviousPeriod | null {
+  const { from, to, days } = timesOf(range, now);
+  const earlier = (time: Date): Date => {
+    const date = new Date(time);
+    date.setDate(date.getDate() - days);
+    return date;
+  };
+  const start = earlier(from);
+  if (start.getTime() < now - KEPT_DAYS * DAY_MS) return null;
+  const name = range === "today" ? "yesterday" : days === 1 ? "the day before" : `the ${days} days before`;
+  return { from: start, to: earlier(to ?? new Date(now)), name, isPartial: to === null };
 }
 
 /** Returns the day of the time zone that a group of Bridge stands for. The clock may have changed since the start of the range. */

@@ -5,7 +5,7 @@ import type { Browser, BrowserContextOptions } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 import { openChromium } from "../open-chromium.ts";
-import { type ConsolePage, expectQuiet, openPage } from "./open-page.ts";
+import { type ConsolePage, expectQuiet, findAccessibilityViolations, openPage, scrollsSideways } from "./open-page.ts";
 
 let browser: Browser;
 let bridge: Bridge;
@@ -57,12 +57,12 @@ test("the page shows cost, tokens and tasks by each grouping, an unknown cost as
     ["Label", "team=docs"],
     ["Day", endedOn],
   ] as const) {
-    await page.getByRole("link", { name: grouping, exact: true }).click();
+    await page.getByRole("navigation", { name: "Group by" }).getByRole("link", { name: grouping, exact: true }).click();
     await page.getByRole("rowheader", { name: row, exact: true }).waitFor();
   }
   await page.getByRole("link", { name: "30 days" }).click();
   await page.getByRole("rowheader").first().waitFor();
-  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ window: "30d", by: "day", show: "tasks" });
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ window: "30d", by: "day", show: "cost" });
   await page.reload();
   await page.getByRole("link", { name: "30 days" }).and(page.locator("[aria-current]")).waitFor();
   expectQuiet(opened);
@@ -84,8 +84,8 @@ test("the chart is drawn for each measure, from files that only this page loads"
     images.add(await readChart(opened));
   };
   await nextImage();
-  for (const measure of ["Cost", "Tokens"]) {
-    await page.getByRole("link", { name: measure, exact: true }).click();
+  for (const measure of ["Tokens", "Tasks"]) {
+    await page.getByRole("navigation", { name: "Chart" }).getByRole("link", { name: measure, exact: true }).click();
     await nextImage();
   }
   expect(scripts.map((url) => /\/ui\/assets\/(.+)-[\w-]{8}\.js$/.exec(url)?.[1])).toEqual(["usage", "usage-chart"]);
@@ -123,16 +123,16 @@ test("the cost of yesterday and its agents are two clicks away, and a day leads 
   await page.getByRole("link", { name: "Yesterday" }).click();
   const midnight = new Date().setHours(0, 0, 0, 0);
   const before = new Date(new Date(midnight - 12 * 3_600_000).setHours(0, 0, 0, 0));
-  await expect.poll(() => ranges.at(-1)).toBe(`${before.toISOString()} ${new Date(midnight).toISOString()}`);
+  await expect.poll(() => ranges).toContain(`${before.toISOString()} ${new Date(midnight).toISOString()}`);
   await expect.poll(async () => (await rowOf(opened, "writer"))[0]).toBe("$0.25 + ?");
   await page.getByText("local time").waitFor();
   await page.unroute("**/api/v2/stats?*");
 
   await page.getByRole("link", { name: "7 days" }).click();
-  await page.getByRole("link", { name: "Day", exact: true }).click();
+  await page.getByRole("navigation", { name: "Group by" }).getByRole("link", { name: "Day" }).click();
   await page.getByRole("link", { name: endedOn, exact: true }).click();
   await page.getByRole("rowheader", { name: "writer" }).waitFor();
-  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ from: endedOn, to: endedOn, by: "agent", show: "tasks" });
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ from: endedOn, to: endedOn, by: "agent", show: "cost" });
 });
 
 test("any range of days can be chosen, and a click on the bar of a day opens its agents", async () => {
@@ -152,11 +152,109 @@ test("any range of days can be chosen, and a click on the bar of a day opens its
   expect(new URL(page.url()).searchParams.get("from")).toBe(endedOn);
 });
 
-test("the tile of today's cost opens a page with the same number", async () => {
+test("the tile of today's cost opens a page with the same number, and with the cost in the chart", async () => {
   const { page } = await open("");
   await page.getByRole("link", { name: "$0.25 + ? Cost today" }).click();
   await page.getByRole("heading", { name: "Usage" }).waitFor();
+  await page.getByRole("slider", { name: "Cost by hour" }).waitFor();
   await page.locator(".usage-figures").getByText("$0.25 + ?", { exact: true }).waitFor();
+});
+
+test("bars are stacked by agent, and the pointer and the keys show the time, the parts and the sum of a bar", async () => {
+  const opened = await open("usage");
+  const { page } = opened;
+  const chart = page.getByRole("slider", { name: "Cost by hour" });
+  await page.locator(".chart canvas").waitFor();
+  expect(await page.locator(".legend").innerText()).toMatch(/writer\s+■ auditor/);
+  await chart.focus();
+  const tip = page.locator(".chart-tip");
+  await tip.getByText("writer").waitFor();
+  expect(await chart.getAttribute("aria-valuetext")).toMatch(/\d.*: sum \$0\.25 \+ \?, .*writer \$0\.25/);
+  expect(await findAccessibilityViolations(page)).toEqual([]);
+  await page.keyboard.press("Home");
+  const hours = Number(await chart.getAttribute("aria-valuemax"));
+  expect(await chart.getAttribute("aria-valuenow")).toBe("0");
+  await page.keyboard.press("Escape");
+  await expect.poll(() => tip.count()).toBe(0);
+  const { x, y, width, height } = (await page.locator(".chart .u-over").boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+  await page.mouse.move(x + width - 3, y + height / 2);
+  await tip.waitFor();
+  expect(await chart.getAttribute("aria-valuenow")).toBe(String(hours));
+  const box = await tip.boundingBox();
+  expect((box?.x ?? -1) >= 0 && (box?.x ?? 0) + (box?.width ?? 0) <= 1280).toBe(true);
+  await page.mouse.move(x, y - 100);
+  await expect.poll(() => tip.count()).toBe(0);
+
+  await page.getByRole("navigation", { name: "Group by" }).getByRole("link", { name: "Model" }).click();
+  await page.locator(".legend").getByText("unknown model").waitFor();
+  expectQuiet(opened);
+});
+
+test("each sum shows its change since the period before", async () => {
+  const opened = await open("");
+  const { page } = opened;
+  const before: string[] = [];
+  await page.route("**/api/v2/stats?*by=provider&limit=1*", async (route) => {
+    const url = new URL(route.request().url());
+    before.push(`${url.searchParams.get("from")} ${url.searchParams.get("to")}`);
+    const response = await route.fetch();
+    const body = await response.json();
+    Object.assign(body.total, { tasks: 4, costUsd: 0.5, tasksWithoutCost: 0, inputTokens: 5, outputTokens: 0 });
+    await route.fulfill({ response, json: body });
+  });
+  await page.getByRole("link", { name: "Usage", exact: true }).click();
+  const figures = page.locator(".usage-figures");
+  await figures.getByText("about −50 % vs yesterday").waitFor();
+  await figures.getByText("−25 % vs yesterday", { exact: true }).waitFor();
+  await figures.getByText("about no change vs yesterday").waitFor();
+  await figures.getByText("none before").waitFor();
+  await page.getByText("Compared with yesterday until the same hour.").waitFor();
+  const midnight = new Date().setHours(0, 0, 0, 0);
+  expect(before[0]).toMatch(new RegExp(`^${new Date(new Date(midnight - 1).setHours(0, 0, 0, 0)).toISOString()} .*Z$`));
+  await page.getByRole("link", { name: "7 days" }).click();
+  await figures.getByText("−25 % vs the 7 days before", { exact: true }).waitFor();
+  expectQuiet(opened);
+});
+
+test("the headers of the table sort its rows, and the URL contains the order", async () => {
+  const { page } = await open("usage");
+  const names = () => page.getByRole("rowheader").allTextContents();
+  await page.getByRole("columnheader", { name: "Cost" }).and(page.locator("[aria-sort=descending]")).waitFor();
+  expect(await names()).toEqual(["writer", "auditor"]);
+  for (const [header, direction, rows] of [
+    ["Tasks", "descending", ["writer", "auditor"]],
+    ["Tasks", "ascending", ["auditor", "writer"]],
+    ["Agent", "ascending", ["auditor", "writer"]],
+    ["Agent", "descending", ["writer", "auditor"]],
+  ] as const) {
+    await page.getByRole("columnheader", { name: header }).getByRole("link").click();
+    await page.locator(`[aria-sort=${direction}]`).getByText(header).waitFor();
+    expect(await names()).toEqual(rows);
+  }
+  expect(new URL(page.url()).search).toContain("sort=key&order=desc");
+  await page.reload();
+  await page.getByRole("columnheader", { name: "Agent" }).and(page.locator("[aria-sort=descending]")).waitFor();
+  expect(await page.locator("[aria-sort]").count()).toBe(1);
+});
+
+test("on a phone all tabs are within the margin and in one row, and the ranges stay on the screen", async () => {
+  for (const width of [390, 320]) {
+    const { page } = await open("usage", { viewport: { width, height: 700 } });
+    await page.locator(".usage-groups").waitFor();
+    const edges = `JSON.stringify(["nav[aria-label=Range]", ".usage-groups"].map((nav) => {
+      const boxes = [...document.querySelectorAll("main " + nav + " .tab")].map((tab) => tab.getBoundingClientRect());
+      return [Math.min(...boxes.map(({ left }) => left)) >= document.querySelector("h1").getBoundingClientRect().left,
+        new Set(boxes.map(({ top }) => top)).size, boxes.every(({ right }) => right <= innerWidth)];
+    }))`;
+    expect(JSON.parse(await page.evaluate(edges))).toEqual([
+      [true, 1, true],
+      [true, 1, true],
+    ]);
+    await page.locator(".range-picker summary").click();
+    const panel = (await page.locator(".range-panel").boundingBox()) ?? { x: -1, width: 0 };
+    expect([panel.x >= 0, panel.x + panel.width <= width]).toEqual([true, true]);
+    expect(await scrollsSideways(page)).toBe(false);
+  }
 });
 
 test("a narrow window shows one row of tabs before the first number", async () => {

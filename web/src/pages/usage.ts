@@ -1,18 +1,29 @@
 import type { Stats, UsageCounts, UsageGroup } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { PageElement } from "../element.ts";
-import { formatCost, formatCount, formatDuration, formatTime, localZone, showHidden } from "../format.ts";
+import { formatTime, localZone, showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { errorNote } from "../parts/badges.ts";
 import { rangePicker } from "../parts/range-picker.ts";
+import "../parts/usage-bars.ts";
+import { type Previous, usageFigures } from "../parts/usage-figures.ts";
+import { type SortColumn, type Sorting, sortColumns, usageTable } from "../parts/usage-table.ts";
 import { linkTo, navigate } from "../router.ts";
-import { formatCostSum, formatTokenSum, type Measure, measureParts, measures } from "../usage.ts";
-import { dayOf, describeRange, parseRange, timesOf, toRangeQuery, type UsageRange } from "../usage-range.ts";
+import { MAX_PARTS, type Measure, measures } from "../usage.ts";
+import {
+  dayOf,
+  describeRange,
+  type PreviousPeriod,
+  parseRange,
+  previousOf,
+  timesOf,
+  toRangeQuery,
+  type UsageRange,
+} from "../usage-range.ts";
 
 const INTERVAL_MS = 15_000;
 const MAX_GROUPS = 50;
-const HOUR_SECONDS = 3600;
 
 /** Bridge lists the hours of at most this many days. */
 const MAX_DAYS_OF_HOURS = 30;
@@ -28,6 +39,8 @@ const groupingLabels: Readonly<Record<Grouping, string>> = {
   day: "Day",
   hour: "Hour",
 };
+/** The groupings by which bars are split. A task with several labels would be in several parts. */
+const splits: readonly Grouping[] = ["agent", "provider", "model"];
 
 const measureNames: Readonly<Record<Measure, string>> = { tasks: "Tasks", cost: "Cost", tokens: "Tokens" };
 
@@ -36,94 +49,62 @@ interface Choice {
   range: UsageRange;
   by: Grouping;
   show: Measure;
+  /** Null: as the grouping is usually sorted. */
+  sort: Sorting | null;
 }
 
-/** What both requests have returned: the rows of the table, and the bars of the chart. */
+/** What the requests have returned: the rows of the table, the bars of the chart, and the sums of the period before. */
 interface Loaded {
   choice: Choice;
   table: Stats;
   chart: Stats;
+  previous: (Previous & Pick<PreviousPeriod, "isPartial">) | null;
 }
 
 /** Cost, tokens and numbers of tasks. The chart is an addition: the table contains the numbers. */
 class Usage extends PageElement {
   #cursor = -1;
-  #drawn: unknown[] = [];
-  #removeChart: () => void = () => {};
-  #theme = matchMedia("(prefers-color-scheme: dark)");
-  #onTheme = (): void => void this.#draw();
   #loaded = poll(this, (signal) => this.#load(signal), { intervalMs: () => INTERVAL_MS });
-
-  override connectedCallback(): void {
-    super.connectedCallback();
-    this.#theme.addEventListener("change", this.#onTheme);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    this.#theme.removeEventListener("change", this.#onTheme);
-    this.#removeChart();
-  }
 
   #choice(): Choice {
     const { query } = this.route;
     const range = parseRange(query);
     const by = groupings.find((name) => name === query.get("by")) ?? "agent";
-    const show = measures.find((name) => name === query.get("show")) ?? "tasks";
-    return { range, by: by === "hour" && timesOf(range, serverNow()).days > MAX_DAYS_OF_HOURS ? "day" : by, show };
+    const show = measures.find((name) => name === query.get("show")) ?? "cost";
+    const column = sortColumns.find((name) => name === query.get("sort"));
+    const sort = column === undefined ? null : { column, isAscending: query.get("order") === "asc" };
+    return { range, by: by === "hour" && timesOf(range, serverNow()).days > MAX_DAYS_OF_HOURS ? "day" : by, show, sort };
   }
 
   async #load(signal: AbortSignal): Promise<Loaded> {
     const choice = this.#choice();
     const { range, by } = choice;
     const { from, to, days } = timesOf(range, serverNow());
-    const times = { from: from.toISOString(), ...(to !== null && { to: to.toISOString() }) };
-    const get = (grouping: Grouping): Promise<Stats> =>
-      this.context.api.call<Stats>(`/api/v2/stats?${new URLSearchParams({ ...times, by: grouping, limit: String(MAX_GROUPS) })}`, {
-        signal,
-      });
+    const before = previousOf(range, serverNow());
+    const get = (times: { from: Date; to: Date | null }, query: Record<string, string>): Promise<Stats> => {
+      const fields = { from: times.from.toISOString(), ...(times.to !== null && { to: times.to.toISOString() }), ...query };
+      return this.context.api.call<Stats>(`/api/v2/stats?${new URLSearchParams(fields)}`, { signal });
+    };
     const time = days < MIN_DAYS_OF_DAYS ? "hour" : "day";
-    const [table, chart] = await Promise.all([get(by), by === time ? null : get(time)]);
-    return { choice, table, chart: chart ?? table };
+    const split = splits.includes(by) ? by : "agent";
+    const [table, chart, previous] = await Promise.all([
+      by === time ? null : get({ from, to }, { by, limit: String(MAX_GROUPS) }),
+      get({ from, to }, { by: time, split, limit: String(MAX_PARTS) }),
+      before === null ? null : get(before, { by: "provider", limit: "1" }),
+    ]);
+    return {
+      ...{ choice, chart, table: table ?? chart },
+      previous: previous === null || before === null ? null : { total: previous.total, ...before },
+    };
   }
 
   protected override updated(): void {
     const { value } = this.#loaded;
-    const choice = this.#choice();
-    if (value === undefined) return;
-    if (!isSame(value.choice, choice)) {
-      this.#loaded.refresh();
-      return;
-    }
-    if (this.#drawn[0] === value && this.#drawn[1] === choice.show) return;
-    this.#drawn = [value, choice.show];
-    void this.#draw();
-  }
-
-  /** Loads the code of charts when it is first needed. */
-  async #draw(): Promise<void> {
-    // The table contains the numbers, so the page works without this file, for example while Bridge is upgraded.
-    const code = await import("../usage-chart.ts").catch(() => null);
-    const host = this.querySelector<HTMLElement>(".chart");
-    const chart = this.#loaded.value?.chart;
-    this.#removeChart();
-    this.#removeChart = () => {};
-    if (!this.isConnected || code === null || host === null || chart === undefined) return;
-    const { show } = this.#choice();
-    const colorOf = (selector: string): string => getComputedStyle(this.querySelector(selector) ?? host).color;
-    this.#removeChart = code.drawBars(host, {
-      times: chart.data.map(({ key }) => Date.parse(key ?? "") / 1000),
-      stepSeconds: chart.by === "hour" ? HOUR_SECONDS : 24 * HOUR_SECONDS,
-      parts: measureParts[show].map(({ kind, read }) => ({ color: colorOf(`.swatch.${kind}`), values: chart.data.map(read) })),
-      color: getComputedStyle(host).color,
-      lineColor: getComputedStyle(host).borderTopColor,
-      format: show === "cost" ? formatCost : formatCount,
-      onBar: chart.by === "day" ? (index) => this.#openDay(chart.data[index]) : null,
-    });
+    if (value !== undefined && !isSame(value.choice, this.#choice())) this.#loaded.refresh();
   }
 
   #openDay(group: UsageGroup | undefined): void {
-    if (group?.key != null) navigate(dayLink(group.key, this.#choice().show));
+    if (group?.key != null) navigate(dayLink(group.key, this.#choice()));
   }
 
   override onKey(key: string): boolean {
@@ -144,7 +125,10 @@ class Usage extends PageElement {
         <h1>Usage</h1>
         ${rangePicker(choice.range, { toLink, now: serverNow() })}
       </div>
-      <p class="hint">${describeRange(choice.range, serverNow())}. Days and hours are in local time (${localZone}).</p>
+      <p class="hint">
+        ${describeRange(choice.range, serverNow())}. Days and hours are in local time (${localZone}).
+        ${current === undefined ? nothing : describePrevious(current.previous)}
+      </p>
       ${errorNote(error)} ${current === undefined ? html`<p role="status">Loading …</p>` : this.#renderLoaded(current, choice)}
     `;
   }
@@ -156,7 +140,7 @@ class Usage extends PageElement {
     labelOf: (value: Choice[Name]) => string,
   ): TemplateResult {
     const choice = this.#choice();
-    return html`<nav class="tabs" aria-label=${label}>
+    return html`<nav class="tabs ${name === "by" ? "usage-groups" : ""}" aria-label=${label}>
       ${values.map(
         (value) => html`<a
           class="tab" href=${toUrl({ ...choice, [name]: value })} aria-current=${choice[name] === value ? "true" : nothing}
@@ -166,36 +150,28 @@ class Usage extends PageElement {
     </nav>`;
   }
 
-  #renderLoaded({ table, chart }: Loaded, { show }: Choice): TemplateResult {
+  #renderLoaded({ table, chart, previous }: Loaded, choice: Choice): TemplateResult {
     const { total } = table;
     if (total.tasks === 0)
       return html`<p class="empty">No task ended in this window. <a href=${linkTo("new")}>Dispatch one</a>, or choose a longer window.</p>`;
+    const onOpen = chart.by === "day" ? (index: number) => this.#openDay(chart.data[index]) : null;
     return html`
-      ${renderTotal(total)}
+      ${usageFigures(total, previous)}
       <section class="panel chart-panel" aria-label="Chart">
         ${this.#renderTabs("Chart", "show", measures, (name) => measureNames[name])}
-        <div aria-hidden="true">
-          <div class="chart ${chart.by === "day" ? "clickable" : ""}"></div>
-          <p class="legend">${measureParts[show].map(({ kind, label }) => html`<span class="swatch ${kind}">■</span> ${label} `)}</p>
-        </div>
+        <bridge-usage-bars .chart=${chart} .show=${choice.show} .onOpen=${onOpen}></bridge-usage-bars>
       </section>
       ${this.#renderTabs("Group by", "by", groupings, (name) => groupingLabels[name])}
-      ${renderTable(table, show)} ${total.tasksWithoutCost === 0 ? nothing : renderPriceHint(total)}
+      ${renderTable(table, choice)} ${total.tasksWithoutCost === 0 ? nothing : renderPriceHint(total)}
     `;
   }
 }
 
-const renderTotal = (total: UsageCounts): TemplateResult => html`
-  <dl class="facts usage-figures">
-    ${renderFact("Cost", formatCostSum(total))}
-    ${renderFact("Input tokens", formatTokenSum(total.inputTokens, total))}
-    ${renderFact("Output tokens", formatTokenSum(total.outputTokens, total))}
-    ${renderFact("Tasks", String(total.tasks), `${total.completed} completed, ${total.failed} failed, ${total.cancelled} canceled`)}
-  </dl>
-`;
-
-const renderFact = (name: string, value: string, detail = ""): TemplateResult =>
-  html`<div><dt>${name}</dt><dd>${value}</dd>${detail === "" ? nothing : html`<dd class="detail">${detail}</dd>`}</div>`;
+function describePrevious(previous: Loaded["previous"]): string {
+  if (previous === null) return "";
+  const name = `${previous.name}${previous.isPartial ? " until the same hour" : ""}`;
+  return previous.total.tasks === 0 ? `No task ended ${previous.name === "yesterday" ? name : `in ${name}`}.` : `Compared with ${name}.`;
+}
 
 const renderPriceHint = ({ tasks, tasksWithoutCost }: UsageCounts): TemplateResult => html`
   <p class="note info">
@@ -210,62 +186,38 @@ const isSame = (one: Choice, other: Choice): boolean =>
   one.by === other.by &&
   new URLSearchParams(toRangeQuery(one.range)).toString() === new URLSearchParams(toRangeQuery(other.range)).toString();
 
-const toUrl = ({ range, by, show }: Choice): string => linkTo(`usage?${new URLSearchParams({ ...toRangeQuery(range), by, show })}`);
+const toUrl = ({ range, by, show, sort }: Choice): string => {
+  const sorting = sort === null ? {} : { sort: sort.column, order: sort.isAscending ? "asc" : "desc" };
+  return linkTo(`usage?${new URLSearchParams({ ...toRangeQuery(range), by, show, ...sorting })}`);
+};
 
 /** The page that shows the usage of a day by agent. */
-const dayLink = (key: string, show: Measure): string => toUrl({ range: { from: dayOf(key), to: dayOf(key) }, by: "agent", show });
+const dayLink = (key: string, choice: Choice): string => toUrl({ ...choice, range: { from: dayOf(key), to: dayOf(key) }, by: "agent" });
 
-function renderTable({ by, data, other }: Stats, show: Measure): TemplateResult {
-  const names = [
-    groupingLabels[by],
-    "Cost",
-    "Tasks",
-    "Completed",
-    "Failed",
-    "Canceled",
-    "Input tokens",
-    "Cached",
-    "Output tokens",
-    "Run time",
-  ];
-  const rows = by === "hour" || by === "day" ? data.filter(({ tasks }) => tasks > 0).toReversed() : data;
+function renderTable({ by, data, other }: Stats, choice: Choice): TemplateResult {
+  const isTime = by === "hour" || by === "day";
+  const usual: SortColumn = isTime ? "key" : "cost";
+  const groups = isTime ? data.filter(({ tasks }) => tasks > 0) : data;
   return html`
-    <div class="scroll usage-table" tabindex="0" role="region" aria-label="Usage by ${groupingLabels[by]}">
-      <table class="usage">
-        <thead>
-          <tr>${names.map((name) => html`<th scope="col">${name}</th>`)}</tr>
-        </thead>
-        <tbody>
-          ${rows.map((group) => renderRow(renderKey(by, group, show), group))}
-          ${other === null ? nothing : renderRow("all others", other)}
-        </tbody>
-      </table>
-    </div>
+    ${usageTable(
+      { data: groups, other },
+      {
+        title: groupingLabels[by],
+        sorting: choice.sort ?? { column: usual, isAscending: false },
+        toLink: (sort) => toUrl({ ...choice, sort }),
+        renderKey: (group) => renderKey(by, group, choice),
+      },
+    )}
     ${by === "label" ? html`<p class="hint">A task with several labels is in several rows.</p>` : nothing}
-    ${rows.length === 0 && other === null ? html`<p class="empty">No task in this window has a label.</p>` : nothing}
+    ${groups.length === 0 && other === null ? html`<p class="empty">No task in this window has a label.</p>` : nothing}
   `;
 }
 
-const renderRow = (name: TemplateResult | string, group: UsageCounts): TemplateResult => html`
-  <tr>
-    <th scope="row">${name}</th>
-    <td class="cost">${formatCostSum(group)}</td>
-    <td>${group.tasks}</td>
-    <td>${group.completed}</td>
-    <td>${group.failed}</td>
-    <td>${group.cancelled}</td>
-    <td>${formatTokenSum(group.inputTokens, group)}</td>
-    <td>${formatTokenSum(group.cacheReadTokens, group)}</td>
-    <td>${formatTokenSum(group.outputTokens, group)}</td>
-    <td>${formatDuration(group.durationMs)}</td>
-  </tr>
-`;
-
 /** The name of a group, with a link to its tasks if the list has such a filter, or to the agents of the day. */
-function renderKey(by: Grouping, { key }: UsageGroup, show: Measure): TemplateResult | string {
+function renderKey(by: Grouping, { key }: UsageGroup, choice: Choice): TemplateResult | string {
   if (key === null) return "?";
   if (by === "hour") return formatTime(key, serverNow());
-  if (by === "day") return html`<a href=${dayLink(key, show)}>${dayOf(key)}</a>`;
+  if (by === "day") return html`<a href=${dayLink(key, choice)}>${dayOf(key)}</a>`;
   if (by === "agent") return html`<a href=${linkTo(`tasks?${new URLSearchParams({ agentId: key })}`)}>${key}</a>`;
   if (by === "provider") return html`<a href=${linkTo(`tasks?${new URLSearchParams({ provider: key })}`)}>${key}</a>`;
   if (by === "label") return html`<a href=${linkTo(`tasks?${new URLSearchParams({ label: key })}`)}>${showHidden(key)}</a>`;
