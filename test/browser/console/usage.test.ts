@@ -165,7 +165,7 @@ test("bars are stacked by agent, and the pointer and the keys show the time, the
   const { page } = opened;
   const chart = page.getByRole("slider", { name: "Cost by hour" });
   await page.locator(".chart canvas").waitFor();
-  expect(await page.locator(".legend").innerText()).toMatch(/writer\s+■ auditor/);
+  expect(await page.locator(".legend").textContent()).toMatch(/■\s+writer\s+■\s+auditor/);
   await chart.focus();
   const tip = page.locator(".chart-tip");
   await tip.getByText("writer").waitFor();
