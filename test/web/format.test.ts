@@ -6,7 +6,10 @@ import {
   formatCost,
   formatCount,
   formatDuration,
+  formatFullTime,
+  formatTime,
   fromLocalTime,
+  localZone,
   showHidden,
   toLocalTime,
 } from "../../web/src/format.ts";
@@ -55,4 +58,14 @@ test("characters that change how other text looks are visible", () => {
   expect(showHidden("\u001b[31mred\u0007\u200b\ufeff")).toBe("␛[31mred␇⟨U+200B⟩⟨U+FEFF⟩");
   expect(showHidden("line\nnext\tcell ü 漢 👍 ❤️")).toBe("line\nnext\tcell ü 漢 👍 ❤️");
   expect(showHidden("a\u3164b\u2800c\u034fd\u{e0101}")).toBe("a⟨U+3164⟩b⟨U+2800⟩c⟨U+034F⟩d⟨U+E0101⟩");
+});
+
+test("times have 24 hours everywhere, and a date if it is not today", () => {
+  const noon = new Date(2026, 10, 23, 15, 4, 5);
+  const iso = noon.toISOString();
+  expect(formatTime(iso, noon.getTime())).toBe("15:04:05");
+  expect(formatTime(iso, noon.getTime() + 86_400_000)).toMatch(/2026.* 15:04:05$/);
+  expect(formatFullTime(iso)).toBe(`${formatTime(iso, noon.getTime() + 86_400_000)} ${localZone}`);
+  const midnight = new Date(2026, 10, 23, 0, 4, 5);
+  expect(formatTime(midnight.toISOString(), midnight.getTime())).toBe("00:04:05");
 });

@@ -41,11 +41,10 @@ export function formatAgo(iso: string, now: number): string {
 }
 
 /** Created once, because that takes a hundred times as long as formatting. */
-const timeOfDay = new Intl.DateTimeFormat([], { hour: "2-digit", minute: "2-digit", second: "2-digit" });
-const day = new Intl.DateTimeFormat();
-const fullTime = new Intl.DateTimeFormat([], { dateStyle: "medium", timeStyle: "medium" });
+const timeOfDay = new Intl.DateTimeFormat([], { timeStyle: "medium", hourCycle: "h23" });
+const day = new Intl.DateTimeFormat([], { dateStyle: "medium" });
 
-/** Formats a time of the day, with the date if it is another day than today. */
+/** Formats a time of the day with 24 hours, after the date if it is another day than today: `15:04:05`, `Nov 23, 2026 15:04:05`. */
 export function formatTime(iso: string, now: number): string {
   const date = new Date(iso);
   const time = timeOfDay.format(date);
@@ -53,10 +52,13 @@ export function formatTime(iso: string, now: number): string {
 }
 
 /** The time zone of the browser, such as `Europe/Berlin`. */
-export const localZone = fullTime.resolvedOptions().timeZone;
+export const localZone = day.resolvedOptions().timeZone;
 
 /** Formats a time with its date and its time zone. The name of the zone is constant, because its short form takes long to find. */
-export const formatFullTime = (iso: string): string => `${fullTime.format(new Date(iso))} ${localZone}`;
+export const formatFullTime = (iso: string): string => {
+  const date = new Date(iso);
+  return `${day.format(date)} ${timeOfDay.format(date)} ${localZone}`;
+};
 
 const MIN_COST_USD = 0.0001;
 

@@ -2,16 +2,19 @@ import type { Approval } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import { PageElement } from "../element.ts";
-import { firstLine, formatUpTo, formatValue, showHidden } from "../format.ts";
+import { formatUpTo, showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { age, ago, badge, errorNote } from "../parts/badges.ts";
 import type { Decision } from "../parts/decision.ts";
 import "../parts/decision.ts";
+import { CircleCheck } from "lucide";
 import { countdown } from "../parts/countdown.ts";
+import { emptyState } from "../parts/empty-state.ts";
 import { inputView } from "../parts/input-view.ts";
 import { canAskToNotify } from "../parts/tab-signals.ts";
-import { taskLink } from "../router.ts";
+import { linkTo, taskLink } from "../router.ts";
+import { describeInput } from "../timeline-rows.ts";
 
 const MAX_DECIDED = 100;
 /** Decided approvals that stay among those that wait. */
@@ -92,10 +95,11 @@ class Approvals extends PageElement {
     const { state } = this.context.attention;
     const decided = (this.#latest.value ?? []).filter(({ approvalId, state }) => state !== "pending" && !this.#cards.has(approvalId));
     return html`
-      <h1>Approvals <span class="hint">${formatUpTo(state.approvals.length, state.hasMoreApprovals)} waiting</span></h1>
-      ${errorNote(this.#latest.error)}
-      ${canAskToNotify() ? html`<p><button @click=${this.#askToNotify}>Notify me in this browser</button></p>` : nothing}
-      ${this.#cards.size === 0 && state.isLoaded ? html`<p class="empty">No tool call waits for a decision.</p>` : nothing}
+      <div class="page-head">
+        <h1>Approvals <span class="hint">${formatUpTo(state.approvals.length, state.hasMoreApprovals)} waiting</span></h1>
+        ${canAskToNotify() ? html`<button @click=${this.#askToNotify}>Notify me in this browser</button>` : nothing}
+      </div>
+      ${errorNote(this.#latest.error)} ${this.#cards.size === 0 && state.isLoaded ? renderEmpty() : nothing}
       <ol class="approvals">
         ${repeat(
           this.#cards.values(),
@@ -104,7 +108,7 @@ class Approvals extends PageElement {
         )}
       </ol>
       ${state.hasMoreApprovals ? html`<p class="hint">These are the oldest. Others appear when these are decided.</p>` : nothing}
-      ${decided.length === 0 ? nothing : html`<h2>Decided</h2><ul class="rows">${decided.map((approval) => renderDecided(approval, now))}</ul>`}
+      ${decided.length === 0 ? nothing : html`<h2>Decided</h2><ul class="rows decided-calls">${decided.map((approval) => renderDecided(approval, now))}</ul>`}
     `;
   }
 
@@ -126,7 +130,7 @@ class Approvals extends PageElement {
       ${
         outcome === undefined || isPending
           ? html`<bridge-decision .approvalId=${approvalId} .input=${input} .isOver=${!isPending} .expiresAt=${expiresAt} .context=${this.context}></bridge-decision>`
-          : html`${inputView(input)}<p role="status">${describeDecision(outcome)}</p>`
+          : html`${inputView(input)}<p role="status">${badgeOf(outcome)} <span class="detail">${decider(outcome)}</span></p>`
       }
     </li>`;
   }
@@ -142,17 +146,29 @@ class Approvals extends PageElement {
   }
 }
 
+const renderEmpty = (): TemplateResult =>
+  emptyState(
+    CircleCheck,
+    "No tool call waits for a decision.",
+    html`<span
+      >An agent asks before its tool calls if its task is dispatched with <code>"approvals": "ask"</code>, as
+      <code>docs/approvals.md</code> describes. <a href=${linkTo("new")}>Dispatch such a task</a></span
+    >`,
+  );
+
 function renderDecided(approval: Approval, now: number): TemplateResult {
+  const input = showHidden(describeInput(approval.input));
   return html`<li>
-    ${describeDecision(approval)} <code>${showHidden(approval.toolName)}</code>
-    <span class="detail">${showHidden(firstLine(formatValue(approval.input), 100))}</span>
-    <a href=${taskLink(approval.taskId)}>${approval.agentId}</a> ${age(approval.createdAt, now)}
+    ${badgeOf(approval)}
+    <span class="call"><strong>${showHidden(approval.toolName)}</strong> <code title=${input}>${input}</code></span>
+    <span class="detail">${decider(approval)} · <a href=${taskLink(approval.taskId)}>${showHidden(approval.title ?? approval.taskId)}</a></span>
+    ${age(approval.createdAt, now)}
   </li>`;
 }
 
-function describeDecision({ state, decidedBy, reason }: Approval): TemplateResult {
-  return html`${badge(state, state === "approved" ? "✓" : "✕", state)}
-    <span class="detail">by ${decidedBy ?? "?"}${reason === null || reason === "" ? nothing : html`: ${showHidden(reason)}`}</span>`;
-}
+const badgeOf = ({ state }: Approval): TemplateResult => badge(state, state === "approved" ? "✓" : "✕", state);
+
+const decider = ({ decidedBy, reason }: Approval): string =>
+  `by ${decidedBy ?? "?"}${reason === null || reason === "" ? "" : `: ${showHidden(reason)}`}`;
 
 customElements.define("bridge-approvals", Approvals);

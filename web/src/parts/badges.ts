@@ -8,9 +8,9 @@ export function activityBadge(activity: Activity): TemplateResult {
   return badge(activity, sign, label);
 }
 
-/** Shows a state by a sign, a word and a color. */
+/** Shows a state by a word, a color, and a sign unless it is empty. */
 export const badge = (kind: string, sign: string, label: string): TemplateResult =>
-  html`<span class="badge ${kind}"><span aria-hidden="true">${sign}</span> <span class="word">${label}</span></span>`;
+  html`<span class="badge ${kind}">${sign === "" ? nothing : html`<span aria-hidden="true">${sign}</span> `}<span class="word">${label}</span></span>`;
 
 const callbackSigns = { pending: "…", delivered: "✓", dead: "✕" } as const;
 

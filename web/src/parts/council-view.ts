@@ -25,7 +25,7 @@ const statusSigns: Signs = {
 
 /** Any word is possible, because a program can write the report, including `constructor`, which every object inherits. */
 const signOf = (signs: Signs, word: string): readonly [kind: string, sign: string] =>
-  (Object.hasOwn(signs, word) ? signs[word] : undefined) ?? ["", "·"];
+  (Object.hasOwn(signs, word) ? signs[word] : undefined) ?? ["", ""];
 
 /** Shows a council: its verdict, which role answered in which round, and its findings. */
 export function councilView(
@@ -36,14 +36,14 @@ export function councilView(
   const [kind, sign] = signOf(verdictSigns, verdict ?? "");
   const [statusKind, statusSign] = signOf(statusSigns, status ?? "");
   return html`<section aria-labelledby="council">
-    <h2 id="council">Council ${verdict === null ? nothing : badge(kind, sign, verdict)}
+    <h2 id="council" class="verdict">Council ${verdict === null ? nothing : badge(kind, sign, verdict)}
       ${status === null || status === "COMPLETED" ? nothing : badge(statusKind, statusSign, status)}</h2>
     ${isPartial ? html`<p class="note warning">Not every requested runtime completed, so the coverage is partial.</p>` : nothing}
     ${skipped.map(({ bridge, reason }) => html`<p class="note info"><strong>${bridge}</strong> did not take part: ${showHidden(reason)}</p>`)}
     ${
       roles.length === 0
         ? nothing
-        : html`<div class="scroll" tabindex="0" role="region" aria-label="Roles and rounds">
+        : html`<div class="scroll council-roles" tabindex="0" role="region" aria-label="Roles and rounds">
             <table class="council">
               <thead>
                 <tr><th scope="col">Role</th>${rounds.map((round) => html`<th scope="col">Round ${round}</th>`)}</tr>
@@ -101,7 +101,7 @@ function renderFinding({ severity, status, title, description, evidence, action,
     <details>
       <summary>
         ${severity === null ? nothing : badge(severity === "CRITICAL" || severity === "HIGH" ? "failed" : "approval", "▲", severity)}
-        ${badge("", "·", status)} ${showHidden(title)} <span class="detail">${showHidden(raisedBy)}</span>
+        ${status === "" ? nothing : badge("", "", status)} <span class="title">${showHidden(title)}</span> <span class="detail">${showHidden(raisedBy)}</span>
       </summary>
       ${note === "" ? nothing : html`<p class="detail">${showHidden(note)}</p>`} ${markdownText(description, { level: 4 })}
       ${evidence === null ? nothing : html`<h4>Evidence</h4>${longText(evidence)}`} ${action === null ? nothing : html`<h4>Action</h4>${markdownText(action, { level: 5 })}`}
