@@ -1,7 +1,19 @@
 import type { BridgeEvent, ListedTask } from "bridge-client";
 import { expect, test } from "vitest";
 import { createTimeline } from "../../web/src/timeline.ts";
-import { axisLength, describeInput, describeProgress, listRows, nameChild, rowFilters } from "../../web/src/timeline-rows.ts";
+import {
+  axisLength,
+  axisTicks,
+  describeGroup,
+  describeInput,
+  describeProgress,
+  listRows,
+  nameChild,
+  type ProgressGroup,
+  rowFilters,
+  showsEntry,
+  sortByDuration,
+} from "../../web/src/timeline-rows.ts";
 
 const at = (second: number): string => new Date(second * 1000).toISOString();
 
@@ -70,4 +82,56 @@ test("the axis of an ended task is its duration, that of a running one grows in 
   expect(axisLength(4321, { isRunning: false })).toBe(4321);
   const lengths = [100, 1000, 1001, 1240, 1300].map((elapsed) => axisLength(elapsed, { isRunning: true }));
   expect(lengths).toEqual([1000, 1000, 1250, 1250, 1562.5]);
+});
+
+test.each([
+  [592_000, [0, 120, 240, 360, 480]],
+  [1000, [0, 0.2, 0.4, 0.6, 0.8]],
+  [1, [0]],
+  [30 * 86_400_000, [0, 86_400, 172_800, 259_200, 345_600, 432_000]],
+])("an axis of %d ms has labels at most six round times", (length, seconds) => {
+  expect(axisTicks(length).map((tick) => tick / 1000)).toEqual(seconds);
+});
+
+test("consecutive progress of a council is one line, which other progress and child tasks interrupt", () => {
+  const answered = (role: string, done: number) => ({ phase: "analysis", round: 1, role, done, of: 2 });
+  const timeline = timelineOf(
+    ["execution.progress", 10, answered("API Designer", 1)],
+    ["execution.progress", 11, { phase: "finding", round: 1, id: "C001", severity: "HIGH", title: "No limit", domain: "api" }],
+    ["execution.progress", 12, answered("Challenger", 2)],
+    ["execution.progress", 20, { phase: "challenge", round: 2, role: "Challenger", done: 1, of: 1 }],
+    ["execution.progress", 30, { step: "compile" }],
+    ["execution.progress", 31, { step: "link" }],
+  );
+  const rows = listRows(timeline.turns, [child("between", at(15))]);
+  expect(rows.map(({ entry }) => (entry.kind === "group" ? entry.entries.length : entry.kind))).toEqual([
+    3,
+    "child",
+    1,
+    "progress",
+    "progress",
+  ]);
+  const [first] = rows as { entry: ProgressGroup }[];
+  expect(first && describeGroup(first.entry)).toBe("Round 1, analysis: 2 of 2 answered, 1 finding");
+  const [, finding] = first?.entry.entries ?? [];
+  expect(rows.findIndex((row) => finding !== undefined && showsEntry(row, finding))).toBe(0);
+});
+
+test("the longest calls and child tasks stand first, those that run until now, and texts are omitted", () => {
+  const { turns } = timelineOf(
+    ["assistant.text", 10, { content: "First." }],
+    ["tool.invoked", 20, { toolCallId: "1", toolName: "short", input: {} }],
+    ["tool.completed", 22, { toolCallId: "1", toolName: "short", output: "", isError: false }],
+    ["tool.invoked", 30, { toolCallId: "2", toolName: "open", input: {} }],
+  );
+  const rows = listRows(turns, [child("ended", at(40), { finishedAt: at(45) }), child("queued", null)]);
+  const names = (now: number | null) =>
+    sortByDuration(rows, now).map(({ entry }) => (entry.kind === "tool" ? entry.toolName : entry.kind === "child" && entry.task.taskId));
+  expect(names(60_000)).toEqual(["open", "ended", "short"]);
+  expect(names(null)).toEqual(["ended", "short", "open"]);
+});
+
+test("a child task shows its cost and its tokens", () => {
+  const spent = { title: "Fix it.", costUsd: 0.25, usage: { inputTokens: 12_000, outputTokens: 500 } };
+  expect(nameChild(child("c", null, spent)).detail).toBe("writer · claude · $0.25 · 12.5 k tokens");
 });

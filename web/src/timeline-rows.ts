@@ -1,7 +1,7 @@
 import type { ListedTask } from "bridge-client";
 import { readRole } from "./council.ts";
-import { firstLine, formatValue } from "./format.ts";
-import type { Entry, Turn } from "./timeline.ts";
+import { firstLine, formatCost, formatCount, formatValue } from "./format.ts";
+import type { Entry, ProgressEntry, Turn } from "./timeline.ts";
 
 /** A child task in the timeline of its parent. */
 export interface ChildEntry {
@@ -9,11 +9,17 @@ export interface ChildEntry {
   task: ListedTask;
 }
 
+/** Consecutive progress of a council. */
+export interface ProgressGroup {
+  kind: "group";
+  entries: ProgressEntry[];
+}
+
 /** A line of the timeline of a task. */
 export interface TimelineRow {
   /** The turn in which it happened; null before the first one. */
   turn: Turn | null;
-  entry: Entry | ChildEntry;
+  entry: Entry | ChildEntry | ProgressGroup;
 }
 
 /** The lines that each filter keeps. */
@@ -25,7 +31,10 @@ export const rowFilters = {
 } as const satisfies Record<string, (entry: TimelineRow["entry"]) => boolean>;
 export type RowFilter = keyof typeof rowFilters;
 
-/** Lists what happened in a task, oldest first: the entries of its turns, and its child tasks when they started. */
+/**
+ * Lists what happened in a task, oldest first: the entries of its turns, and its child tasks when they started. Consecutive progress of a
+ * council becomes one line.
+ */
 export function listRows(turns: readonly Turn[], children: readonly ListedTask[]): TimelineRow[] {
   const rows: TimelineRow[] = [];
   const waiting = children
@@ -42,7 +51,10 @@ export function listRows(turns: readonly Turn[], children: readonly ListedTask[]
     for (const entry of next.entries) {
       if (waiting.length > 0) addChildren(startOf(entry));
       turn = next;
-      rows.push({ turn, entry });
+      const last = rows.at(-1);
+      if (entry.kind !== "progress" || !isCouncil(entry.data)) rows.push({ turn, entry });
+      else if (last?.turn === turn && last.entry.kind === "group") last.entry.entries.push(entry);
+      else rows.push({ turn, entry: { kind: "group", entries: [entry] } });
     }
   }
   addChildren(Number.POSITIVE_INFINITY);
@@ -52,8 +64,33 @@ export function listRows(turns: readonly Turn[], children: readonly ListedTask[]
 /** Returns when an entry began, in milliseconds since 1970. */
 export function startOf(entry: TimelineRow["entry"]): number {
   if (entry.kind === "child") return Date.parse(entry.task.startedAt ?? entry.task.createdAt);
+  if (entry.kind === "group") return Date.parse((entry.entries[0] as ProgressEntry).at);
   return Date.parse(entry.kind === "tool" ? entry.invokedAt : entry.at);
 }
+
+/** Returns how long a tool call or a child task took, in milliseconds, or takes until now in a task that runs; null for other entries. */
+function durationOf(entry: TimelineRow["entry"], now: number | null): number | null {
+  if (entry.kind !== "tool" && entry.kind !== "child") return null;
+  if (entry.kind === "child" && entry.task.startedAt === null) return null;
+  const end = entry.kind === "tool" ? entry.completedAt : entry.task.finishedAt;
+  if (end === null) return now === null ? 0 : now - startOf(entry);
+  return Date.parse(end) - startOf(entry);
+}
+
+/** The longest tool calls and child tasks first. After the end of the task, `now` is null, and calls without a result are last. */
+export function sortByDuration(rows: readonly TimelineRow[], now: number | null): TimelineRow[] {
+  return rows
+    .flatMap((row) => {
+      const duration = durationOf(row.entry, now);
+      return duration === null ? [] : [{ row, duration }];
+    })
+    .toSorted((one, other) => other.duration - one.duration)
+    .map(({ row }) => row);
+}
+
+/** Returns whether a line shows an entry. */
+export const showsEntry = ({ entry }: TimelineRow, shown: Entry): boolean =>
+  entry === shown || (entry.kind === "group" && entry.entries.includes(shown as ProgressEntry));
 
 /** Returns whether an entry can still change. */
 export function isOpen(entry: TimelineRow["entry"]): boolean {
@@ -70,6 +107,15 @@ export function axisLength(elapsedMs: number, { isRunning }: { isRunning: boolea
   if (!isRunning) return Math.max(1, elapsedMs);
   const steps = Math.max(0, Math.ceil(Math.log(Math.max(1, elapsedMs / MIN_AXIS_MS)) / Math.log(AXIS_STEP)));
   return MIN_AXIS_MS * AXIS_STEP ** steps;
+}
+
+const TICK_STEPS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800];
+const MAX_TICKS = 6;
+
+/** Returns the times that an axis is labeled with, in milliseconds since its start: round numbers, and at most six of them. */
+export function axisTicks(lengthMs: number): number[] {
+  const step = (TICK_STEPS_S.find((seconds) => lengthMs / (1000 * seconds) < MAX_TICKS) ?? 86_400) * 1000;
+  return Array.from({ length: Math.min(MAX_TICKS, Math.ceil(lengthMs / step)) }, (_, index) => index * step);
 }
 
 /** Names of the arguments that describe a call best. */
@@ -99,7 +145,7 @@ function toPlain(value: unknown): string | null {
 
 /** Returns what a runtime reports in one line, without the quotes of JSON: `step compile, 2 of 4`. */
 export function describeProgress(data: Record<string, unknown>): string {
-  const council = describeCouncil(data);
+  const council = isCouncil(data) ? describeCouncil(data) : null;
   if (council !== null) return firstLine(council, 300);
   const { done, of, ...others } = data;
   const named = Object.entries(others).map(([name, value]) => `${name} ${toPlain(value) ?? JSON.stringify(value)}`);
@@ -108,9 +154,24 @@ export function describeProgress(data: Record<string, unknown>): string {
   return firstLine([...(only == null ? named : [only]), ...counted].join(", "), 300);
 }
 
-/** Describes the progress of a council; null if the task is none. */
+/** Returns whether a council reports this progress. */
+const isCouncil = ({ phase, round }: Record<string, unknown>): boolean => typeof phase === "string" && typeof round === "number";
+
+/** Describes the progress of a council, such as `Round 1, analysis: 4 of 4 answered, 2 findings`. */
+export function describeGroup({ entries }: ProgressGroup): string {
+  const phases = new Map<string, string>();
+  for (const { data } of entries)
+    if (data["phase"] !== "finding") {
+      const count = typeof data["done"] === "number" && typeof data["of"] === "number" ? `${data["done"]} of ${data["of"]}` : "a role";
+      phases.set(`Round ${data["round"]}, ${data["phase"]}`, `${count} answered`);
+    }
+  const findings = entries.filter(({ data }) => data["phase"] === "finding").length;
+  const counted = findings === 0 ? [] : [`${findings} finding${findings === 1 ? "" : "s"}`];
+  return firstLine([...[...phases].map(([name, count]) => `${name}: ${count}`), ...counted].join(", "), 300);
+}
+
+/** Describes one progress of a council; null if it has an unknown form. */
 function describeCouncil({ phase, round, role, domain, id, severity, title, done, of }: Record<string, unknown>): string | null {
-  if (typeof phase !== "string" || typeof round !== "number") return null;
   if (phase === "finding")
     return `${toPlain(role) ?? toPlain(domain) ?? "Council"}: finding ${toPlain(id) ?? ""} ${toPlain(severity) ?? ""}: ${toPlain(title) ?? ""}`;
   if (typeof role !== "string") return null;
@@ -121,7 +182,14 @@ function describeCouncil({ phase, round, role, domain, id, severity, title, done
 /** Names a child task: by its role in a council, or by its title. */
 export function nameChild(task: ListedTask): { name: string; detail: string } {
   const role = readRole(task);
-  if (role === null) return { name: task.title ?? task.taskId, detail: `${task.agentId} · ${task.provider}` };
+  const spent = describeSpending(task);
+  if (role === null) return { name: task.title ?? task.taskId, detail: [task.agentId, task.provider, ...spent].join(" · ") };
   const domain = role.domain === "" || role.domain === role.role ? [] : [role.domain];
-  return { name: role.role, detail: [task.provider, ...domain, `round ${role.round}`].join(" · ") };
+  return { name: role.role, detail: [task.provider, ...domain, `round ${role.round}`, ...spent].join(" · ") };
+}
+
+/** The cost and the tokens of a task, as far as they are known. */
+function describeSpending({ costUsd, usage }: ListedTask): string[] {
+  const tokens = (usage?.inputTokens ?? 0) + (usage?.outputTokens ?? 0);
+  return [...(costUsd == null ? [] : [formatCost(costUsd)]), ...(tokens === 0 ? [] : [`${formatCount(tokens)} tokens`])];
 }

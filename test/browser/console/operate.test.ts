@@ -119,7 +119,7 @@ test("a task runs again with changes", async () => {
   await page.getByLabel("Message").fill("second");
   await page.getByRole("button", { name: "Dispatch" }).click();
   await page.getByRole("heading", { name: /completed/ }).waitFor();
-  await page.getByText('"ticket": 7').first().waitFor();
+  await page.getByRole("complementary", { name: "Details" }).getByText('"ticket": 7').waitFor();
 });
 
 test("an adapter that is offline shows why", async () => {

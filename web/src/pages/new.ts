@@ -1,4 +1,4 @@
-import type { AcceptedTask, Adapter, Domain, FieldError } from "bridge-client";
+import type { AcceptedTask, Adapter, Domain, FieldError, Task } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { ApiError } from "../api.ts";
 import { bridgeUrl } from "../base-url.ts";
@@ -20,6 +20,7 @@ import { copyButton } from "../parts/copy-button.ts";
 import { councilFields, inputsOf, isCouncil } from "../parts/council-fields.ts";
 import "../parts/dispatch-check.ts";
 import { type FormState, formField, type Option } from "../parts/form-field.ts";
+import { type Suggestion, suggestChange } from "../rerun.ts";
 import { navigate, taskLink } from "../router.ts";
 
 const MAX_AGENTS = 200;
@@ -42,6 +43,8 @@ class NewTask extends PageElement {
   #isLoading = true;
   #agents: readonly string[] = [];
   #domains: readonly Domain[] = [];
+  /** What to change, if the form repeats a task that failed. */
+  #suggestion: Suggestion | null = null;
   /** The workspace whose domains are listed; undefined before the first list. */
   #domainsOf: string | undefined;
   #masked: readonly string[] = [];
@@ -65,9 +68,14 @@ class NewTask extends PageElement {
     const from = this.route.query.get("from");
     try {
       if (from !== null) {
-        const path = `/api/v2/tasks/${encodeURIComponent(from)}/request`;
-        const { request, masked } = await api.call<{ request: Record<string, unknown>; masked: string[] }>(path);
+        const path = `/api/v2/tasks/${encodeURIComponent(from)}`;
+        const [{ request, masked }, task] = await Promise.all([
+          api.call<{ request: Record<string, unknown>; masked: string[] }>(`${path}/request`),
+          api.call<Task>(path),
+        ]);
         this.#values = toFormValues(request);
+        this.#suggestion = suggestChange(task, this.#values);
+        if (this.#suggestion?.value !== undefined) this.#values[this.#suggestion.field] = this.#suggestion.value;
         this.#masked = masked;
         this.#isTouched = true;
       }
@@ -239,18 +247,23 @@ class NewTask extends PageElement {
     `;
   }
 
+  #hintOf(name: string, usual = ""): string {
+    return this.#suggestion?.field === name ? this.#suggestion.reason : usual;
+  }
+
   #renderAgent(form: FormState, adapter: Adapter | undefined): TemplateResult {
     const { approvals, outputStrategies = [] } = (adapter?.capabilities ?? {}) as { approvals?: boolean; outputStrategies?: string[] };
     for (const name of inputsOf(adapter)) this.#values[name] ??= templates[name] ?? "";
     return html`
-      ${formField({ name: "message", type: "area", hint: "What to do." }, form)}
+      ${formField({ name: "message", type: "area", hint: this.#hintOf("message", "What to do.") }, form)}
       ${inputsOf(adapter).map((name) => formField({ name, type: "area", hint: "JSON" }, form))}
       ${formField({ name: "profile", type: toOptions(["inspect", "modify"]), hint: "inspect: read-only. modify: may edit files and run commands." }, form)}
       ${approvals === true ? formField({ name: "approvals", type: toOptions(["ask", "deny", "allow"]) }, form) : nothing}
-      ${formField({ name: "model" }, form)} ${formField({ name: "timeoutSeconds", type: "number" }, form)}
+      ${formField({ name: "model", hint: this.#hintOf("model") }, form)}
+      ${formField({ name: "timeoutSeconds", type: "number", hint: this.#hintOf("timeoutSeconds") }, form)}
       ${outputStrategies.length > 1 ? formField({ name: "output", type: toOptions(outputStrategies) }, form) : nothing}
       ${this.#values["output"] === "file" ? formField({ name: "outputPath" }, form) : nothing}
-      ${this.#values["output"] === "structured" ? formField({ name: "outputSchema", type: "area" }, form) : nothing}
+      ${this.#values["output"] === "structured" ? formField({ name: "outputSchema", type: "area", hint: this.#hintOf("outputSchema") }, form) : nothing}
     `;
   }
 
@@ -258,6 +271,7 @@ class NewTask extends PageElement {
     const { adapters } = this.context.attention.state;
     return html`
       ${councilFields(form, { provider: adapter?.provider ?? "", adapters, domains: this.#domains })}
+      ${formField({ name: "timeoutSeconds", type: "number", hint: this.#hintOf("timeoutSeconds") }, form)}
     `;
   }
 

@@ -1,18 +1,19 @@
 import { explainTaskError, type Task, type TaskErrorRemedy } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
-import { firstLine, formatDuration, showHidden } from "../format.ts";
+import { formatDuration, showHidden } from "../format.ts";
 import { linkTo } from "../router.ts";
 import { codeSpans } from "./code-spans.ts";
+import { longText } from "./long-text.ts";
 
-/** The longest time limit that Bridge accepts. */
-const MAX_TIMEOUT_S = 86_400;
+/** The longest error that is shown as a sentence. */
+const MAX_LINE = 400;
 
 /** What the buttons below a failure do. */
 export interface FailureActions {
   /** Whether the token can dispatch tasks. */
   mayDispatch: boolean;
-  /** The time limit of the request in seconds; null if it has none. */
-  timeoutSeconds: number | null;
+  /** A longer time limit in seconds; null if there is none. */
+  longerLimit: number | null;
   /** Dispatches the request again, with these fields changed. */
   runAgain(changes: Record<string, unknown>): void;
 }
@@ -26,7 +27,7 @@ export function taskFailure(
   const code = errorCode ?? result?.errorCode ?? state;
   const known = explainTaskError(code);
   return html`<section class="failure ${state}" aria-label="Why the task failed">
-    <p><strong>${code}</strong> ${showHidden(firstLine(result?.error ?? known?.cause ?? "", 500))}</p>
+    ${renderError(code, result?.error ?? known?.cause ?? "")}
     ${
       known === null
         ? nothing
@@ -36,10 +37,16 @@ export function taskFailure(
   </section>`;
 }
 
+/** A long error, such as the end of a program's output, keeps its lines. */
+const renderError = (code: string, error: string): TemplateResult =>
+  error.length > MAX_LINE || error.includes("\n")
+    ? html`<p><strong>${code}</strong></p>${longText(error)}`
+    : html`<p><strong>${code}</strong> ${showHidden(error)}</p>`;
+
 function renderRemedy(
   remedy: TaskErrorRemedy,
   { taskId, provider }: Pick<Task, "taskId" | "provider">,
-  { mayDispatch, timeoutSeconds, runAgain }: FailureActions,
+  { mayDispatch, longerLimit, runAgain }: FailureActions,
 ): TemplateResult | typeof nothing {
   switch (remedy) {
     case "open_adapter":
@@ -51,9 +58,8 @@ function renderRemedy(
     case "run_again":
       return mayDispatch ? html`<button @click=${() => runAgain({})}>Run again</button>` : nothing;
     case "run_longer": {
-      if (!mayDispatch || timeoutSeconds === null || timeoutSeconds >= MAX_TIMEOUT_S) return nothing;
-      const longer = Math.min(MAX_TIMEOUT_S, 2 * timeoutSeconds);
-      return html`<button @click=${() => runAgain({ timeoutSeconds: longer })}>Run again with ${formatDuration(longer * 1000)}</button>`;
+      if (!mayDispatch || longerLimit === null) return nothing;
+      return html`<button @click=${() => runAgain({ timeoutSeconds: longerLimit })}>Run again with ${formatDuration(longerLimit * 1000)}</button>`;
     }
   }
 }
