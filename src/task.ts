@@ -11,8 +11,15 @@ import type {
   TaskErrorCode,
 } from "#contract";
 
-/** The agent of the tasks with which `brg doctor` tests a receiver. They need no person, and their usage does not count. */
+/** The agent of probes. Others may use its name as well. */
 export const PROBE_AGENT = "bridge-doctor";
+/** The ids of probes: this prefix, and a UUID. */
+export const PROBE_ID_PREFIX = "doctor-";
+const probeIdPattern = /^doctor-[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
+
+/** Whether `brg doctor` tests a receiver with this task. Probes need no person, and their usage does not count. */
+export const isProbe = ({ agentId, taskId }: { agentId: string; taskId: string }): boolean =>
+  agentId === PROBE_AGENT && probeIdPattern.test(taskId);
 
 /** The states of a task. A timeout or a restart, for example, is `failed` with an error code. */
 export const taskStates = ["queued", "running", "completed", "failed", "cancelled"] as const;

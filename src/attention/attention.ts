@@ -106,8 +106,9 @@ export function createAttention({ store, registry, adapters, webhooks, logger, c
       const since = kind === "failure" && choice.id === undefined ? failedSince() : undefined;
       const selection = { kind, ...choice, since };
       const acknowledged = await store.acknowledgeFaults(selection, by, MAX_ACKNOWLEDGED);
-      if (choice.id !== undefined && acknowledged === 0 && !(await store.isFault(selection))) throw notFound();
-      return { acknowledged, hasMore: acknowledged === MAX_ACKNOWLEDGED };
+      if (choice.id === undefined) return { acknowledged, hasMore: await store.isFault(selection, { isNew: true }) };
+      if (acknowledged === 0 && !(await store.isFault(selection))) throw notFound();
+      return { acknowledged, hasMore: false };
     },
     /** An adapter of this node is not offline: its next fault is a new one. Never rejects. */
     async onAdapterAvailable(provider: string): Promise<void> {

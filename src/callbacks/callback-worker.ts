@@ -1,5 +1,5 @@
 import type { DueCallback } from "../store/records.ts";
-import { PROBE_AGENT } from "../task.ts";
+import { isProbe } from "../task.ts";
 import { traceIdsOf } from "../trace-context.ts";
 import { createCallbackEnvelope } from "./callback-envelope.ts";
 import type { CallbackOutbox } from "./callback-outbox.ts";
@@ -47,7 +47,7 @@ export function createCallbackWorker(options: CallbackWorkerOptions) {
 }
 
 /** A probe reports its first attempt, and must not leave a callback behind that is pending. */
-const limitRetries = ({ task }: DueCallback): number | null => (task.agentId === PROBE_AGENT ? 0 : null);
+const limitRetries = ({ task }: DueCallback): number | null => (isProbe(task) ? 0 : null);
 
 /** Returns the log fields of a callback, with only the origin of its URL, because the rest may contain secrets. */
 function toLogFields({ task, origin }: DueCallback): object {

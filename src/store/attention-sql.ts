@@ -1,4 +1,4 @@
-import { PROBE_AGENT } from "../task.ts";
+import { PROBE_AGENT, PROBE_ID_PREFIX } from "../task.ts";
 import {
   type AttentionQuery,
   type FaultSelection,
@@ -27,9 +27,15 @@ interface AttentionEngine {
 /** Maximum receivers that are listed. */
 const MAX_RECEIVERS = 100;
 
-/** Whether the present fault of a row is acknowledged: 1 or 0. Indexes contain this expression. */
-export const acknowledgedFlag = (alias: string): string =>
+/** Whether the present fault of a row is acknowledged: 1 or 0. Indexes contain these expressions. */
+const acknowledgedFlag = (alias: string): string =>
   `(CASE WHEN ${alias}.acknowledged_attempts = ${alias}.attempts THEN 1 ELSE 0 END)`;
+
+const failureFlag = "(CASE WHEN t.acknowledged_at IS NULL THEN 0 ELSE 1 END)";
+
+/** The ids of probes: their prefix and a UUID. */
+const probeIds = `${PROBE_ID_PREFIX}${[8, 4, 4, 4, 12].map((length) => "_".repeat(length)).join("-")}`;
+const isNotProbe = `NOT (t.agent_id = '${PROBE_AGENT}' AND t.id LIKE '${probeIds}')`;
 
 type Kind = StoredAttentionItem["kind"];
 
@@ -84,7 +90,6 @@ function createSources(
   { isAcknowledged, failedSince, webhooks }: AttentionQuery,
 ): Record<Kind, Source> {
   const flag = isAcknowledged ? 1 : 0;
-  const isNotProbe = `t.agent_id <> '${PROBE_AGENT}'`;
   const columnsOf = (id: string, { at, receiver, detail, by }: Record<"at" | "receiver" | "detail" | "by", string>): string =>
     `${id}, ${at} AS at, t.id AS task_id, t.agent_id, t.provider, ${s}.title, ${receiver} AS receiver, ${detail} AS detail,
      ${by === "NULL" ? "NULL AS acknowledged_by, NULL AS acknowledged_at" : `${by}.acknowledged_by, ${by}.acknowledged_at`}`;
@@ -98,13 +103,12 @@ function createSources(
       values: [tenant],
     },
     failure: {
-      columns: columnsOf("t.id", { at: "t.finished_at", receiver: "NULL", detail: `${s}.error_code`, by: s }),
+      columns: columnsOf("t.id", { at: "t.finished_at", receiver: "NULL", detail: `${s}.error_code`, by: "t" }),
       receiver: "NULL",
-      from: `task t ${join}`,
-      where: `t.tenant = ? AND t.state = 'failed' AND t.parent_seq IS NULL AND t.finished_at > ? AND ${isNotProbe}
-        AND ${s}.acknowledged_at IS ${isAcknowledged ? "NOT " : ""}NULL`,
+      from: `task t ${useIndex("task_failed")} ${join}`,
+      where: `t.tenant = ? AND t.state = 'failed' AND t.parent_seq IS NULL AND ${failureFlag} = ? AND t.finished_at > ? AND ${isNotProbe}`,
       order: "t.finished_at DESC",
-      values: [tenant, failedSince],
+      values: [tenant, flag, failedSince],
     },
     callback: {
       columns: columnsOf("t.id", { at: "c.updated_at", receiver: "c.origin", detail: "c.last_error", by: "c" }),
@@ -150,6 +154,8 @@ interface FaultTable {
 /** The faults of a selection. */
 interface SelectedFaults extends FaultTable {
   where: string;
+  /** Whether a fault is acknowledged: 1 or 0. */
+  flag: string;
   values: readonly (string | number)[];
 }
 
@@ -163,6 +169,7 @@ export function selectFaults({ tenant, kind, id, receiver, since, until }: Fault
   if (until !== undefined) conditions.push([`${at} <= ?`, until]);
   return {
     ...table,
+    flag: kind === "failure" ? failureFlag : acknowledgedFlag(table.alias),
     where: conditions.map(([sql]) => sql).join(" AND "),
     values: conditions.flatMap(([, ...values]) => values),
   };

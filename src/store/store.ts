@@ -238,11 +238,11 @@ export interface ApprovalStore {
 /** What needs a person, and the acknowledgements of faults. */
 export interface AttentionStore {
   readAttention(tenant: string, query: AttentionQuery): Promise<StoredAttention>;
-  /** Whether there is such a fault, acknowledged or not. */
-  isFault(selection: FaultSelection): Promise<boolean>;
+  /** Whether there is such a fault; with `isNew`, one that is not acknowledged. */
+  isFault(selection: FaultSelection, options?: { isNew?: boolean }): Promise<boolean>;
   /**
-   * Acknowledges at most `limit` faults that are not acknowledged, and returns their number. A callback or delivery that dies again is a
-   * new fault.
+   * Acknowledges at most `limit` faults that are not acknowledged, and returns their number. With several nodes, it leaves out those that are
+   * being written, unless the selection has an id. A callback or delivery that dies again is a new fault.
    */
   acknowledgeFaults(selection: FaultSelection, by: string, limit: number): Promise<number>;
   /** The acknowledgements of adapters that are offline, by adapter. */

@@ -1,5 +1,5 @@
 import type { ExecutionResult, TaskErrorCode } from "#contract";
-import { PROBE_AGENT, type Task } from "../task.ts";
+import { isProbe, type Task } from "../task.ts";
 import { toColumnText } from "./column-text.ts";
 import type { Finish } from "./records.ts";
 import { addCounts, type UsageCounts } from "./usage-counts.ts";
@@ -79,7 +79,7 @@ export function createUsageRollup() {
       const labels = new Map<string, LabelUsageRow>();
       for (const end of ends) {
         const { task } = end;
-        if (isProbe(end)) continue;
+        if (isFreeProbe(end)) continue;
         const { tenant, provider, agentId } = task;
         const hour = Math.floor(end.now / HOUR_MS);
         if (hour !== currentHour) known.clear();
@@ -111,9 +111,9 @@ export function createUsageRollup() {
   };
 }
 
-/** Callers can use the agent of probes as well, so what a task has used always counts. */
-const isProbe = ({ task, finish: { result } }: TaskEnd): boolean =>
-  task.agentId === PROBE_AGENT && result.usage === undefined && (result.costUsd ?? 0) === 0;
+/** What a task has used always counts. */
+const isFreeProbe = ({ task, finish: { result } }: TaskEnd): boolean =>
+  isProbe(task) && result.usage === undefined && (result.costUsd ?? 0) === 0;
 
 /** Adds the counts of the row to those of the same key. */
 function add<Row extends UsageCounts & Record<Key, string | number>, Key extends string>(

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { AttentionQuery } from "../../src/store/attention-records.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -106,13 +107,20 @@ export function attentionConformance(subject: StoreSubject): void {
     test("is nothing of a probe", async () => {
       const { store } = await open();
       const probe = { agentId: "bridge-doctor" };
-      await fail(store, "failed", probe);
-      const { seq } = await die(store, "dead", probe);
+      await fail(store, `doctor-${randomUUID()}`, probe);
+      const { seq } = await die(store, `doctor-${randomUUID()}`, probe);
       await dieDelivery(store, "msg_1", { task: seq });
       expect(await store.readAttention(tenant, query)).toEqual({
         ...{ items: [], receivers: [] },
         counts: { approval: 0, failure: 0, callback: 0, delivery: 0 },
       });
+    });
+
+    test("is every fault of a caller who uses the agent of probes, or a similar id", async () => {
+      const { store } = await open();
+      await fail(store, "doctor-nightly", { agentId: "bridge-doctor" });
+      await die(store, `doctor-${randomUUID()}`);
+      expect((await store.readAttention(tenant, query)).counts).toEqual({ approval: 0, failure: 1, callback: 1, delivery: 0 });
     });
 
     test("is not what was acknowledged, which is listed with its acknowledgement, over a reopen", async () => {

@@ -40,15 +40,19 @@ const usage = { inputTokens: 10, outputTokens: 4, cacheReadTokens: 3 };
 const withLabels = (labels: Record<string, string>) => ({ task: { request: { ...newTask().request, labels } } });
 const sumOne = (fields: EndFields) => createUsageRollup().sum([endOf(fields)]).usage[0];
 
+const probe = { agentId: "bridge-doctor", taskId: "doctor-0b9c1a7e-6a0f-4f3b-9a68-1f2d3c4b5a69" };
+
 test("a probe of brg doctor adds nothing", () => {
-  const probe = endOf({ task: { agentId: "bridge-doctor" } });
-  expect(createUsageRollup().sum([probe])).toEqual({ usage: [], labels: [] });
+  expect(createUsageRollup().sum([endOf({ task: probe })])).toEqual({ usage: [], labels: [] });
 });
 
-test("a task of the agent of probes adds what it has used", () => {
-  const agent = { agentId: "bridge-doctor" };
-  expect(sumOne({ task: agent, result: { usage, costUsd: 0.5 } })).toMatchObject({ cost_micros: 500_000, input_tokens: 10 });
-  expect(sumOne({ task: agent, result: { costUsd: 0.5 } })).toMatchObject({ cost_micros: 500_000, completed: 1 });
+test("a task of a caller who uses the agent of probes counts", () => {
+  for (const taskId of ["nightly", "doctor-nightly"]) expect(sumOne({ task: { ...probe, taskId } })).toMatchObject({ completed: 1 });
+});
+
+test("a probe adds what it has used", () => {
+  expect(sumOne({ task: probe, result: { usage, costUsd: 0.5 } })).toMatchObject({ cost_micros: 500_000, input_tokens: 10 });
+  expect(sumOne({ task: probe, result: { costUsd: 0.5 } })).toMatchObject({ cost_micros: 500_000, completed: 1 });
 });
 
 describe("what a task adds", () => {

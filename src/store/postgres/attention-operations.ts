@@ -1,4 +1,4 @@
-import { acknowledgedFlag, readAttention, selectFaults } from "../attention-sql.ts";
+import { readAttention, selectFaults } from "../attention-sql.ts";
 import type { AttentionStore } from "../store.ts";
 import type { Reader } from "./reader-pool.ts";
 import { serverClock } from "./server-clock.ts";
@@ -24,19 +24,20 @@ export function createAttentionOperations(reader: Reader, clock?: () => number):
         tenant,
         query,
       ),
-    async isFault(selection) {
-      const { table, alias, where, values } = selectFaults(selection);
-      return (await reader.get(prepare(`SELECT 1 AS found FROM ${table} ${alias} WHERE ${where} LIMIT 1`), ...values)) !== undefined;
+    async isFault(selection, { isNew = false } = {}) {
+      const { table, alias, flag, where, values } = selectFaults(selection);
+      const condition = isNew ? `${where} AND ${flag} = 0` : where;
+      return (await reader.get(prepare(`SELECT 1 AS found FROM ${table} ${alias} WHERE ${condition} LIMIT 1`), ...values)) !== undefined;
     },
     async acknowledgeFaults(selection, by, limit) {
-      const { table, alias, key, where, values } = selectFaults(selection);
+      const { table, alias, key, flag, where, values } = selectFaults(selection);
       const isFailure = selection.kind === "failure";
-      const isNew = isFailure ? "t.acknowledged_at IS NULL" : `${acknowledgedFlag(alias)} = 0`;
-      // Passes over locked rows, so that it cannot deadlock with a batch of other writes.
+      // Of many rows it passes over locked ones, so that it cannot deadlock with a batch of other writes. For a single row it waits.
+      const passing = selection.id === undefined ? "SKIP LOCKED" : "";
       const rows = await reader.all(
         prepare(
           `WITH found AS MATERIALIZED (
-             SELECT ${alias}.${key} FROM ${table} ${alias} WHERE ${where} AND ${isNew} LIMIT ? FOR NO KEY UPDATE SKIP LOCKED)
+             SELECT ${alias}.${key} FROM ${table} ${alias} WHERE ${where} AND ${flag} = 0 LIMIT ? FOR NO KEY UPDATE ${passing})
            UPDATE ${table} SET ${isFailure ? "" : "acknowledged_attempts = attempts,"} acknowledged_by = ?,
              acknowledged_at = coalesce(?::bigint, ${serverClock})
            FROM found WHERE ${table}.${key} = found.${key} RETURNING 1 AS acknowledged`,

@@ -1,4 +1,4 @@
-import { acknowledgedFlag, readAttention, selectFaults } from "../attention-sql.ts";
+import { readAttention, selectFaults } from "../attention-sql.ts";
 import type { AttentionStore } from "../store.ts";
 import type { SqliteDriver } from "./sqlite-driver.ts";
 
@@ -17,23 +17,18 @@ export function createAttentionOperations(driver: SqliteDriver, clock: () => num
         tenant,
         query,
       ),
-    isFault: async (selection) => {
-      const { table, alias, where, values } = selectFaults(selection);
-      return driver.get(`SELECT 1 AS found FROM ${table} ${alias} WHERE ${where} LIMIT 1`, ...values) !== undefined;
+    isFault: async (selection, { isNew = false } = {}) => {
+      const { table, alias, flag, where, values } = selectFaults(selection);
+      const condition = isNew ? `${where} AND ${flag} = 0` : where;
+      return driver.get(`SELECT 1 AS found FROM ${table} ${alias} WHERE ${condition} LIMIT 1`, ...values) !== undefined;
     },
     acknowledgeFaults: (selection, by, limit) =>
       driver.write(() => {
-        const { table, alias, key, where, values } = selectFaults(selection);
-        if (selection.kind !== "failure")
-          return driver.run(
-            `UPDATE ${table} SET acknowledged_attempts = attempts, acknowledged_by = ?, acknowledged_at = ? WHERE ${key} IN (
-               SELECT ${alias}.${key} FROM ${table} ${alias} WHERE ${where} AND ${acknowledgedFlag(alias)} = 0 LIMIT ?)`,
-            ...[by, clock(), ...values, limit],
-          );
+        const { table, alias, key, flag, where, values } = selectFaults(selection);
         return driver.run(
-          `INSERT INTO task_summary (task, acknowledged_by, acknowledged_at)
-           SELECT t.seq, ?, ? FROM task t LEFT JOIN task_summary s ON s.task = t.seq WHERE ${where} AND s.acknowledged_at IS NULL LIMIT ?
-           ON CONFLICT (task) DO UPDATE SET acknowledged_by = excluded.acknowledged_by, acknowledged_at = excluded.acknowledged_at`,
+          `UPDATE ${table} SET ${selection.kind === "failure" ? "" : "acknowledged_attempts = attempts,"} acknowledged_by = ?,
+             acknowledged_at = ? WHERE ${key} IN (
+               SELECT ${alias}.${key} FROM ${table} ${alias} WHERE ${where} AND ${flag} = 0 LIMIT ?)`,
           ...[by, clock(), ...values, limit],
         );
       }),

@@ -290,6 +290,15 @@ describe("brg doctor finds and names the remedy of", () => {
     for (const list of ["tasks?agentId=bridge-doctor", "callbacks"])
       expect((await retrying.call("GET", `/api/v2/${list}`)).body.data).toEqual([]);
     expect((await retrying.call("GET", "/api/v2/stats")).body.total.tasks).toBe(0);
+    // A caller may use the name of its agent. Such a task is no probe.
+    const [{ provider }] = (await retrying.call("GET", "/api/v2/adapters")).body.data;
+    const { body } = await retrying.call("POST", "/api/v2/dispatch", {
+      body: { taskId: "nightly", agentId: "bridge-doctor", provider, message: "work", callbackUrl: receiver.origin },
+    });
+    expect(body).toMatchObject({ taskId: "nightly" });
+    await expect
+      .poll(async () => (await retrying.call("GET", "/api/v2/callbacks/nightly")).body)
+      .toMatchObject({ state: "pending", attempts: 1 });
     await retrying.close();
     await receiver.close();
   });

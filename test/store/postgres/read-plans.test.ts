@@ -91,7 +91,9 @@ const fill = (tasks: number): string => `
   INSERT INTO resume_token (tenant, provider, agent_id, token, used_at) SELECT tenant, provider, agent_id, id, 0 FROM task;
   INSERT INTO usage_hour SELECT seq / 1000, CASE WHEN seq % 2 = 0 THEN tenant ELSE 'other' END, 'n1', provider, id, '', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM task;
   INSERT INTO usage_hour_label SELECT seq / 1000, tenant, 'n1', 'name', id, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM task;
-  INSERT INTO ticket (hash, principal, tenant, scopes, token_proof, expires_at) SELECT id, '', tenant, '[]', '', 0 FROM task;`;
+  INSERT INTO ticket (hash, principal, tenant, scopes, token_proof, expires_at) SELECT id, '', tenant, '[]', '', 0 FROM task;
+  INSERT INTO task (tenant, id, agent_id, provider, state, request, fingerprint, created_at, started_at, finished_at, result, acknowledged_at)
+    SELECT 'seen', n::text, 'agent', 'even', 'failed', '{}', '', n, n, n, '{}', n FROM generate_series(1, ${tasks}) AS n;`;
 
 const sizes = [
   ["empty tables without statistics", 0, ""],
@@ -217,6 +219,10 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     for (const isAcknowledged of [false, true])
       await attention.readAttention(tenant, { isAcknowledged, limit: 50, failedSince: middle, webhooks: ["w0", "w1"] });
     await attention.isFault({ tenant, kind: "callback", id: "1" });
+    // All failures were acknowledged.
+    for (const isAcknowledged of [false, true])
+      await attention.readAttention("seen", { isAcknowledged, limit: 50, failedSince: 0, webhooks: [] });
+    await attention.isFault({ tenant: "seen", kind: "failure", since: 0 }, { isNew: true });
     check({ sorts: true, rows: 2_000 });
 
     // Lists that sort a few rows.

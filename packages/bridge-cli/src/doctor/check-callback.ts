@@ -15,6 +15,8 @@ export interface CallbackCheckOptions {
 
 /** The agent of the test task. */
 const AGENT = "bridge-doctor";
+/** Bridge recognizes a probe by its agent and this id. */
+const probeIdPattern = /^doctor-[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
 const POLL_MS = 200;
 /** An attempt takes at most 15 s, and can wait for others. */
 const ATTEMPT_LIMIT_MS = 60_000;
@@ -48,10 +50,11 @@ async function removeProbe(client: BridgeClient, taskId: string): Promise<void> 
   });
 }
 
-/** Removes probes that an earlier check has left behind, because it was killed or its attempt took too long. */
+/** Removes probes that an earlier check has left behind, because it was killed or its attempt took too long. Others may use its agent. */
 async function removeEarlierProbes(client: BridgeClient, signal: AbortSignal): Promise<void> {
   const createdBefore = new Date(Date.now() - ABANDONED_MS).toISOString();
-  for await (const { taskId } of client.listTasks({ agentId: AGENT, createdBefore }, { signal })) await removeProbe(client, taskId);
+  for await (const { taskId } of client.listTasks({ agentId: AGENT, createdBefore }, { signal }))
+    if (probeIdPattern.test(taskId)) await removeProbe(client, taskId);
 }
 
 /** Resolves to the first attempt of the callback, or to null if there is none within the limit. */
