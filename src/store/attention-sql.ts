@@ -28,8 +28,7 @@ interface AttentionEngine {
 const MAX_RECEIVERS = 100;
 
 /** Whether the present fault of a row is acknowledged: 1 or 0. Indexes contain these expressions. */
-const acknowledgedFlag = (alias: string): string =>
-  `(CASE WHEN ${alias}.acknowledged_attempts = ${alias}.attempts THEN 1 ELSE 0 END)`;
+const acknowledgedFlag = (alias: string): string => `(CASE WHEN ${alias}.acknowledged_attempts = ${alias}.attempts THEN 1 ELSE 0 END)`;
 
 const failureFlag = "(CASE WHEN t.acknowledged_at IS NULL THEN 0 ELSE 1 END)";
 

@@ -296,9 +296,10 @@ describe("brg doctor finds and names the remedy of", () => {
       body: { taskId: "nightly", agentId: "bridge-doctor", provider, message: "work", callbackUrl: receiver.origin },
     });
     expect(body).toMatchObject({ taskId: "nightly" });
+    await retrying.call("POST", "/api/v2/tasks/nightly/cancel");
     await expect
       .poll(async () => (await retrying.call("GET", "/api/v2/callbacks/nightly")).body)
-      .toMatchObject({ state: "pending", attempts: 1 });
+      .toMatchObject({ state: "pending", lastStatus: 500 });
     await retrying.close();
     await receiver.close();
   });
