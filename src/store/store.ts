@@ -241,7 +241,7 @@ export interface AttentionStore {
   /** Whether there is such a fault; with `isNew`, one that is not acknowledged. */
   isFault(selection: FaultSelection, options?: { isNew?: boolean }): Promise<boolean>;
   /**
-   * Acknowledges at most `limit` faults that are not acknowledged, and returns their number. With several nodes, it leaves out those that are
+   * Acknowledges at most `limit` faults that are not acknowledged, and returns their number. With PostgreSQL, it leaves out those that are
    * being written, unless the selection has an id. A callback or delivery that dies again is a new fault.
    */
   acknowledgeFaults(selection: FaultSelection, by: string, limit: number): Promise<number>;
