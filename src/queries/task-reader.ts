@@ -62,4 +62,4 @@ export function createTaskReader(store: Store, dispatcher: Pick<Dispatcher, "fin
 }
 
 /** The status of a task that was deleted while it was read. */
-const DELETED: TaskStatus = { callback: null, lastProgressAt: null, silentMs: null, isApprovalPending: false, queued: null };
+const DELETED: TaskStatus = { callback: null, lastProgressAt: null, silentMs: null, isApprovalPending: false, childCount: 0, queued: null };

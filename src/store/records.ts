@@ -169,6 +169,8 @@ export interface TaskStatus {
   /** Milliseconds since its last event or its start, by the clock of the store; null if it has not started. */
   silentMs: number | null;
   isApprovalPending: boolean;
+  /** Number of its child tasks. */
+  childCount: number;
   /** Null if it is not queued. */
   queued: QueuedNeeds | null;
 }

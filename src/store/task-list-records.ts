@@ -21,6 +21,8 @@ export interface TaskSearch extends TaskFilter {
   /** In ms since the epoch. */
   createdAfter?: number | undefined;
   createdBefore?: number | undefined;
+  finishedAfter?: number | undefined;
+  finishedBefore?: number | undefined;
   idPrefix?: string | undefined;
   /** A task, with all tasks below it. Null: tasks without a parent. */
   root?: string | null | undefined;

@@ -33,10 +33,27 @@ export interface SearchEngine extends Pick<Store, "findFamily"> {
  */
 export function createTaskSearch({ all, readTasks, findFamily, from, like, numbers }: SearchEngine): Pick<Store, "searchTasks"> {
   /** The only tasks that can match, if they are few and known without a search. */
-  async function findMembers({ tenant, root, idPrefix, waitingOn }: TaskSearch): Promise<readonly number[] | null> {
+  async function findMembers(search: TaskSearch): Promise<readonly number[] | null> {
+    const { tenant, root, idPrefix, waitingOn, finishedAfter } = search;
     if (typeof root === "string") return findFamily(tenant, root);
     if (idPrefix !== undefined) return findFew(tenant, hasPrefix(idPrefix));
-    return waitingOn === undefined ? null : findWaiting(tenant);
+    if (waitingOn !== undefined) return findWaiting(tenant);
+    return finishedAfter === undefined ? null : findFinished(search, finishedAfter);
+  }
+
+  /** Finds the tasks that ended since a time; null if they are many. Failed tasks without a parent have an index for each tenant. */
+  async function findFinished(
+    { tenant, state, root, finishedBefore }: TaskSearch,
+    finishedAfter: number,
+  ): Promise<readonly number[] | null> {
+    const isFailed = state === "failed" && root === null;
+    const where = isFailed ? "tenant = ? AND state = 'failed' AND parent_seq IS NULL AND " : "";
+    const range = [finishedAfter, finishedBefore ?? Number.MAX_SAFE_INTEGER, MAX_KNOWN + 1];
+    const rows = await all(`SELECT seq FROM task WHERE ${where}finished_at >= ? AND finished_at < ? ORDER BY finished_at LIMIT ?`, [
+      ...(isFailed ? [tenant] : []),
+      ...range,
+    ]);
+    return rows.length > MAX_KNOWN ? null : rows.map(({ seq }) => Number(seq));
   }
 
   /** Finds the tasks that wait for an approval; null if they are many. */
@@ -129,7 +146,7 @@ function chooseIndex({ tenant, labels: [label] = [], callback, parentTaskId, age
 function conditionsOf(search: TaskSearch, like: string): Term[] {
   const equal = (column: string, value: string | undefined): Term[] =>
     value === undefined ? [] : [{ sql: `${column} = ?`, values: [value] }];
-  const { createdAfter, createdBefore, callback, waitingOn, idPrefix, root, title, labels = [] } = search;
+  const { createdAfter, createdBefore, finishedAfter, finishedBefore, callback, waitingOn, idPrefix, root, title, labels = [] } = search;
   return [
     ...equal("t.tenant", search.tenant),
     ...equal("t.state", search.state),
@@ -139,6 +156,8 @@ function conditionsOf(search: TaskSearch, like: string): Term[] {
     ...equal("error_code", search.errorCode),
     ...(createdAfter === undefined ? [] : [{ sql: "t.created_at >= ?", values: [createdAfter] }]),
     ...(createdBefore === undefined ? [] : [{ sql: "t.created_at < ?", values: [createdBefore] }]),
+    ...(finishedAfter === undefined ? [] : [{ sql: "t.finished_at >= ?", values: [finishedAfter] }]),
+    ...(finishedBefore === undefined ? [] : [{ sql: "t.finished_at < ?", values: [finishedBefore] }]),
     ...(callback === undefined ? [] : [{ sql: `(SELECT c.state FROM callback c WHERE c.task = t.seq) = ?`, values: [callback] }]),
     ...(waitingOn === undefined ? [] : [isWaitingForApproval]),
     ...(idPrefix === undefined ? [] : [hasPrefix(idPrefix)]),

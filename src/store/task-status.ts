@@ -11,6 +11,7 @@ export const toTaskStatus = (row: StoredRow, needs: readonly string[]): TaskStat
   lastProgressAt: row["last_progress_at"] as number | null,
   silentMs: row["silent_ms"] as number | null,
   isApprovalPending: Boolean(row["is_approval_pending"]),
+  childCount: Number(row["child_count"]),
   queued:
     row["task_state"] === "queued"
       ? { node: (row["node"] ?? null) as string | null, needs, isSessionInUse: Boolean(row["is_session_in_use"]) }

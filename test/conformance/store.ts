@@ -124,13 +124,14 @@ export function storeConformance(subject: StoreSubject): void {
         const { task: free } = await store.insertTaskIfAbsent(newTask({ taskId: "free" }));
         const ended = await started(store, { taskId: "ended", provider: "other" });
         await store.finishTaskIfRunning(ended, newFinish({}, "http://a.test/"));
+        for (const taskId of ["child-1", "child-2"]) await store.insertTaskIfAbsent(newTask({ taskId, parent: running }));
         const approval = { approvalId: "apr", toolCallId: "call", toolName: "shell", shownInput: "{}", expiresInMs: 60_000 };
         await store.insertApprovalIfRunning(running, { ...approval, event: () => ({ type: "tool.approval_requested", data: "{}" }) });
 
         const statuses = await store.readTaskStatuses([running.seq, queued.seq, free.seq, ended.seq, 1_000_000]);
         // With PostgreSQL, the node on which the agent lives.
         const needsOf = (isSessionInUse: boolean) => expect.objectContaining({ needs: [], isSessionInUse });
-        const idle = { callback: null, lastProgressAt: null, silentMs: null, isApprovalPending: false };
+        const idle = { callback: null, lastProgressAt: null, silentMs: null, isApprovalPending: false, childCount: 0 };
         // The end of the task stores its callback, whose URL is known before.
         const awaitingEnd = (taskId: string) => ({
           ...{ url: "http://a.test/later", state: "pending", attempts: 0, nextAttemptAt: null, lastStatus: null, lastError: null },
@@ -141,7 +142,14 @@ export function storeConformance(subject: StoreSubject): void {
             [
               running.seq,
               {
-                ...{ ...idle, lastProgressAt: expect.any(Number), silentMs: expect.any(Number), isApprovalPending: true, queued: null },
+                ...{
+                  ...idle,
+                  lastProgressAt: expect.any(Number),
+                  silentMs: expect.any(Number),
+                  isApprovalPending: true,
+                  queued: null,
+                  childCount: 2,
+                },
                 callback: awaitingEnd("running"),
               },
             ],
@@ -979,6 +987,11 @@ export function storeConformance(subject: StoreSubject): void {
         ["createdAfter", { createdAfter: 1_005_000 }, ["posted", "stopped"]],
         ["createdBefore", { createdBefore: 1_002_000 }, ["root"]],
         ["a range of times", { createdAfter: 1_002_000, createdBefore: 1_004_000 }, ["root-leaf", "root-child"]],
+        ["finishedAfter", { finishedAfter: 1_005_000 }, ["posted", "stopped"]],
+        ["finishedBefore", { finishedBefore: 1_005_000 }, ["late"]],
+        ["a range of ends", { finishedAfter: 1_004_000, finishedBefore: 1_006_000 }, ["stopped", "late"]],
+        ["failed since", { finishedAfter: 1_000_000, state: "failed", root: null }, ["late"]],
+        ["finishedAfter with an id", { finishedAfter: 1_005_000, idPrefix: "post" }, ["posted"]],
         ["idPrefix", { idPrefix: "root-" }, ["root-leaf", "root-child"]],
         ["idPrefix of a whole id", { idPrefix: "late" }, ["late"]],
         ["root", { root: "root" }, ["root-leaf", "root-child", "root"]],

@@ -94,6 +94,7 @@ test.each([
   "/api/v2/tasks?label=team=docs",
   "/api/v2/tasks?q=hello",
   "/api/v2/tasks?createdAfter=2020-01-01T00:00:00Z",
+  "/api/v2/tasks?finishedAfter=2020-01-01T00:00:00Z",
   "/api/v2/agents",
   "/api/v2/callbacks",
   "/api/v2/callbacks?state=dead",

@@ -110,6 +110,8 @@ export const verbs: readonly VerbEntry[] = [
       { flags: "--callback <state>", text: "whose callback is in this state", choices: callbackStates },
       { flags: "--after <time>", text: "created after this time, for example 2026-11-22T09:30:00Z or 2h" },
       { flags: "--before <time>", text: "created before this time" },
+      { flags: "--finished-after <time>", text: "ended after this time" },
+      { flags: "--finished-before <time>", text: "ended before this time" },
       { flags: "--id-prefix <text>", text: "whose id begins with this text" },
       { flags: "--root <id>", text: "this task and all tasks below it; *: tasks without a parent" },
       { flags: "--label <name=value>", text: "with this label" },

@@ -187,6 +187,8 @@ export interface ListedTask {
     lastError: string | null;
   } | null;
   metadata: JsonObject | null;
+  /** Number of child tasks, without their child tasks. */
+  childCount: number;
 }
 
 /** A task with its result, which is null until the task has ended. */
@@ -236,6 +238,8 @@ export interface TaskFilter {
   /** ISO 8601 with a time zone. */
   createdAfter?: string | undefined;
   createdBefore?: string | undefined;
+  finishedAfter?: string | undefined;
+  finishedBefore?: string | undefined;
   idPrefix?: string | undefined;
   /** A task with all tasks below it; `*` for tasks without a parent. */
   root?: string | undefined;

@@ -81,6 +81,7 @@ const listedTask = {
   lastProgressAt: timestamp.nullable(),
   callback: deliverySchema.nullable(),
   metadata: z.record(z.string(), z.unknown()).nullable(),
+  childCount: z.number().int().describe("Number of child tasks, without their child tasks."),
 };
 
 /** A task in a list, without its result. */
@@ -111,6 +112,7 @@ export const taskSchema = z.strictObject({ ...listedTask, result: resultSchema.n
       lastProgressAt: "2026-11-22T09:30:00.810Z",
       callback: null,
       metadata: null,
+      childCount: 0,
       result: { status: "ok", output: "BRIDGE occurs 12 times.", durationMs: 812, connection: "cli" },
     },
   ],
@@ -118,7 +120,7 @@ export const taskSchema = z.strictObject({ ...listedTask, result: resultSchema.n
 
 /** Converts a task to its form in lists. */
 export function describeListedTask(snapshot: TaskSnapshot<ListedTask>): z.infer<typeof listedTaskSchema> {
-  const { task, summary, callback, lastProgressAt, queuedBecause, node } = snapshot;
+  const { task, summary, callback, lastProgressAt, queuedBecause, node, childCount } = snapshot;
   return {
     taskId: task.taskId,
     parentTaskId: task.parentTaskId,
@@ -140,6 +142,7 @@ export function describeListedTask(snapshot: TaskSnapshot<ListedTask>): z.infer<
     lastProgressAt: toIsoOrNull(lastProgressAt),
     callback: callback === null ? null : describeDelivery(callback),
     metadata: task.metadata,
+    childCount,
   };
 }
 

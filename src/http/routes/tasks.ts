@@ -40,6 +40,8 @@ const searchQuery = {
   waitingOn: z.enum(["approval"]).optional().describe("`approval`: only tasks with a tool call that waits for approval."),
   createdAfter: timeParameter.optional().describe("Only tasks that were created at this time or later.").meta(timeInput),
   createdBefore: timeParameter.optional().describe("Only tasks that were created before this time.").meta(timeInput),
+  finishedAfter: timeParameter.optional().describe("Only tasks that ended at this time or later.").meta(timeInput),
+  finishedBefore: timeParameter.optional().describe("Only tasks that ended before this time.").meta(timeInput),
   idPrefix: z
     .string()
     .regex(/^[A-Za-z0-9_:-]{1,128}$/, "must be the beginning of a taskId: 1 to 128 of A-Z a-z 0-9 _ : -")
@@ -105,7 +107,7 @@ export const taskRoutes: FastifyPluginAsyncZodOpenApi<TaskRouteOptions> = async 
         tags: ["tasks"],
         summary: "List tasks",
         description:
-          "Tasks of your tenant, newest first, without their results. A page can have fewer than `limit` tasks; `nextCursor` is null on the last page. With `errorCode`, `callback`, `waitingOn`, `createdAfter`, `createdBefore`, `idPrefix`, `root`, `label`, `q` or `search`, a page examines at most 2,000 tasks, so that it can be empty before the last page.",
+          "Tasks of your tenant, newest first, without their results. A page can have fewer than `limit` tasks; `nextCursor` is null on the last page. With `errorCode`, `callback`, `waitingOn`, `createdAfter`, `createdBefore`, `finishedAfter`, `finishedBefore`, `idPrefix`, `root`, `label`, `q` or `search`, a page examines at most 2,000 tasks, so that it can be empty before the last page.",
         querystring: listQuery,
         response: {
           200: {
@@ -222,6 +224,8 @@ async function listTasks(tasks: TaskReader, tenant: string, query: z.output<type
     waitingOn,
     createdAfter,
     createdBefore,
+    finishedAfter,
+    finishedBefore,
     idPrefix,
     root,
     label,
@@ -229,7 +233,7 @@ async function listTasks(tasks: TaskReader, tenant: string, query: z.output<type
     search: text,
     ...filter
   } = query;
-  const times = { createdAfter, createdBefore };
+  const times = { createdAfter, createdBefore, finishedAfter, finishedBefore };
   const search = { ...times, errorCode, callback, waitingOn, idPrefix, root: root === "*" ? null : root, labels: label, title: q, text };
   if (Object.values(search).some((value) => value !== undefined)) {
     const { found, next } = await tasks.search({ ...filter, ...search, tenant }, { before: cursor ?? null, limit });

@@ -20,6 +20,7 @@ const selectStatuses = toStatement(
   `SELECT ${callbackColumns}, t.state AS task_state, t.created_at, t.callback_url, t.node, t.needs, newest.at AS last_progress_at,
      floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint - greatest(newest.at, t.started_at) AS silent_ms,
      EXISTS (SELECT 1 FROM approval a WHERE a.task = t.seq AND a.state = 'pending') AS is_approval_pending,
+     (SELECT count(*) FROM task child WHERE child.parent_seq = t.seq) AS child_count,
      q.seq IS NOT NULL AND ${isSessionInUse} AS is_session_in_use
    FROM unnest($1::bigint[]) AS given (seq) JOIN task t ON t.seq = given.seq
    LEFT JOIN callback c ON c.task = t.seq LEFT JOIN task q ON q.seq = t.seq AND q.state = 'queued'

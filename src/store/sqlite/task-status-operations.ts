@@ -18,6 +18,7 @@ export function createTaskStatusOperations(driver: SqliteDriver, clock: () => nu
 const selectStatus = `SELECT ${callbackColumns}, q.state AS task_state, q.created_at, s.callback_url, newest.at AS last_progress_at,
     ? - max(coalesce(newest.at, q.started_at), q.started_at) AS silent_ms,
     EXISTS (SELECT 1 FROM approval a WHERE a.task = q.seq AND a.state = 'pending') AS is_approval_pending,
+    (SELECT count(*) FROM task child WHERE child.parent_seq = q.seq) AS child_count,
     q.state = 'queued' AND ${isSessionInUse} AS is_session_in_use
   FROM task q JOIN task t ON t.seq = q.seq LEFT JOIN callback c ON c.task = q.seq LEFT JOIN task_summary s ON s.task = q.seq
   LEFT JOIN event newest ON newest.number = (

@@ -14,6 +14,7 @@ const snapshot = (task: Task, silentMs: number | null): TaskSnapshot => ({
   silentMs,
   callback: null,
   isApprovalPending: false,
+  childCount: 2,
   queuedBecause: task.state === "queued" ? "slot" : null,
   node: null,
 });
@@ -84,5 +85,6 @@ test("a task matches its schema and contains neither its request nor its owner",
     result: task.result,
     callback: { state: "dead", url: "https://r.example/", attempts: 4, nextAttemptAt: null, lastStatus: 500, lastError: "http_500" },
     metadata: { a: 1 },
+    childCount: 2,
   });
 });

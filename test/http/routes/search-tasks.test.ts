@@ -46,6 +46,8 @@ test.each([
   ["callback=dead", []],
   ["createdAfter=2020-01-01T00:00:00%2B01:00&state=completed", ["seen-2", "seen-1"]],
   ["createdBefore=2020-01-01T00:00:00Z", []],
+  ["finishedAfter=2020-01-01T00:00:00Z&state=failed&root=*", ["failed-1"]],
+  ["finishedAfter=2020-01-01T00:00:00Z&finishedBefore=2020-01-02T00:00:00Z", []],
 ])("a list contains the tasks that match %s", async (query, expected) => {
   expect(await ids(query)).toEqual(expected);
 });

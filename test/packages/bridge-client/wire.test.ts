@@ -156,7 +156,18 @@ const keys = {
 const health: Keys<Adapter["health"]> = { status: true, connection: true, version: true, detail: true, preflight: true, checkedAt: true };
 const filter: Keys<TaskFilter> = {
   ...{ state: true, provider: true, agentId: true, parentTaskId: true, errorCode: true, callback: true },
-  ...{ createdAfter: true, createdBefore: true, idPrefix: true, root: true, label: true, q: true, search: true, waitingOn: true },
+  ...{
+    createdAfter: true,
+    createdBefore: true,
+    finishedAfter: true,
+    finishedBefore: true,
+    idPrefix: true,
+    root: true,
+    label: true,
+    q: true,
+    search: true,
+    waitingOn: true,
+  },
 };
 const callback: Keys<Omit<CallbackBody, keyof ExecutionResult>> = {
   taskId: true,

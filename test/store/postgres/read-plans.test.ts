@@ -182,6 +182,8 @@ describe.each(sizes)("in %s", (_, tasks, maintenance) => {
     await lists.searchTasks({ tenant, idPrefix: "1" }, PAGE);
     await lists.searchTasks({ tenant, idPrefix: "77" }, PAGE);
     await lists.searchTasks({ tenant, waitingOn: "approval" }, PAGE);
+    await lists.searchTasks({ tenant, finishedAfter: middle }, PAGE);
+    await lists.searchTasks({ tenant, finishedAfter: middle, state: "failed", root: null }, PAGE);
     for (const text of ["1", "77", "needle"]) await lists.searchTasks({ tenant, text }, PAGE);
     await lists.searchTasks({ tenant, root: String(tasks) }, PAGE);
     for (const order of ["newest", "oldest"] as const) {

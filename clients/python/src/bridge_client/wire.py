@@ -209,6 +209,8 @@ class ListedTask(TypedDict):
     lastProgressAt: Optional[str]
     callback: Optional[CallbackDelivery]
     metadata: Optional[dict[str, Any]]
+    #: Number of child tasks, without their child tasks.
+    childCount: int
 
 
 class Task(ListedTask):
@@ -240,6 +242,8 @@ class TaskFilter(TypedDict, total=False):
     #: ISO 8601 with a time zone.
     createdAfter: str
     createdBefore: str
+    finishedAfter: str
+    finishedBefore: str
     idPrefix: str
     #: A task with all tasks below it; `*` for tasks without a parent.
     root: str

@@ -16,6 +16,8 @@ interface Options {
   callback?: TaskFilter["callback"];
   after?: string;
   before?: string;
+  finishedAfter?: string;
+  finishedBefore?: string;
   idPrefix?: string;
   root?: string;
   label?: string;
@@ -32,6 +34,8 @@ export const run: Run<Options> = async (invocation) => {
     ...{ state, agentId: agent, provider, errorCode: error, callback, idPrefix, root, label, q: search },
     createdAfter: parseTime("--after", after),
     createdBefore: parseTime("--before", before),
+    finishedAfter: parseTime("--finished-after", options.finishedAfter),
+    finishedBefore: parseTime("--finished-before", options.finishedBefore),
   };
   if (options.watch === true) return watchTasks(invocation, filter, limit);
   const tasks = await takeSome<ListedTask>(connect().client.listTasks(filter, { signal }), limit, output);
