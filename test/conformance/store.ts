@@ -991,7 +991,7 @@ export function storeConformance(subject: StoreSubject): void {
         ["finishedBefore", { finishedBefore: 1_005_000 }, ["late"]],
         ["a range of ends", { finishedAfter: 1_004_000, finishedBefore: 1_006_000 }, ["stopped", "late"]],
         ["failed since", { finishedAfter: 1_000_000, state: "failed", root: null }, ["late"]],
-        ["finishedAfter with an id", { finishedAfter: 1_005_000, idPrefix: "post" }, ["posted"]],
+        ["finishedAfter and another id", { finishedAfter: 1_005_000, idPrefix: "late" }, []],
         ["idPrefix", { idPrefix: "root-" }, ["root-leaf", "root-child"]],
         ["idPrefix of a whole id", { idPrefix: "late" }, ["late"]],
         ["root", { root: "root" }, ["root-leaf", "root-child", "root"]],

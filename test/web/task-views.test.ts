@@ -39,8 +39,17 @@ test("the built-in views have normalized queries, so that their tab can be the c
 test("a time in words becomes the time of its start, unless the query has another one", () => {
   const now = new Date(2026, 10, 29, 15, 30).getTime();
   const start = (query: string) => toTaskQuery(new URLSearchParams(query), now);
-  expect(start("created=today&state=failed")).toEqual({ state: "failed", createdAfter: new Date(2026, 10, 29).toISOString() });
-  expect(start("created=hour")).toEqual({ createdAfter: new Date(2026, 10, 29, 14, 30).toISOString() });
-  expect(start("created=never&unknown=1")).toEqual({});
-  expect(start("created=hour&createdAfter=2026-01-01T00:00:00Z")).toEqual({ createdAfter: "2026-01-01T00:00:00Z" });
+  const root = "*";
+  expect(start("finished=today&state=failed")).toEqual({ root, state: "failed", finishedAfter: new Date(2026, 10, 29).toISOString() });
+  expect(start("created=hour")).toEqual({ root, createdAfter: new Date(2026, 10, 29, 14, 30).toISOString() });
+  expect(start("created=never&unknown=1")).toEqual({ root });
+  expect(start("created=hour&createdAfter=2026-01-01T00:00:00Z")).toEqual({ root, createdAfter: "2026-01-01T00:00:00Z" });
+});
+
+test("child tasks are in the row of their parent, unless the query requests them or can select single ones", () => {
+  const rootOf = (query: string) => toTaskQuery(new URLSearchParams(query), 0)["root"];
+  for (const query of ["", "state=failed", "provider=claude", "label=a%3Db", "search="]) expect(rootOf(query)).toBe("*");
+  for (const query of ["children=all", "search=x", "q=x", "idPrefix=x", "agentId=a", "parentTaskId=p", "waitingOn=approval"])
+    expect(rootOf(query)).toBeUndefined();
+  expect(rootOf("root=r")).toBe("r");
 });

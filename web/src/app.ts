@@ -8,6 +8,7 @@ import {
   LayoutDashboard,
   ListChecks,
   LogOut,
+  Menu,
   Plug,
   Plus,
   Search,
@@ -27,6 +28,7 @@ import type { Command, CommandMenu } from "./parts/command-menu.ts";
 import { createTabSignals } from "./parts/tab-signals.ts";
 import { currentRoute, findClickedPage, linkTo, navigate, type PageName } from "./router.ts";
 import { type ConsoleContext, createSession, type SessionState } from "./session.ts";
+import { builtInViews } from "./task-views.ts";
 
 const titles: Readonly<Record<PageName, string>> = {
   overview: "Overview",
@@ -71,6 +73,8 @@ class App extends BridgeElement {
   /** The page whose code could not be loaded, for example because Bridge was upgraded since the console was opened. */
   #unloaded: PageName | null = null;
   #unsubscribe: () => void = () => {};
+  /** Whether the navigation is open, which has no room of its own on a narrow screen. */
+  #isNavigationOpen = false;
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -109,6 +113,7 @@ class App extends BridgeElement {
     this.#session.followLink();
     const before = this.#route;
     this.#route = currentRoute();
+    this.#isNavigationOpen = false;
     if (before.id !== this.#route.id) this.#taskTitle = this.#route.id;
     this.#onAttention();
     if (before.page === this.#route.page && before.id === this.#route.id) return;
@@ -178,13 +183,15 @@ class App extends BridgeElement {
         <button class="find" @click=${() => this.#openMenu()} aria-keyshortcuts="Control+K Meta+K">
           ${icon(Search)}<span>Search</span><kbd aria-hidden="true">Ctrl K</kbd>
         </button>
+        ${
+          !isConnectionLost(attention.state.error)
+            ? html`<span class="connection" role="status">live</span>`
+            : html`<span class="connection lost" role="status">reconnecting …</span>`
+        }
+        ${this.#renderMenuButton(context)}
+        <div id="navigation" class=${this.#isNavigationOpen ? "open" : ""} @keydown=${this.#onNavigationKey} @focusout=${this.#onNavigationBlur}>
         <nav aria-label="Pages">${navigation.map((link) => this.#renderLink(link, context))}</nav>
         <div class="who">
-          ${
-            !isConnectionLost(attention.state.error)
-              ? html`<span class="connection" role="status">live</span>`
-              : html`<span class="connection lost" role="status">reconnecting …</span>`
-          }
           <dl>
             <div><dt>Token</dt><dd>${identity.name}</dd></div>
             <div><dt>Tenant</dt><dd>${identity.tenant}</dd></div>
@@ -192,10 +199,11 @@ class App extends BridgeElement {
           </dl>
           <button class="plain" title="${identity.name}, tenant ${identity.tenant}" @click=${() => this.#session.signOut()}>${icon(LogOut)} Sign out</button>
         </div>
+        </div>
       </header>
       <main id="main" tabindex="-1">${keyed(`${page}/${id}`, this.#renderPage(context))}</main>
       <bridge-command-menu .context=${context} .commands=${this.#listCommands(context)}></bridge-command-menu>
-      ${renderHelp()}
+      ${renderHelp(page)}
     `;
   }
 
@@ -208,7 +216,7 @@ class App extends BridgeElement {
     return [
       ...navigation.map(({ page, path }) => toPage(titles[page], path)),
       toPage("New task", "new", "action"),
-      toPage("Running tasks", "tasks?state=running", "view"),
+      ...builtInViews.slice(1).map((view) => toPage(view.name, `tasks?${view.query}`, "view of tasks")),
       toPage("Failed tasks", "tasks?state=failed", "view"),
       { name: "Show the keys", kind: "action", run: () => this.querySelector<HTMLDialogElement>("dialog.help")?.showModal() },
       { name: "Sign out", kind: "action", run: () => this.#session.signOut() },
@@ -217,6 +225,37 @@ class App extends BridgeElement {
       ),
     ];
   }
+
+  /** The button that opens the navigation on a narrow screen. Its badge sums up those of the pages. */
+  #renderMenuButton({ attention }: ConsoleContext): TemplateResult {
+    const { approvals, hasMoreApprovals, faults } = attention.state;
+    const sum = formatUpTo(approvals.length + faults.counts.callback + faults.counts.delivery, hasMoreApprovals);
+    return html`<button
+      class="pages" aria-expanded=${this.#isNavigationOpen} aria-controls="navigation"
+      @click=${() => this.#setNavigationOpen(!this.#isNavigationOpen)} @keydown=${this.#onNavigationKey}
+      >${icon(Menu)}<span class="visually-hidden">Pages</span>${
+        sum === "0" ? nothing : html` <span class="count">${sum}<span class="visually-hidden"> to look at</span></span>`
+      }</button
+    >`;
+  }
+
+  #setNavigationOpen(isOpen: boolean): void {
+    this.#isNavigationOpen = isOpen;
+    this.requestUpdate();
+    const target = isOpen ? "#navigation a" : "button.pages";
+    void this.updateComplete.then(() => this.querySelector<HTMLElement>(target)?.focus());
+  }
+
+  #onNavigationKey = (event: KeyboardEvent): void => {
+    if (event.key === "Escape" && this.#isNavigationOpen) this.#setNavigationOpen(false);
+  };
+
+  #onNavigationBlur = (event: FocusEvent): void => {
+    const next = event.relatedTarget as Element | null;
+    if (!this.#isNavigationOpen || next === null || next.closest("#navigation, button.pages") !== null) return;
+    this.#isNavigationOpen = false;
+    this.requestUpdate();
+  };
 
   #renderLink({ page, path, sign }: (typeof navigation)[number], { attention }: ConsoleContext): TemplateResult {
     const { approvals, hasMoreApprovals, faults } = attention.state;
@@ -303,20 +342,24 @@ function isTyping(event: KeyboardEvent): boolean {
   return target instanceof HTMLElement && target.matches("input:not([type=checkbox]), textarea, select, [contenteditable]");
 }
 
-const shortcuts: readonly (readonly [string, string])[] = [
+/** The keys, with the pages on which they work; without any, on all. */
+const shortcuts: readonly (readonly [keys: string, meaning: string, ...pages: PageName[]])[] = [
   ["Ctrl-K", "search or jump to"],
-  ["/", "search or filter"],
-  ["j, k", "next or previous row"],
-  ["Enter", "open the row"],
-  ["x", "select the row"],
-  ["a a, r r", "approve or reject the selected tool call"],
+  ["/", "search or filter", "tasks"],
+  ["/", "go to the first field", "new"],
+  ["j, k", "next or previous row", "overview", "tasks", "callbacks", "webhooks", "usage"],
+  ["j, k", "next or previous tool call", "approvals"],
+  ["Enter", "open the row", "overview", "tasks", "callbacks", "webhooks", "usage"],
+  ["x", "select the row", "tasks"],
+  ["a a, r r", "approve or reject the selected tool call", "approvals"],
+  ["Ctrl-Enter", "dispatch the task from its message", "new"],
   ["?", "this help"],
 ];
 
-const renderHelp = (): TemplateResult => html`
+const renderHelp = (page: PageName): TemplateResult => html`
   <dialog class="help" aria-labelledby="help-title">
     <h2 id="help-title">Keys</h2>
-    <dl>${shortcuts.map(([keys, meaning]) => html`<dt><kbd>${keys}</kbd></dt><dd>${meaning}</dd>`)}</dl>
+    <dl>${shortcuts.filter(([, , ...pages]) => pages.length === 0 || pages.includes(page)).map(([keys, meaning]) => html`<dt><kbd>${keys}</kbd></dt><dd>${meaning}</dd>`)}</dl>
     <form method="dialog" @submit=${closeDialog}><button>Close</button></form>
   </dialog>
 `;

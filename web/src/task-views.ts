@@ -4,11 +4,14 @@ export interface View {
   query: string;
 }
 
+/** Tasks that have failed since midnight, in the time zone of the browser. */
+export const failedToday = "finished=today&state=failed";
+
 /** Views that everyone has. */
 export const builtInViews: readonly View[] = [
   { name: "All", query: "" },
   { name: "Running", query: "state=running" },
-  { name: "Failed today", query: "created=today&state=failed" },
+  { name: "Failed today", query: failedToday },
   { name: "Needs approval", query: "waitingOn=approval" },
   { name: "Dead callbacks", query: "callback=dead" },
 ];
@@ -54,8 +57,8 @@ const isView = (value: unknown): value is View =>
 
 const HOUR_MS = 3_600_000;
 
-/** Times since when tasks were created, by their value in the URL. */
-export const createdSince: Readonly<Record<string, { name: string; start: (now: number) => number }>> = {
+/** Times since when tasks were created or have ended, by their value in the URL. */
+export const startsOf: Readonly<Record<string, { name: string; start: (now: number) => number }>> = {
   hour: { name: "Last hour", start: (now) => now - HOUR_MS },
   today: { name: "Today", start: (now) => new Date(now).setHours(0, 0, 0, 0) },
   "7d": { name: "Last 7 days", start: (now) => now - 7 * 24 * HOUR_MS },
@@ -65,15 +68,27 @@ export const createdSince: Readonly<Record<string, { name: string; start: (now: 
 /** The filters of the list of tasks that Bridge applies. */
 const filterNames = [
   ...["search", "state", "provider", "agentId", "label", "errorCode", "callback", "waitingOn"],
-  ...["q", "idPrefix", "parentTaskId", "root", "createdAfter", "createdBefore"],
+  ...["q", "idPrefix", "parentTaskId", "root", "createdAfter", "createdBefore", "finishedAfter", "finishedBefore"],
 ] as const;
+
+/** Filters that can select single child tasks. Other lists show child tasks in the row of their parent. */
+const selectsChildren = ["search", "q", "idPrefix", "agentId", "parentTaskId", "root", "waitingOn"] as const;
+
+/** Returns whether the list shows child tasks as rows of their own. `children=all` in the URL requests this. */
+export const listsChildren = (query: URLSearchParams): boolean =>
+  query.get("children") === "all" || selectsChildren.some((name) => (query.get(name) ?? "") !== "");
 
 /** Returns the query of a request for the tasks that the query of the page selects. */
 export function toTaskQuery(query: URLSearchParams, now: number): Record<string, string> {
-  const since = createdSince[query.get("created") ?? ""];
+  const since = (name: string): string | undefined => {
+    const start = startsOf[query.get(name) ?? ""]?.start(now);
+    return start === undefined ? undefined : new Date(start).toISOString();
+  };
+  const times = { createdAfter: since("created"), finishedAfter: since("finished") };
   const filters = filterNames.map((name) => [name, query.get(name) ?? ""] as const);
   return {
+    ...(!listsChildren(query) && { root: "*" }),
+    ...Object.fromEntries(Object.entries(times).filter((entry): entry is [string, string] => entry[1] !== undefined)),
     ...Object.fromEntries(filters.filter(([, value]) => value !== "")),
-    ...(since !== undefined && !query.has("createdAfter") && { createdAfter: new Date(since.start(now)).toISOString() }),
   };
 }

@@ -63,3 +63,28 @@ test("a failed request does not keep events forever", () => {
   // The request began after the event, so its response is newer.
   expect(states(table)).toEqual(["t1 running"]);
 });
+
+test("child tasks are listed below their parent, once, and follow events", () => {
+  const table = createTaskTable();
+  table.applyFirst(table.begin(), [row(5), row(3), row(1)], false);
+  table.showChildren(table.begin(), "t3", [row(7), row(5)]);
+  table.showChildren(table.begin(), "t7", [row(8)]);
+  expect(states(table)).toEqual(["t3 running", "t7 running", "t8 running", "t5 running", "t1 running"]);
+  expect([0, 1, 2, 3, 4].map((index) => table.levelAt(index))).toEqual([0, 1, 2, 1, 0]);
+  expect(table.patch([event("t7", "execution.completed")])).toBe(false);
+  expect(states(table)[1]).toBe("t7 completed");
+
+  table.applyFirst(table.begin(), [row(5), row(3), row(1)], false);
+  expect(table.length).toBe(5);
+  table.hideChildren("t3");
+  expect(states(table)).toEqual(["t5 running", "t3 running", "t1 running"]);
+});
+
+test("the child tasks of a row that is no longer listed are not listed either", () => {
+  const table = createTaskTable();
+  table.applyFirst(table.begin(), [row(2), row(1)], false);
+  table.showChildren(table.begin(), "t2", [row(3)]);
+  table.applyFirst(table.begin(), [row(1)], false);
+  expect(states(table)).toEqual(["t1 running"]);
+  expect(table.opened).toEqual([]);
+});

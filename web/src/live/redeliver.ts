@@ -1,4 +1,9 @@
 import type { Api } from "../api.ts";
+import { listPages } from "./list-pages.ts";
+
+/** Callbacks or deliveries that are read to count those of a receiver: this many pages of this length. */
+const MAX_PAGES = 10;
+const PAGE_LENGTH = 200;
 
 /** A receiver of callbacks by its origin, or a webhook by its name. */
 export interface Receiver {
@@ -18,6 +23,17 @@ export async function redeliverAll(api: Api, { kind, receiver }: Receiver): Prom
     cursor = answer.nextCursor;
   } while (cursor !== null);
   return started;
+}
+
+/** Counts what is pending and what is dead of a receiver. */
+export async function countOpen(api: Api, { kind, receiver }: Receiver, signal: AbortSignal): Promise<{ pending: number; dead: number }> {
+  const path = kind === "callback" ? "/api/v2/callbacks" : `/api/v2/webhooks/${encodeURIComponent(receiver)}/deliveries`;
+  const count = async (state: string): Promise<number> => {
+    const { data } = await listPages<{ url?: string }>(api, path, { state }, { pages: MAX_PAGES, pageLength: PAGE_LENGTH, signal });
+    return kind === "delivery" ? data.length : data.filter(({ url = "" }) => URL.canParse(url) && new URL(url).origin === receiver).length;
+  };
+  const [pending, dead] = await Promise.all([count("pending"), count("dead")]);
+  return { pending, dead };
 }
 
 /** Names a number of callbacks or deliveries. */

@@ -13,6 +13,10 @@ export type SnapshotMark = number;
 export function createTaskTable() {
   const rows = new Map<string, Row>();
   let order: string[] = [];
+  /** The child tasks of the rows that are open. */
+  const open = new Map<string, readonly string[]>();
+  /** The listed rows with the child tasks below them; null after a change. */
+  let entries: readonly Entry[] | null = null;
   /** Events since the oldest pending request. */
   let patches: { number: number; event: FeedEvent }[] = [];
   let nextNumber = 0;
@@ -36,11 +40,40 @@ export function createTaskTable() {
     if (row !== undefined) rows.set(event.taskId, patchRow(row, event));
   }
 
+  function listEntries(): readonly Entry[] {
+    entries ??= flatten(order, open);
+    return entries;
+  }
+
   return {
-    /** Returns the rows from one index to another, which is exclusive. The newest one is first. */
-    list: (first: number, last: number): Row[] => order.slice(first, last).map((id) => rows.get(id) as Row),
+    /** Returns the rows from one index to another, which is exclusive. The newest one is first, and child tasks are below their parent. */
+    list: (first: number, last: number): Row[] =>
+      listEntries()
+        .slice(first, last)
+        .map(({ id }) => rows.get(id) as Row),
+    /** Returns how deep a row is below a listed one, which has the level 0. */
+    levelAt: (index: number): number => listEntries()[index]?.level ?? 0,
     get length(): number {
-      return order.length;
+      return listEntries().length;
+    },
+    /** The tasks whose child tasks are listed. */
+    get opened(): string[] {
+      return [...open.keys()];
+    },
+    isOpen: (taskId: string): boolean => open.has(taskId),
+    /** Lists the child tasks of a row below it, the oldest one first. */
+    showChildren(mark: SnapshotMark, taskId: string, tasks: readonly Row[]): void {
+      for (const task of tasks) rows.set(task.taskId, task);
+      open.set(
+        taskId,
+        tasks.map((task) => task.taskId),
+      );
+      entries = null;
+      finish(mark);
+    },
+    hideChildren(taskId: string): void {
+      open.delete(taskId);
+      entries = null;
     },
     begin,
     /** Forgets a request that failed. */
@@ -51,15 +84,20 @@ export function createTaskTable() {
       const oldest = tasks.at(-1)?.createdAt ?? "";
       const older = hasMore ? order.filter((id) => !listed.has(id) && (rows.get(id)?.createdAt ?? "") <= oldest) : [];
       const kept = new Set(older);
-      for (const id of order) if (!listed.has(id) && !kept.has(id)) rows.delete(id);
+      const nested = new Set([...open.values()].flat());
+      for (const id of order) if (!listed.has(id) && !kept.has(id) && !nested.has(id)) rows.delete(id);
       for (const task of tasks) rows.set(task.taskId, task);
       order = [...listed, ...older];
+      for (const id of open.keys()) if (!rows.has(id)) open.delete(id);
+      entries = null;
       finish(mark);
     },
     /** Appends a further page. */
     append(mark: SnapshotMark, tasks: readonly Row[]): void {
-      order = [...order, ...tasks.filter(({ taskId }) => !rows.has(taskId)).map(({ taskId }) => taskId)];
+      const listed = new Set(order);
+      order = [...order, ...tasks.filter(({ taskId }) => !listed.has(taskId)).map(({ taskId }) => taskId)];
       for (const task of tasks) rows.set(task.taskId, task);
+      entries = null;
       finish(mark);
     },
     /** Applies events. Returns whether one belongs to a task that the list does not contain. */
@@ -74,6 +112,23 @@ export function createTaskTable() {
       return hasUnknown;
     },
   };
+}
+
+interface Entry {
+  id: string;
+  level: number;
+}
+
+/** Returns the listed tasks with those below them. A task that is listed below its parent is not listed again. */
+function flatten(order: readonly string[], open: ReadonlyMap<string, readonly string[]>): Entry[] {
+  const entries: Entry[] = [];
+  const nested = new Set([...open.values()].flat());
+  const add = (id: string, level: number): void => {
+    entries.push({ id, level });
+    for (const child of open.get(id) ?? []) add(child, level + 1);
+  };
+  for (const id of order) if (!nested.has(id)) add(id, 0);
+  return entries;
 }
 
 /** Returns the row after an event. An event that is older than the row, such as the start of an ended task, changes nothing. */

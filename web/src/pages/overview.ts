@@ -1,18 +1,25 @@
 import type { ListedTask, Stats } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
+import { repeat } from "lit/directives/repeat.js";
 import { PageElement } from "../element.ts";
-import { formatDuration, formatUpTo, showHidden } from "../format.ts";
+import { formatFullTime, formatRunTime, formatUpTo, localZone, showHidden } from "../format.ts";
 import { poll } from "../live/poll.ts";
 import { serverNow } from "../live/server-clock.ts";
-import { activityBadge, age, errorNote } from "../parts/badges.ts";
+import { activityBadge, age, ago, errorNote } from "../parts/badges.ts";
 import "../parts/needs-you.ts";
 import { firstSteps } from "../parts/first-steps.ts";
+import { openRow } from "../parts/open-row.ts";
+import { moveFocus } from "../parts/row-keys.ts";
 import { linkTo, taskLink } from "../router.ts";
 import { explainEnd, findActivity, hasEnded } from "../task-state.ts";
+import { failedToday, toTaskQuery } from "../task-views.ts";
 import { formatCostSum } from "../usage.ts";
 
 const RECENT_TASKS = 10;
 const MAX_RUNNING = 20;
+/** The views of the figures. */
+const RUNNING = "state=running";
+const QUEUED = "state=queued";
 const MAX_COUNTED = 200;
 const USAGE_INTERVAL_MS = 15_000;
 
@@ -35,17 +42,22 @@ class Overview extends PageElement {
     const page = await this.context.api.list<ListedTask>("/api/v2/tasks", { state: "running", root: "*", limit: MAX_RUNNING }, { signal });
     return page.data;
   });
-  /** The open tasks of the tenant; the load of the adapters includes those of other tenants. */
-  #open = poll(this, async (signal) => {
-    const count = async (state: "running" | "queued"): Promise<string> => {
-      const { data, meta } = await this.context.api.list<ListedTask>("/api/v2/tasks", { state, limit: MAX_COUNTED }, { signal });
+  /** How many tasks the views of the figures list; the load of the adapters includes the tasks of other tenants. */
+  #counts = poll(this, async (signal) => {
+    const count = async (view: string): Promise<string> => {
+      const query = { ...toTaskQuery(new URLSearchParams(view), serverNow()), limit: MAX_COUNTED };
+      const { data, meta } = await this.context.api.list<ListedTask>("/api/v2/tasks", query, { signal });
       return formatUpTo(data.length, meta.nextCursor !== null);
     };
-    const [running, queued] = await Promise.all([count("running"), count("queued")]);
-    return { running, queued };
+    const [running, queued, failed] = await Promise.all([RUNNING, QUEUED, failedToday].map(count));
+    return { running, queued, failed };
   });
   #ticker: ReturnType<typeof setInterval> | undefined;
   #unsubscribe: (() => void)[] = [];
+
+  override onKey(key: string): boolean {
+    return moveFocus([...this.querySelectorAll<HTMLElement>(".board .what > a")], key);
+  }
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -54,8 +66,7 @@ class Overview extends PageElement {
     this.#unsubscribe = [
       attention.subscribe(() => this.requestUpdate()),
       feed.subscribe(() => {
-        this.#recent.refresh();
-        this.#running.refresh();
+        for (const list of [this.#recent, this.#running, this.#counts]) list.refresh();
       }),
     ];
   }
@@ -69,19 +80,19 @@ class Overview extends PageElement {
   protected override render(): TemplateResult {
     const { error } = this.context.attention.state;
     const today = this.#today.value;
+    const { running = "", queued = "", failed = "" } = this.#counts.value ?? {};
     return html`
-      <h1>Overview</h1>
+      <div class="page-head"><h1>Overview</h1><span class="hint">Times in ${localZone}</span></div>
       ${errorNote(error)}
       <ul class="figures">
-        ${figure("Running", this.#open.value?.running ?? "", "tasks?state=running")}
-        ${figure("Queued", this.#open.value?.queued ?? "", "tasks?state=queued")}
-        ${figure("Failed today", today?.failed ?? "", "tasks?state=failed", (today?.failed ?? 0) > 0)}
+        ${figure("Running", running, `tasks?${RUNNING}`)} ${figure("Queued", queued, `tasks?${QUEUED}`)}
+        ${figure("Failed today", failed, `tasks?${failedToday}`, failed !== "" && failed !== "0")}
         ${figure("Ended today", today?.tasks ?? "", "usage?window=today")}
         ${figure("Cost today", today === undefined ? "" : formatCostSum(today), "usage?window=today")}
       </ul>
       <section aria-labelledby="needs-you">
         <h2 id="needs-you">Needs you</h2>
-        <bridge-needs-you .context=${this.context}></bridge-needs-you>
+        <bridge-needs-you .context=${this.context} .now=${serverNow()}></bridge-needs-you>
       </section>
       ${this.#renderTasks()}
     `;
@@ -102,18 +113,23 @@ class Overview extends PageElement {
         <h2 id="running">Running now</h2>
         ${errorNote(runningError)}
         ${running.length === 0 ? html`<p class="empty">Nothing runs.</p>` : nothing}
-        <ul class="rows">${running.map((task) => renderRunning(task, now))}</ul>
+        <ul class="rows board" @click=${openRow}>
+          ${repeat(
+            running,
+            ({ taskId }) => taskId,
+            (task) => renderRunning(task, now),
+          )}
+        </ul>
         ${running.length === MAX_RUNNING ? html`<p><a href=${linkTo("tasks?state=running")}>All running tasks</a></p>` : nothing}
       </section>
       <section aria-labelledby="recent">
         <h2 id="recent">Latest ended</h2>
         ${errorNote(error)}
-        <ul class="rows">
-          ${ended.map(
-            (task) => html`<li>
-              ${activityBadge(findActivity(task, now))} <a href=${taskLink(task.taskId)}>${showHidden(task.title ?? task.taskId)}</a>
-              <span class="detail">${describeTask(task)}${explainEnd(task)}</span> ${age(task.finishedAt, now)}
-            </li>`,
+        <ul class="rows board" @click=${openRow}>
+          ${repeat(
+            ended,
+            ({ taskId }) => taskId,
+            (task) => html`<li>${renderTask(task, now)} ${age(task.finishedAt, now)}</li>`,
           )}
         </ul>
         <p><a href=${linkTo("tasks")}>All tasks</a></p>
@@ -126,16 +142,20 @@ const describeTask = ({ taskId, title, agentId, provider }: ListedTask): string 
   [...(title === null ? [] : [taskId]), agentId, provider].join(" · ");
 
 function renderRunning(task: ListedTask, now: number): TemplateResult {
-  const { taskId, title, startedAt, lastProgressAt } = task;
+  const { startedAt, lastProgressAt } = task;
   return html`<li>
-    ${activityBadge(findActivity(task, now))} <a href=${taskLink(taskId)}>${showHidden(title ?? taskId)}</a>
-    <span class="detail">${describeTask(task)}</span>
-    <span class="since"
-      >${startedAt === null ? nothing : html`for <strong>${formatDuration(Math.floor((now - Date.parse(startedAt)) / 1000) * 1000)}</strong>`}
-      ${lastProgressAt === null ? nothing : html`<span class="detail">last event ${age(lastProgressAt, now)}</span>`}</span
-    >
+    ${renderTask(task, now)}
+    <span class="detail do">${lastProgressAt === null ? nothing : html`last event ${ago(lastProgressAt, now)}`}</span>
+    ${startedAt === null ? nothing : html`<time datetime=${startedAt} title=${formatFullTime(startedAt)}>for <strong>${formatRunTime(now - Date.parse(startedAt))}</strong></time>`}
   </li>`;
 }
+
+const renderTask = (task: ListedTask, now: number): TemplateResult => html`
+  ${activityBadge(findActivity(task, now))}
+  <div class="what">
+    <a href=${taskLink(task.taskId)}>${showHidden(task.title ?? task.taskId)}</a> <span class="detail">${describeTask(task)}${explainEnd(task)}</span>
+  </div>
+`;
 
 function figure(label: string, value: number | string, target: string, isUrgent = false): TemplateResult {
   return html`<li class=${isUrgent ? "urgent" : ""}>

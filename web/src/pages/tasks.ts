@@ -1,21 +1,27 @@
 import { html, nothing, type PropertyValues, type TemplateResult } from "lit";
+import { classMap } from "lit/directives/class-map.js";
 import { live } from "lit/directives/live.js";
 import { repeat } from "lit/directives/repeat.js";
 import { ApiError } from "../api.ts";
 import { PageElement } from "../element.ts";
 import { showHidden } from "../format.ts";
+import { listPages } from "../live/list-pages.ts";
 import { poll } from "../live/poll.ts";
 import { assignSlots } from "../live/row-slots.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { createTaskTable, type Row } from "../live/task-table.ts";
 import { errorNote } from "../parts/badges.ts";
+import { isCouncil } from "../parts/council-fields.ts";
+import { emptyState } from "../parts/empty-state.ts";
+import { openRow } from "../parts/open-row.ts";
 import type { TaskFilters } from "../parts/task-filters.ts";
 import "../parts/task-filters.ts";
 import { taskCells, taskColumns } from "../parts/task-row.ts";
 import "../parts/task-views-bar.ts";
+import { ListChecks, SearchX } from "lucide";
 import { linkTo, navigate } from "../router.ts";
 import { hasEnded } from "../task-state.ts";
-import { normalizeQuery, toTaskQuery } from "../task-views.ts";
+import { listsChildren, normalizeQuery, toTaskQuery } from "../task-views.ts";
 
 const FIRST_PAGE = 100;
 const NEXT_PAGE = 200;
@@ -29,11 +35,21 @@ const ROW_HEIGHT = 36;
 const NARROW_ROW_HEIGHT = 82;
 /** An unknown task appears after at most this time. */
 const UNKNOWN_TASK_MS = 500;
+/** Child tasks that are listed below a row: this many pages of the maximum length. */
+const CHILD_PAGES = 5;
+/** The id has a column if the title keeps this many pixels. */
+const MIN_TITLE_PX = 260;
+/** Ids are at least and at most this many characters wide in their column. */
+const ID_CHARACTERS = { least: 6, most: 40 };
 /** How often the durations of running tasks grow. */
 const TICK_MS = 1000;
 
+/** Widths in the style sheet: from which width of the window on the navigation is at the side, and with the margins of the page. */
+const SIDEBAR_PX = { from: 1000, width: 280 };
+/** The search box with the buttons, and a filter. */
+const ROW_PX = { without: 540, filter: 128 };
+
 const narrow = matchMedia("(max-width: 760px)");
-const medium = matchMedia("(max-width: 1250px)");
 
 /** The list of tasks. */
 class Tasks extends PageElement {
@@ -54,6 +70,8 @@ class Tasks extends PageElement {
   #ticker: ReturnType<typeof setInterval> | undefined;
   #unsubscribe: () => void = () => {};
   #generation = 0;
+  /** The longest id that was shown, in characters. */
+  #idLength = ID_CHARACTERS.least;
   /** Whether the rows belong to the current filters. */
   #isLoaded = false;
   #poll = poll(this, (signal) => this.#loadFirst(signal));
@@ -104,6 +122,7 @@ class Tasks extends PageElement {
     this.#hasMore = false;
     this.#selected.clear();
     this.#cursor = -1;
+    this.#idLength = ID_CHARACTERS.least;
     this.#poll.refresh();
   }
 
@@ -124,6 +143,7 @@ class Tasks extends PageElement {
       const page = await this.context.api.list<Row>("/api/v2/tasks", { ...this.#query(), limit: FIRST_PAGE }, { signal });
       const isFirst = table.length === 0;
       table.applyFirst(mark, page.data, page.meta.nextCursor !== null);
+      await Promise.all(table.opened.map((taskId) => this.#loadChildren(taskId, signal)));
       this.#isLoaded ||= generation === this.#generation;
       // Later snapshots renew only the first page; the cursor stays at the end of what is loaded.
       if (generation === this.#generation && (isFirst || this.#nextCursor === null || table.length <= page.data.length)) {
@@ -135,6 +155,31 @@ class Tasks extends PageElement {
       table.abandon(mark);
       throw error;
     }
+  }
+
+  /** Lists the child tasks of a row, and later those that it starts in the meantime. */
+  async #loadChildren(taskId: string, signal: AbortSignal): Promise<void> {
+    const table = this.#table;
+    const mark = table.begin();
+    const options = { pages: CHILD_PAGES, pageLength: NEXT_PAGE, signal };
+    try {
+      const { data } = await listPages<Row>(this.context.api, "/api/v2/tasks", { parentTaskId: taskId }, options);
+      table.showChildren(mark, taskId, data.toReversed());
+    } catch (error) {
+      table.abandon(mark);
+      throw error;
+    }
+  }
+
+  #toggleChildren(taskId: string): void {
+    if (this.#table.isOpen(taskId)) this.#table.hideChildren(taskId);
+    else
+      void this.#loadChildren(taskId, new AbortController().signal)
+        .catch((error: unknown) => {
+          this.#error = error instanceof ApiError ? error : null;
+        })
+        .finally(() => this.requestUpdate());
+    this.requestUpdate();
   }
 
   async #loadMore(): Promise<void> {
@@ -230,7 +275,23 @@ class Tasks extends PageElement {
     const height = `${this.#table.length * rowHeight()}px`;
     if (list.style.height !== height) list.style.height = height;
     visible.style.transform = `translateY(${this.#rendered.first * rowHeight()}px)`;
+    this.#placeIds();
     if (this.#hasMore && this.#rendered.last + LOAD_AHEAD_ROWS > this.#table.length) void this.#loadMore();
+  }
+
+  /** Gives the ids a column that is as wide as the longest one, if the titles keep enough room. */
+  #placeIds(): void {
+    const { first, last } = this.#rendered;
+    const longest = Math.max(this.#idLength, ...this.#table.list(first, last).map(({ taskId }) => taskId.length));
+    const table = this.querySelector<HTMLElement>("[role=table]");
+    const [name, id] = ["name", "id"].map((kind) => this.querySelector(`.heading > .${kind}`)?.getBoundingClientRect().width ?? 0);
+    if (table === null || name === undefined || id === undefined) return;
+    this.#idLength = Math.min(longest, ID_CHARACTERS.most);
+    table.style.setProperty("--id-length", String(this.#idLength));
+    const idPx = this.querySelector(".id-probe")?.getBoundingClientRect().width ?? 0;
+    const hasRoom = name + id - idPx >= MIN_TITLE_PX;
+    table.classList.toggle("with-ids", hasRoom);
+    table.style.setProperty("--id-track", hasRoom ? `${idPx}px` : "");
   }
 
   /** Returns which rows to render. Called once per paint, because it makes the browser calculate the layout. */
@@ -265,7 +326,8 @@ class Tasks extends PageElement {
             ${taskColumns.map(({ name, kind }) => html`<span role="columnheader" class=${kind}>${name}</span>`)}
           </div>
         </div>
-        <div role="rowgroup" class="window">
+        <span class="id-probe" aria-hidden="true"></span>
+        <div role="rowgroup" class="window" @click=${openRow}>
           <div class="visible" role="presentation">
             ${repeat(
               rows,
@@ -287,14 +349,28 @@ class Tasks extends PageElement {
   }
 
   #renderRow(row: Row, index: number, now: number): TemplateResult {
-    return html`<div role="row" class="task-row" aria-rowindex=${index + 2} data-index=${index} data-task=${row.taskId}>
+    const level = this.#table.levelAt(index);
+    return html`<div role="row" class="task-row ${classMap({ child: level > 0, deep: level > 1 })}" aria-rowindex=${index + 2} data-index=${index} data-task=${row.taskId}>
       <span role="cell" class="select"
-        ><input
-          type="checkbox" aria-label="Select ${row.taskId}" .checked=${live(this.#selected.has(row.taskId))}
-          ?disabled=${hasEnded(row)} @change=${() => this.#toggle(row.taskId)}
-      /></span>
-      ${taskCells(row, now)}
+        ><label
+          ><input
+            type="checkbox" aria-label="Select ${row.taskId}" .checked=${live(this.#selected.has(row.taskId))}
+            ?disabled=${hasEnded(row)} @change=${() => this.#toggle(row.taskId)} /></label
+      ></span>
+      ${taskCells(row, now, { isListedAlone: level === 0, children: this.#renderDisclosure(row) })}
     </div>`;
+  }
+
+  /** The button that lists the child tasks of a row below it. Those of a council are its answers. */
+  #renderDisclosure({ taskId, provider, childCount, title }: Row): TemplateResult | typeof nothing {
+    if (childCount === 0 || childCount === undefined) return nothing;
+    const adapter = this.context.attention.state.adapters.find((other) => other.provider === provider);
+    const noun = isCouncil(adapter) ? "answer" : "subtask";
+    const isOpen = this.#table.isOpen(taskId);
+    return html`<button class="disclosure" aria-expanded=${isOpen} @click=${() => this.#toggleChildren(taskId)}>
+      <span aria-hidden="true">${isOpen ? "▾" : "▸"}</span> ${childCount} <span class="word">${noun}${childCount === 1 ? "" : "s"}</span>
+      <span class="visually-hidden">of ${showHidden(title ?? taskId)}</span>
+    </button>`;
   }
 
   #renderSelection(): TemplateResult | typeof nothing {
@@ -317,14 +393,24 @@ class Tasks extends PageElement {
   #renderEmpty(): TemplateResult | typeof nothing {
     // A page of a search can be empty before the end of the list.
     if (!this.#isLoaded || this.#hasMore) return this.#poll.error === null ? html`<p role="status">Loading …</p>` : nothing;
-    return normalizeQuery(this.route.query) !== ""
-      ? html`<p class="empty">No task matches. <a href=${linkTo("tasks")}>Clear the filters</a></p>`
-      : html`<p class="empty">No tasks yet. <a href=${linkTo("new")}>Dispatch one</a></p>`;
+    const { query } = this.route;
+    if (normalizeQuery(query) === "")
+      return emptyState(ListChecks, "No tasks yet.", html`<a class="button" href=${linkTo("new")}>Dispatch one</a>`);
+    const withChildren = new URLSearchParams([...query, ["children", "all"]]);
+    return emptyState(
+      SearchX,
+      "No task matches.",
+      html`<a class="button" href=${linkTo("tasks")}>Clear the filters</a>
+        ${listsChildren(query) ? nothing : html`<a class="button" href=${linkTo(`tasks?${withChildren}`)}>Search child tasks, too</a>`}`,
+    );
   }
 }
 
-/** How many filters have room next to the search box. */
-const filtersInRow = (): number => (narrow.matches ? 0 : medium.matches ? 3 : 5);
+/** How many filters have room between the search box and the buttons. */
+function filtersInRow(): number {
+  const room = innerWidth - (innerWidth < SIDEBAR_PX.from ? 0 : SIDEBAR_PX.width) - ROW_PX.without;
+  return narrow.matches ? 0 : Math.max(0, Math.min(5, Math.floor(room / ROW_PX.filter)));
+}
 const rowHeight = (): number => (narrow.matches ? NARROW_ROW_HEIGHT : ROW_HEIGHT);
 
 customElements.define("bridge-tasks", Tasks);

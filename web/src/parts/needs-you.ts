@@ -1,17 +1,24 @@
-import type { AttentionItem, FaultChoice, Attention as Faults } from "bridge-client";
+import type { Approval, AttentionItem, FaultChoice, Attention as Faults } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
+import { repeat } from "lit/directives/repeat.js";
+import { ChevronDown, ChevronRight } from "lucide";
 import { ApiError } from "../api.ts";
 import { BridgeElement } from "../element.ts";
-import { formatTime, showHidden } from "../format.ts";
-import { countDead, type Receiver, redeliverAll } from "../live/redeliver.ts";
-import { serverNow } from "../live/server-clock.ts";
+import { formatDuration, formatTime, showHidden } from "../format.ts";
+import { countDead, type Receiver } from "../live/redeliver.ts";
 import { linkTo, taskLink } from "../router.ts";
 import type { ConsoleContext } from "../session.ts";
 import { describeInput } from "../timeline-rows.ts";
 import { activityBadge, age, badge, errorNote, healthBadge } from "./badges.ts";
+import { icon } from "./icon.ts";
+import { openRow } from "./open-row.ts";
+import "./redelivery.ts";
+import type { Redelivery } from "./redelivery.ts";
 
 const MAX_APPROVALS = 5;
 const MAX_ACKNOWLEDGED = 50;
+/** Less time than this until Bridge rejects a tool call is urgent. */
+const URGENT_MS = 60_000;
 
 /** A line of the list, and the faults that its button acknowledges. */
 interface Fault {
@@ -27,11 +34,12 @@ interface Fault {
 
 /** What needs a person: approvals to decide, and faults, each of which a person can acknowledge. */
 class NeedsYou extends BridgeElement {
-  static override properties = { context: { attribute: false } };
+  static override properties = { context: { attribute: false }, now: { attribute: false } };
   declare context: ConsoleContext;
+  /** The time of Bridge, which moves the ages and the time limits. */
+  declare now: number;
   #acknowledged: Faults | null = null;
   #error: ApiError | null = null;
-  #message = "";
   /** The receiver that a person is asked about. */
   #asked: string | null = null;
   #unsubscribe: () => void = () => {};
@@ -76,27 +84,29 @@ class NeedsYou extends BridgeElement {
 
   protected override render(): TemplateResult {
     const { approvals, faults, faultsAt, isLoaded } = this.context.attention.state;
-    const now = serverNow();
+    const { now } = this;
     const until = new Date(faultsAt).toISOString();
     const listed = [...listFailures(faults), ...listReceivers(faults, until), ...listAdapters(faults)];
     const more = faults.counts.failure - listed.filter(({ choice }) => choice.kind === "failure").length;
     return html`
-      ${errorNote(this.#error)} ${this.#message === "" ? nothing : html`<p class="note info" role="status">${this.#message}</p>`}
+      ${errorNote(this.#error)} <bridge-redelivery .context=${this.context}></bridge-redelivery>
       ${isLoaded && approvals.length + listed.length === 0 ? html`<p class="empty">Nothing waits for a person.</p>` : nothing}
-      <ul class="rows">
-        ${approvals.slice(0, MAX_APPROVALS).map(
-          (approval) => html`<li>
-            ${activityBadge("approval")}
-            <a href=${linkTo("approvals")}>${approval.agentId} wants to call <code>${showHidden(approval.toolName)}</code></a>
-            <code class="detail">${showHidden(describeInput(approval.input))}</code> ${age(approval.createdAt, now)}
-          </li>`,
+      <ul class="rows board" @click=${openRow}>
+        ${repeat(
+          approvals.slice(0, MAX_APPROVALS),
+          ({ approvalId }) => approvalId,
+          (approval) => renderApproval(approval, now),
         )}
-        ${listed.map((fault) => this.#renderFault(fault, now))}
+        ${repeat(
+          listed,
+          ({ choice }) => JSON.stringify({ ...choice, until: null }),
+          (fault) => this.#renderFault(fault, now),
+        )}
       </ul>
       <p class="actions">
         ${more > 0 ? html`<a href=${linkTo("tasks?state=failed")}>${more} more failed ${more === 1 ? "task" : "tasks"}</a>` : nothing}
         ${more > 0 && this.#mayAct() ? this.#renderButton("Acknowledge all failed tasks", { kind: "failure", all: true, until }) : nothing}
-        ${isLoaded ? html`<button class="plain" aria-expanded=${this.#acknowledged !== null} @click=${this.#toggleAcknowledged}>Acknowledged faults</button>` : nothing}
+        ${isLoaded ? html`<button aria-expanded=${this.#acknowledged !== null} @click=${this.#toggleAcknowledged}>${icon(this.#acknowledged === null ? ChevronRight : ChevronDown)} Acknowledged faults</button>` : nothing}
       </p>
       ${this.#acknowledged === null ? nothing : renderAcknowledged(this.#acknowledged, now)}
     `;
@@ -107,7 +117,7 @@ class NeedsYou extends BridgeElement {
   }
 
   #renderButton(label: string, choice: FaultChoice): TemplateResult {
-    return html`<button class="plain" @click=${() => this.#acknowledge(choice)}>${label}</button>`;
+    return html`<button @click=${() => this.#acknowledge(choice)}>${label}</button>`;
   }
 
   #ask(receiver: string | null): void {
@@ -115,18 +125,15 @@ class NeedsYou extends BridgeElement {
     this.requestUpdate();
   }
 
-  async #redeliver(dead: Receiver): Promise<void> {
-    this.#asked = null;
-    await this.#run(async () => {
-      this.#message = `Redelivery of ${countDead(dead.kind, await redeliverAll(this.context.api, dead))} started.`;
-      this.context.attention.refresh();
-    });
+  #redeliver(dead: Receiver): void {
+    this.#ask(null);
+    void this.querySelector<Redelivery>("bridge-redelivery")?.start(dead);
   }
 
   #renderRedelivery(dead: Receiver & { count: number }): TemplateResult {
     const key = `${dead.kind} ${dead.receiver}`;
     if (this.#asked !== key)
-      return html`<button class="plain small" aria-label="Redeliver all dead to ${showHidden(dead.receiver)}" @click=${() => this.#ask(key)}>Redeliver all</button>`;
+      return html`<button class="small" aria-label="Redeliver all dead to ${showHidden(dead.receiver)}" @click=${() => this.#ask(key)}>Redeliver all</button>`;
     return html`<span role="status">Redeliver ${countDead(dead.kind, dead.count)}?</span>
       <button class="small" @click=${() => this.#redeliver(dead)}>Yes, redeliver</button>
       <button class="small" @click=${() => this.#ask(null)}>No</button>`;
@@ -134,15 +141,39 @@ class NeedsYou extends BridgeElement {
 
   #renderFault({ sign, name, link, detail, at, choice, dead }: Fault, now: number): TemplateResult {
     return html`<li>
-      ${sign} <a href=${link}>${showHidden(name)}</a> <span class="detail">${showHidden(detail)}</span> ${age(at, now)}
-      ${dead !== undefined && this.#mayAct() ? this.#renderRedelivery(dead) : nothing}
-      ${
-        this.#mayAct()
-          ? html`<button class="plain small acknowledge" aria-label="Acknowledge ${showHidden(name)}" @click=${() => this.#acknowledge(choice)}>Acknowledge</button>`
-          : nothing
-      }
+      ${sign}
+      <div class="what"><a href=${link}>${showHidden(name)}</a> <span class="detail">${showHidden(detail)}</span></div>
+      <div class="do">
+        ${dead !== undefined && this.#mayAct() ? this.#renderRedelivery(dead) : nothing}
+        ${
+          this.#mayAct()
+            ? html`<button class="small" aria-label="Acknowledge ${showHidden(name)}" @click=${() => this.#acknowledge(choice)}>Acknowledge</button>`
+            : nothing
+        }
+      </div>
+      ${age(at, now)}
     </li>`;
   }
+}
+
+function renderApproval({ agentId, toolName, input, createdAt, expiresAt }: Approval, now: number): TemplateResult {
+  return html`<li>
+    ${activityBadge("approval")}
+    <div class="what">
+      <a href=${linkTo("approvals")}>${agentId} wants to call <code>${showHidden(toolName)}</code></a>
+      <code class="detail">${showHidden(describeInput(input))}</code>
+    </div>
+    <div class="do">${renderDeadline(expiresAt, now)}</div>
+    ${age(createdAt, now)}
+  </li>`;
+}
+
+/** Shows how long a tool call still waits. */
+function renderDeadline(expiresAt: string | null, now: number): TemplateResult | typeof nothing {
+  if (expiresAt === null) return nothing;
+  const leftMs = Math.max(0, Math.ceil((Date.parse(expiresAt) - now) / 1000) * 1000);
+  const left = leftMs < URGENT_MS ? `${leftMs / 1000} s` : formatDuration(leftMs);
+  return html`<span class="deadline ${leftMs < URGENT_MS ? "urgent" : ""}">rejected in ${left}</span>`;
 }
 
 const cross = (label: string): TemplateResult => badge("failed", "✕", label);
@@ -181,12 +212,15 @@ const listAdapters = ({ data }: Faults): Fault[] =>
 
 function renderAcknowledged({ data }: Faults, now: number): TemplateResult {
   if (data.length === 0) return html`<p class="empty">No fault that still exists was acknowledged.</p>`;
-  return html`<ul class="rows" aria-label="Acknowledged faults">
+  return html`<ul class="rows board" aria-label="Acknowledged faults">
     ${data.map(
       (item) => html`<li>
-        ${badge("", "·", kindNames[item.kind])} <span>${showHidden(item.title ?? item.receiver ?? item.id)}</span>
-        <span class="detail">${showHidden(item.detail ?? "")}</span>
-        <span class="detail">${describeAcknowledgement(item, now)}</span>
+        ${badge("", "·", kindNames[item.kind])}
+        <div class="what">
+          <span>${showHidden(item.title ?? item.receiver ?? item.id)}</span> <span class="detail">${showHidden(item.detail ?? "")}</span>
+        </div>
+        <span class="detail do">${describeAcknowledgement(item, now)}</span>
+        ${age(item.at, now)}
       </li>`,
     )}
   </ul>`;

@@ -4,7 +4,7 @@ import { BridgeElement } from "../element.ts";
 import { fromLocalTime, toLocalTime } from "../format.ts";
 import { linkTo } from "../router.ts";
 import type { ConsoleContext } from "../session.ts";
-import { createdSince, normalizeQuery } from "../task-views.ts";
+import { normalizeQuery, startsOf } from "../task-views.ts";
 import { icon } from "./icon.ts";
 
 /** The search begins when the person has not typed for this long. */
@@ -17,21 +17,31 @@ interface Filter {
   label: string;
   /** The values to choose from, with their names if those differ; null for any text, and `time` for a time. */
   values: readonly (string | readonly [value: string, name: string])[] | "time" | null;
+  /** What applies without a value. Default: any. */
+  none?: string;
   /** The form of a text. */
   example?: string;
   list?: string;
+}
+
+/** The times since when, which the words in the URL name. Today begins at midnight in the time zone of the browser. */
+function listStarts(): (readonly [value: string, name: string])[] {
+  return Object.entries(startsOf).map(([value, { name }]) => [value, name] as const);
 }
 
 const moreFilters: readonly Filter[] = [
   { name: "errorCode", label: "Error code", values: null, example: "timeout" },
   { name: "callback", label: "Callback", values: ["pending", "delivered", "dead"] },
   { name: "waitingOn", label: "Waits for", values: [["approval", "an approval"]] },
-  { name: "root", label: "Child tasks", values: [["*", "none"]] },
+  { name: "children", label: "Child tasks", values: [["all", "as rows of their own"]], none: "in the row of their parent" },
   { name: "parentTaskId", label: "Parent task", values: null, example: "id" },
   { name: "idPrefix", label: "Id starts with", values: null },
   { name: "q", label: "Title contains", values: null },
   { name: "createdAfter", label: "Created after", values: "time" },
   { name: "createdBefore", label: "Created before", values: "time" },
+  { name: "finished", label: "Ended", values: listStarts() },
+  { name: "finishedAfter", label: "Ended after", values: "time" },
+  { name: "finishedBefore", label: "Ended before", values: "time" },
 ];
 
 /** The search box and the filters of the list of tasks, in one row. */
@@ -100,7 +110,7 @@ export class TaskFilters extends BridgeElement {
       { name: "provider", label: "Adapter", values: providers },
       { name: "agentId", label: "Agent", values: null, list: "filter-agents" },
       { name: "label", label: "Label", values: null, example: "name=value" },
-      { name: "created", label: "Created", values: Object.entries(createdSince).map(([value, { name }]) => [value, name] as const) },
+      { name: "created", label: "Created", values: listStarts() },
     ];
   }
 
@@ -116,7 +126,7 @@ export class TaskFilters extends BridgeElement {
         /></label>
       ${main.slice(0, this.inRow).map((filter) => this.#renderFilter(filter, true))}
       ${this.#renderMore(hidden)}
-      ${normalizeQuery(this.query) === "" ? nothing : html`<a class="button plain" href=${linkTo("tasks")}>Clear</a>`}
+      ${normalizeQuery(this.query) === "" ? nothing : html`<a class="button plain clear" href=${linkTo("tasks")}>Clear</a>`}
       <datalist id="filter-agents">${(this.#agents ?? []).map((agent) => html`<option value=${agent}></option>`)}</datalist>
     </search>`;
   }
@@ -140,7 +150,7 @@ export class TaskFilters extends BridgeElement {
   }
 
   /** In the row, the name of a filter is inside its control. */
-  #renderFilter({ name, label, values, example, list }: Filter, isInRow: boolean): TemplateResult {
+  #renderFilter({ name, label, values, none = "any", example, list }: Filter, isInRow: boolean): TemplateResult {
     const value = this.query.get(name) ?? "";
     const onChange = (event: Event): void => this.#set(name, (event.target as HTMLInputElement).value.trim());
     const title = isInRow ? nothing : html`<span>${label}</span>`;
@@ -163,7 +173,7 @@ export class TaskFilters extends BridgeElement {
     return html`<label
       >${title}
       <select aria-label=${label} class=${used} @change=${onChange}>
-        <option value="" ?selected=${value === ""}>${isInRow ? label : "any"}</option>
+        <option value="" ?selected=${value === ""}>${isInRow ? label : none}</option>
         ${(isKnown ? options : [...options, [value, value] as const]).map(
           ([option, text]) => html`<option value=${option} ?selected=${option === value}>${text}</option>`,
         )}

@@ -10,6 +10,7 @@ export const taskColumns: readonly { name: string; kind: string }[] = [
   { name: "Select", kind: "select" },
   { name: "State", kind: "state" },
   { name: "Task", kind: "name" },
+  { name: "Id", kind: "id" },
   { name: "Agent", kind: "agent" },
   { name: "Adapter", kind: "provider" },
   { name: "Started", kind: "started number" },
@@ -19,20 +20,38 @@ export const taskColumns: readonly { name: string; kind: string }[] = [
   { name: "Callback", kind: "delivery" },
 ];
 
-/** The cells of a task after the one that selects it. */
-export const taskCells = (row: ListedTask, now: number): TemplateResult => html`
+/** How a row stands in the list. */
+export interface RowPlace {
+  /** Whether it is not below its parent. */
+  isListedAlone: boolean;
+  /** The button that lists its child tasks. */
+  children: TemplateResult | typeof nothing;
+}
+
+/** The cells of a task after the one that selects it. The link contains the id, which is visible there unless it has a column. */
+export const taskCells = (row: ListedTask, now: number, { isListedAlone, children }: RowPlace): TemplateResult => html`
   <span role="cell" class="state">${activityBadge(findActivity(row, now))}</span>
   <span role="cell" class="name"
-    ><a href=${taskLink(row.taskId)}>${showHidden(row.title ?? "")} <span class="detail">${row.taskId}${explainEnd(row)}</span></a>${renderLabels(row)}</span
+    ><a href=${taskLink(row.taskId)} title=${row.title === null ? row.taskId : nothing}
+      ><span class="lead"><span class="title">${showHidden(row.title ?? row.taskId)}</span><span class="detail">${explainEnd(row)}</span></span>
+      ${row.title === null ? nothing : html`<span class="detail own-id">${row.taskId}</span>`}</a
+    >${renderParent(row, isListedAlone)}${children}${renderLabels(row)}</span
   >
-  <span role="cell" class="agent">${row.agentId}</span>
-  <span role="cell" class="provider">${row.provider}</span>
+  <span role="cell" class="id" title=${row.taskId}>${row.taskId}</span>
+  <span role="cell" class="agent" title=${row.agentId}>${row.agentId}</span>
+  <span role="cell" class="provider" title=${row.provider}>${row.provider}</span>
   <span role="cell" class="started number">${age(row.startedAt ?? row.createdAt, now)}</span>
   <span role="cell" class="duration number">${renderDuration(row, now)}</span>
   <span role="cell" class="last number">${age(row.lastProgressAt, now)}</span>
   <span role="cell" class="cost number">${hasEnded(row) ? formatCost(row.costUsd) : nothing}</span>
   <span role="cell" class="delivery">${callbackBadge(row.callback)}</span>
 `;
+
+/** A child task that is found by a search names its parent. */
+function renderParent({ parentTaskId }: ListedTask, isListedAlone: boolean): TemplateResult | typeof nothing {
+  if (parentTaskId === null || !isListedAlone) return nothing;
+  return html`<a class="chip parent" href=${taskLink(parentTaskId)}>↳ of ${parentTaskId}</a>`;
+}
 
 function renderLabels({ labels }: ListedTask): TemplateResult | typeof nothing {
   const entries = Object.entries(labels);
