@@ -73,7 +73,7 @@ class App extends BridgeElement {
   /** The page whose code could not be loaded, for example because Bridge was upgraded since the console was opened. */
   #unloaded: PageName | null = null;
   #unsubscribe: () => void = () => {};
-  /** Whether the navigation is open, which has no room of its own on a narrow screen. */
+  /** Whether the navigation is open on a narrow screen, where a button opens it. */
   #isNavigationOpen = false;
 
   override connectedCallback(): void {

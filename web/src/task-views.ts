@@ -74,7 +74,7 @@ const filterNames = [
 /** Filters that can select single child tasks. Other lists show child tasks in the row of their parent. */
 const selectsChildren = ["search", "q", "idPrefix", "agentId", "parentTaskId", "root", "waitingOn"] as const;
 
-/** Returns whether the list shows child tasks as rows of their own. `children=all` in the URL requests this. */
+/** Returns whether the list shows child tasks as separate rows. `children=all` in the URL requests this. */
 export const listsChildren = (query: URLSearchParams): boolean =>
   query.get("children") === "all" || selectsChildren.some((name) => (query.get(name) ?? "") !== "");
 

@@ -76,6 +76,11 @@ test.each([
     const hands = handsOf(page);
     const expectFits = async (): Promise<void> => expect(await scrollsSideways(page)).toBe(false);
 
+    /** A narrow window shows the pages after a press of a button. */
+    const openPages = async (): Promise<void> => {
+      if (size === "narrow") await hands.activate(page.getByRole("button", { name: /^Pages/ }));
+    };
+
     await page.getByText("No tasks yet.").waitFor();
     expect(page.url()).toBe(`${bridge.url}/ui/`);
     await expectFits();
@@ -104,6 +109,7 @@ test.each([
     await hands.choose(page.getByLabel("Approvals"), "ask");
     await hands.activate(page.getByRole("button", { name: "Dispatch" }));
     await page.getByRole("heading", { name: /needs approval/ }).waitFor();
+    await openPages();
     await hands.activate(page.getByRole("link", { name: "Approvals 1" }));
     await page.getByText("rm old.md").first().waitFor();
     expect(await page.title()).toContain("(1)");
@@ -115,6 +121,7 @@ test.each([
     await page.locator("strong").filter({ hasText: "removed" }).first().waitFor();
 
     isBroken = false;
+    await openPages();
     await hands.activate(page.getByRole("link", { name: "Callbacks 1" }));
     const callback = page.getByRole("listitem").filter({ has: page.getByRole("link", { name: taskId }) });
     await callback.getByText("HTTP 500").waitFor();
@@ -125,6 +132,7 @@ test.each([
     await callback.getByText("2 attempts, HTTP 204").waitFor();
     expect(receiver.taskIds()).toEqual([taskId, taskId]);
 
+    await openPages();
     await hands.activate(page.getByRole("button", { name: "Sign out" }));
     await page.getByLabel("Token").waitFor();
     expectQuiet(opened);

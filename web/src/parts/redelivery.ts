@@ -26,7 +26,8 @@ export class Redelivery extends BridgeElement {
   /** Starts a redelivery, whose outcome replaces the one that is shown. */
   async start(receiver: Receiver): Promise<void> {
     this.#watching?.abort();
-    const { signal } = (this.#watching = new AbortController());
+    this.#watching = new AbortController();
+    const { signal } = this.#watching;
     const { api, attention } = this.context;
     this.#show(`Redelivery to ${receiver.receiver} …`);
     try {

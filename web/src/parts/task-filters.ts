@@ -33,7 +33,7 @@ const moreFilters: readonly Filter[] = [
   { name: "errorCode", label: "Error code", values: null, example: "timeout" },
   { name: "callback", label: "Callback", values: ["pending", "delivered", "dead"] },
   { name: "waitingOn", label: "Waits for", values: [["approval", "an approval"]] },
-  { name: "children", label: "Child tasks", values: [["all", "as rows of their own"]], none: "in the row of their parent" },
+  { name: "children", label: "Child tasks", values: [["all", "as separate rows"]], none: "in the row of their parent" },
   { name: "parentTaskId", label: "Parent task", values: null, example: "id" },
   { name: "idPrefix", label: "Id starts with", values: null },
   { name: "q", label: "Title contains", values: null },

@@ -1,4 +1,4 @@
-import{F as e,I as t,O as n,Q as r,R as i,X as a,d as o,i as s,j as c,r as l,x as u,z as d}from"./shared-Cl6XpTc0.js";import{E as f,T as p,a as m,c as ee,i as h,l as g,o as _,s as v}from"./console-B9RvIG-F.js";
+import{F as e,I as t,O as n,Q as r,R as i,X as a,d as o,i as s,j as c,r as l,x as u,z as d}from"./shared-Cl6XpTc0.js";import{E as f,T as p,a as m,c as ee,i as h,l as g,o as _,s as v}from"./console-CPoWGjZp.js";
 /**
 * @license lucide v1.65.0 - ISC
 *
