@@ -62,13 +62,39 @@ test("all dead callbacks of a receiver are sent again from the overview, and a n
 
   await bridge.call("POST", "/api/v2/callbacks/dead-1/redeliver");
   await row.getByText("1 dead callback").waitFor();
+  await row.getByRole("button", { name: "Redeliver all" }).click();
+  await row.getByRole("button", { name: "Yes, redeliver" }).click();
+  const outcome = page.getByText(`Redelivery of 2 callbacks to ${receiver.origin}:`);
+  await outcome.filter({ hasText: "2 still failing." }).waitFor();
+  await page.getByRole("button", { name: "Close the message" }).click();
+  await outcome.waitFor({ state: "detached" });
   isBroken = false;
   await row.getByRole("button", { name: "Redeliver all" }).click();
   await row.getByRole("button", { name: "Yes, redeliver" }).click();
   await row.waitFor({ state: "detached" });
+  await outcome.filter({ hasText: "2 delivered." }).waitFor();
   await expect.poll(async () => (await bridge.call("GET", "/api/v2/callbacks/dead-1")).body.state).toBe("delivered");
   await receiver.close();
   expectQuiet(opened);
+});
+
+test("an approval of the overview shows how long it still waits, with emphasis in the last minute", async () => {
+  await bridge.dispatch({ taskId: "expires-1", message: "ask" });
+  const { page } = await open("");
+  const deadline = page.getByRole("region", { name: "Needs you" }).locator(".deadline");
+  await deadline.getByText(/rejected in \d+ (min|h)/).waitFor();
+  expect(await page.locator(".deadline.urgent").count()).toBe(0);
+  await page.route("**/api/v2/approvals?*", async (route) => {
+    const response = await route.fetch();
+    const json = await response.json();
+    for (const approval of json.data) approval.expiresAt = new Date(Date.now() + 50_000).toISOString();
+    await route.fulfill({ response, json });
+  });
+  await page
+    .locator(".deadline.urgent")
+    .getByText(/rejected in \d+ s/)
+    .waitFor();
+  await bridge.call("POST", "/api/v2/tasks/expires-1/cancel");
 });
 
 test("the command menu opens a page, and finds a task by its id", async () => {

@@ -93,8 +93,8 @@ function renderAdapter(
     </div>
     ${hasNews ? html`<p class="note ${health.status === "healthy" ? "info" : "warning"}">${codeSpans(health.detail ?? "")}</p>` : nothing}
     <p>
-      <a href=${linkTo(`tasks?provider=${encodeURIComponent(provider)}&state=running`)}>${running} running</a> of ${maxConcurrent},
-      <a href=${linkTo(`tasks?provider=${encodeURIComponent(provider)}&state=queued`)}>${queued} queued</a>
+      <a href=${linkTo(`tasks?provider=${encodeURIComponent(provider)}&state=running&children=all`)}>${running} running</a> of ${maxConcurrent},
+      <a href=${linkTo(`tasks?provider=${encodeURIComponent(provider)}&state=queued&children=all`)}>${queued} queued</a>
       ${nodes.length > 1 ? html`· nodes: ${nodes.join(", ")}` : nothing}
     </p>
     ${

@@ -219,7 +219,7 @@ function renderKey(by: Grouping, { key }: UsageGroup, choice: Choice): TemplateR
   if (by === "hour") return formatTime(key, serverNow());
   if (by === "day") return html`<a href=${dayLink(key, choice)}>${dayOf(key)}</a>`;
   if (by === "agent") return html`<a href=${linkTo(`tasks?${new URLSearchParams({ agentId: key })}`)}>${key}</a>`;
-  if (by === "provider") return html`<a href=${linkTo(`tasks?${new URLSearchParams({ provider: key })}`)}>${key}</a>`;
+  if (by === "provider") return html`<a href=${linkTo(`tasks?${new URLSearchParams({ provider: key, children: "all" })}`)}>${key}</a>`;
   if (by === "label") return html`<a href=${linkTo(`tasks?${new URLSearchParams({ label: key })}`)}>${showHidden(key)}</a>`;
   return showHidden(key);
 }

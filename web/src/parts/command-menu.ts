@@ -151,8 +151,8 @@ export class CommandMenu extends BridgeElement {
 
 const renderChoice = ({ name, kind, task }: Choice): TemplateResult =>
   task === undefined
-    ? html`<span class="choice">${showHidden(name)}</span> <span class="detail">${kind}</span>`
-    : html`${activityBadge(findActivity(task, serverNow()))} <span class="choice" title=${name}>${showHidden(name)}</span>
+    ? html`<span class="choice-name">${showHidden(name)}</span> <span class="detail">${kind}</span>`
+    : html`${activityBadge(findActivity(task, serverNow()))} <span class="choice-name" title=${name}>${showHidden(name)}</span>
         <span class="detail">${task.taskId} · ${task.agentId}</span>`;
 
 customElements.define("bridge-command-menu", CommandMenu);

@@ -1,4 +1,4 @@
-import{Q as e,X as t,c as n,d as r,f as i,l as a,r as o,x as s,y as c,z as l}from"./shared-Cl6XpTc0.js";import{m as u,r as d}from"./console-CPoWGjZp.js";var f=class extends l{#e=()=>{};#t=null;#n=null;connectedCallback(){super.connectedCallback(),this.#e=this.context.attention.subscribe(()=>this.requestUpdate())}disconnectedCallback(){super.disconnectedCallback(),this.#e()}async#r(e){this.#t=e,this.#n=null,this.requestUpdate();let{api:t,attention:n}=this.context;try{await t.call(`/api/v2/adapters/${encodeURIComponent(e)}/check`,{method:`POST`})}catch(e){this.#n=e instanceof c?e:null}this.#t=null,n.refresh(),this.requestUpdate()}firstUpdated(){this.#i()}async#i(){location.hash!==``&&(await this.updateComplete,document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView())}render(){let{adapters:n,error:i,isLoaded:a}=this.context.attention.state,o=s();return e`
+import{Q as e,X as t,c as n,d as r,f as i,l as a,r as o,x as s,y as c,z as l}from"./shared-Cl6XpTc0.js";import{m as u,r as d}from"./console-Bn6dMiTx.js";var f=class extends l{#e=()=>{};#t=null;#n=null;connectedCallback(){super.connectedCallback(),this.#e=this.context.attention.subscribe(()=>this.requestUpdate())}disconnectedCallback(){super.disconnectedCallback(),this.#e()}async#r(e){this.#t=e,this.#n=null,this.requestUpdate();let{api:t,attention:n}=this.context;try{await t.call(`/api/v2/adapters/${encodeURIComponent(e)}/check`,{method:`POST`})}catch(e){this.#n=e instanceof c?e:null}this.#t=null,n.refresh(),this.requestUpdate()}firstUpdated(){this.#i()}async#i(){location.hash!==``&&(await this.updateComplete,document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView())}render(){let{adapters:n,error:i,isLoaded:a}=this.context.attention.state,o=s();return e`
       <h1>Adapters</h1>
       ${r(i??this.#n)} ${a?t:e`<p role="status">Loading …</p>`}
       ${n.map(e=>p(e,o,this.#a(e)))}
@@ -17,8 +17,8 @@ import{Q as e,X as t,c as n,d as r,f as i,l as a,r as o,x as s,y as c,z as l}fro
     </div>
     ${S?e`<p class="note ${s.status===`healthy`?`info`:`warning`}">${d(s.detail??``)}</p>`:t}
     <p>
-      <a href=${o(`tasks?provider=${encodeURIComponent(r)}&state=running`)}>${l} running</a> of ${f},
-      <a href=${o(`tasks?provider=${encodeURIComponent(r)}&state=queued`)}>${u} queued</a>
+      <a href=${o(`tasks?provider=${encodeURIComponent(r)}&state=running&children=all`)}>${l} running</a> of ${f},
+      <a href=${o(`tasks?provider=${encodeURIComponent(r)}&state=queued&children=all`)}>${u} queued</a>
       ${p.length>1?e`· nodes: ${p.join(`, `)}`:t}
     </p>
     ${s.preflight.length===0?t:e`<ul class="steps">

@@ -1,4 +1,4 @@
-import{F as e,I as t,O as n,Q as r,R as i,X as a,d as o,i as s,j as c,r as l,x as u,z as d}from"./shared-Cl6XpTc0.js";import{E as f,T as p,a as m,c as ee,i as h,l as g,o as _,s as v}from"./console-CPoWGjZp.js";
+import{F as e,I as t,O as n,Q as r,R as i,X as a,d as o,i as s,j as c,r as l,x as u,z as d}from"./shared-Cl6XpTc0.js";import{E as f,T as p,a as m,c as ee,i as h,l as g,o as _,s as v}from"./console-Bn6dMiTx.js";
 /**
 * @license lucide v1.65.0 - ISC
 *
@@ -106,4 +106,4 @@ const y=[[`path`,{d:`M12 5v14`}],[`path`,{d:`m19 12-7 7-7-7`}]],b=[[`path`,{d:`m
     ${G({data:c,other:n},{title:Y[e],sorting:i.sort??{column:s,isAscending:!1},toLink:e=>Z({...i,sort:e}),renderKey:t=>$(e,t,i)})}
     ${e===`label`?r`<p class="hint">A task with several labels is in several rows.</p>`:a}
     ${c.length===0&&n===null?r`<p class="empty">No task in this window has a label.</p>`:a}
-  `}function $(e,{key:n},i){return n===null?`?`:e===`hour`?c(n,u()):e===`day`?r`<a href=${Q(n,i)}>${A(n)}</a>`:e===`agent`?r`<a href=${l(`tasks?${new URLSearchParams({agentId:n})}`)}>${n}</a>`:e===`provider`?r`<a href=${l(`tasks?${new URLSearchParams({provider:n})}`)}>${n}</a>`:e===`label`?r`<a href=${l(`tasks?${new URLSearchParams({label:n})}`)}>${t(n)}</a>`:t(n)}customElements.define(`bridge-usage`,oe);
+  `}function $(e,{key:n},i){return n===null?`?`:e===`hour`?c(n,u()):e===`day`?r`<a href=${Q(n,i)}>${A(n)}</a>`:e===`agent`?r`<a href=${l(`tasks?${new URLSearchParams({agentId:n})}`)}>${n}</a>`:e===`provider`?r`<a href=${l(`tasks?${new URLSearchParams({provider:n,children:`all`})}`)}>${n}</a>`:e===`label`?r`<a href=${l(`tasks?${new URLSearchParams({label:n})}`)}>${t(n)}</a>`:t(n)}customElements.define(`bridge-usage`,oe);
