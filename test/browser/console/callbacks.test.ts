@@ -1,5 +1,5 @@
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 import { startReceiver } from "../../support/start-receiver.ts";
 import { askUntil } from "../../support/until.ts";
@@ -26,8 +26,8 @@ afterAll(async () => {
 
 const open = (path: string): Promise<ConsolePage> => openPage(browser, `${bridge.url}/ui/${path}`, { token: "secret-alpha" });
 
-const dispatchDead = async (taskId: string) => {
-  await bridge.dispatch({ taskId, message: "done", callbackUrl: receiver.origin });
+const dispatchDead = async (taskId: string, callbackUrl = receiver.origin) => {
+  await bridge.dispatch({ taskId, message: "done", callbackUrl });
   await askUntil(
     () => bridge.call("GET", `/api/v2/tasks/${taskId}`),
     ({ body }) => body.callback?.state === "dead",
@@ -83,5 +83,23 @@ test("all dead callbacks of a receiver are redelivered after a confirmation of t
   await page.getByText("Redelivery of 3 callbacks started.").waitFor();
   await page.getByText("No callback is dead.").waitFor();
   await expect.poll(() => receiver.posts.length).toBe(before + 3);
+  expectQuiet(opened);
+});
+
+test("one button redelivers the dead callbacks of all receivers, after a question", async () => {
+  isBroken = true;
+  const other = await startReceiver((response) => response.writeHead(isBroken ? 500 : 204).end());
+  onTestFinished(() => other.close());
+  await dispatchDead("first-origin");
+  await dispatchDead("second-origin", other.origin);
+  const opened = await open("callbacks");
+  const { page } = opened;
+  await page.getByRole("button", { name: "Redeliver all", exact: true }).click();
+  await page.getByText("Redeliver all dead callbacks to 2 receivers?").waitFor();
+  isBroken = false;
+  await page.getByRole("button", { name: "Yes, redeliver" }).click();
+  await page.getByText(/Redelivery of \d+ callbacks started\./).waitFor();
+  await page.getByText("No callback is dead.").waitFor();
+  await page.getByRole("link", { name: "Dispatch one" }).waitFor();
   expectQuiet(opened);
 });

@@ -64,3 +64,18 @@ test("the first command of an empty tenant is accepted, although there are sever
   const response = await fetch(url.replaceAll("'", ""), { method: "POST", headers, body });
   expect([response.status, JSON.parse(body).provider]).toEqual([202, "claude"]);
 });
+
+test("an agent that exists is chosen from a list, and Ctrl+Enter in the message sends the task", async () => {
+  const opened = await openPage(browser, `${bridge.url}/ui/new`, { token: bridge.fullToken });
+  const { page } = opened;
+  await page.getByRole("group", { name: "Names that exist" }).getByRole("button", { name: "reviewer" }).click();
+  expect(await page.getByLabel("Agent").inputValue()).toBe("reviewer");
+  expect(await page.getByRole("button", { name: "reviewer", pressed: true }).count()).toBe(1);
+  await page.getByLabel("Message").fill("Look.");
+  await page.keyboard.press("Enter");
+  const request = page.waitForRequest((sent) => sent.url().endsWith("/api/v2/dispatch"));
+  await page.keyboard.press("Control+Enter");
+  expect((await request).postDataJSON()).toMatchObject({ agentId: "reviewer", message: "Look.\n" });
+  await page.waitForURL("**/ui/tasks/*");
+  expectQuiet(opened);
+});

@@ -52,6 +52,8 @@ test("a dead delivery is found from the overview and redelivered by keyboard alo
   await page.getByRole("link", { name: "oncall" }).press("Enter");
   const webhook = page.getByRole("listitem").filter({ hasText: "agent=writer" });
   for (const text of ["execution.failed", "0 pending", "1 dead"]) await webhook.getByText(text).waitFor();
+  await webhook.getByText(/Last delivery .*: dead, 1 attempt, HTTP 500/).waitFor();
+  await page.locator(".webhook.selected").getByText("oncall").waitFor();
   const delivery = page.getByRole("listitem").filter({ has: page.getByRole("link", { name: "failed-1" }) });
   await delivery.getByText("1 attempt, HTTP 500").waitFor();
 

@@ -11,6 +11,9 @@ export interface Receiver {
   receiver: string;
 }
 
+/** Bridge counts the faults of the list up to this number. */
+const MAX_COUNTED = 1000;
+
 /** Starts a new round of attempts for all that is dead of a receiver. Returns how many were started. */
 export async function redeliverAll(api: Api, { kind, receiver }: Receiver): Promise<number> {
   const path = kind === "callback" ? "/api/v2/callbacks/redeliver" : `/api/v2/webhooks/${encodeURIComponent(receiver)}/redeliver`;
@@ -36,8 +39,8 @@ export async function countOpen(api: Api, { kind, receiver }: Receiver, signal: 
   return { pending, dead };
 }
 
-/** Names a number of callbacks or deliveries. */
-export function countDead(kind: Receiver["kind"], count: number): string {
+/** Names a number of callbacks or deliveries. Bridge counts up to 1,000 faults, so such a number is a lower bound. */
+export function countDead(kind: Receiver["kind"], count: number, { isCounted = false } = {}): string {
   const noun = kind === "callback" ? "callback" : "deliver";
-  return `${count} ${kind === "callback" ? `${noun}${count === 1 ? "" : "s"}` : `${noun}${count === 1 ? "y" : "ies"}`}`;
+  return `${isCounted && count >= MAX_COUNTED ? "at least " : ""}${count} ${kind === "callback" ? `${noun}${count === 1 ? "" : "s"}` : `${noun}${count === 1 ? "y" : "ies"}`}`;
 }

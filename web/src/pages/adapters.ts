@@ -103,7 +103,7 @@ function renderAdapter(
         : html`<ul class="steps">
             ${health.preflight.map(
               ({ step, ok, detail }) => html`<li>
-                ${ok ? badge("completed", "✓", step) : badge("failed", "✕", step)} ${codeSpans(detail)} ${ok ? nothing : renderCommands(detail)}
+                ${ok ? badge("completed", "✓", nameStep(step)) : badge("failed", "✕", nameStep(step))} ${codeSpans(detail)} ${ok ? nothing : renderCommands(detail)}
               </li>`,
             )}
           </ul>`
@@ -119,6 +119,16 @@ function renderAdapter(
     }
   </section>`;
 }
+
+const stepNames: Readonly<Record<string, string>> = {
+  "primary connection": "program or service",
+  "secondary connection": "second choice",
+  "tertiary connection": "third choice",
+  "further connection": "another choice",
+};
+
+/** Names a step of the check in words of a reader: the first connection that works runs the tasks. */
+const nameStep = (step: string): string => stepNames[step] ?? step;
 
 /** Writes the name of a capability as words: `sessionResume` is `session resume`. */
 const spell = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

@@ -1,6 +1,7 @@
 import type { Callback } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
+import { Send } from "lucide";
 import { ApiError, type Page } from "../api.ts";
 import { PageElement } from "../element.ts";
 import { showHidden } from "../format.ts";
@@ -10,6 +11,7 @@ import { countDead, redeliverAll } from "../live/redeliver.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { describeAttempts } from "../parts/attempts.ts";
 import { age, callbackBadge, errorNote } from "../parts/badges.ts";
+import { emptyState } from "../parts/empty-state.ts";
 import { linkTo, taskLink } from "../router.ts";
 
 const PAGE_LENGTH = 100;
@@ -30,6 +32,8 @@ interface Confirmation {
 class Callbacks extends PageElement {
   #message = "";
   #confirmation: Confirmation | null = null;
+  /** Whether a person is asked about the callbacks of all receivers. */
+  #asksForAll = false;
   #cursor = -1;
   /** Pages that are shown. */
   #pageCount = 1;
@@ -135,7 +139,12 @@ class Callbacks extends PageElement {
 
   #renderPage(state: string, page: Page<Callback>): TemplateResult {
     const { data, meta } = page;
-    if (data.length === 0) return html`<p class="empty">${state === "dead" ? "No callback is dead." : `No callback is ${state}.`}</p>`;
+    if (data.length === 0)
+      return emptyState(
+        Send,
+        `No callback is ${state}.`,
+        html`A task with a <code>callbackUrl</code> posts its result when it ends. <a href=${linkTo("new")}>Dispatch one</a>`,
+      );
     const now = serverNow();
     return html`
       ${state === "dead" && this.context.identity.scopes.includes("dispatch") ? this.#renderOrigins(page) : nothing}
@@ -154,11 +163,37 @@ class Callbacks extends PageElement {
   #renderOrigins({ data, meta }: Page<Callback>): TemplateResult {
     const groups = Object.entries(Object.groupBy(data, ({ url }) => originOf(url)));
     const origins = groups.filter(([, callbacks = []]) => callbacks.length > 1 || meta.nextCursor !== null).map(([origin]) => origin);
-    return html`${origins.map((origin) =>
+    const all = Object.keys(Object.groupBy(data, ({ url }) => originOf(url)));
+    return html`${all.length > 1 && meta.nextCursor === null ? this.#renderRedeliverAll(all) : nothing}
+    ${origins.map((origin) =>
       this.#confirmation?.origin === origin
         ? this.#renderConfirmation(this.#confirmation)
         : html`<p><button @click=${() => this.#askToRedeliver(origin)}>Redeliver all dead to ${showHidden(origin)}</button></p>`,
     )}`;
+  }
+
+  /** A button for all receivers. It is there only if the list has all dead callbacks. */
+  #renderRedeliverAll(origins: readonly string[]): TemplateResult {
+    if (!this.#asksForAll) return html`<p><button @click=${() => this.#askForAll(true)}>Redeliver all</button></p>`;
+    return html`<p class="actions">
+      <span role="status">Redeliver all dead callbacks to ${origins.length} receivers?</span>
+      <button @click=${() => this.#redeliverEach(origins)}>Yes, redeliver</button>
+      <button @click=${() => this.#askForAll(false)}>No</button>
+    </p>`;
+  }
+
+  #askForAll(asks: boolean): void {
+    this.#asksForAll = asks;
+    this.requestUpdate();
+  }
+
+  async #redeliverEach(origins: readonly string[]): Promise<void> {
+    this.#asksForAll = false;
+    await this.#start("Redelivering …", async () => {
+      let started = 0;
+      for (const receiver of origins) started += await redeliverAll(this.context.api, { kind: "callback", receiver });
+      return started;
+    });
   }
 
   #renderConfirmation({ origin, count, hasMore }: Confirmation): TemplateResult {

@@ -15,6 +15,7 @@ import {
 } from "../dispatch-form.ts";
 import { PageElement } from "../element.ts";
 import { showHidden } from "../format.ts";
+import { agentChoices } from "../parts/agent-choices.ts";
 import { errorNote } from "../parts/badges.ts";
 import { copyButton } from "../parts/copy-button.ts";
 import { councilFields, inputsOf, isCouncil } from "../parts/council-fields.ts";
@@ -189,11 +190,12 @@ class NewTask extends PageElement {
       ${this.#renderError(nameOf)}
       ${this.#masked.length === 0 ? nothing : html`<p class="note warning">Replace the masked secrets: ${showHidden(this.#masked.join(", "))}.</p>`}
       <div class="dispatch-page">
-        <form class="dispatch" @submit=${this.#submit} novalidate>
+        <form class="dispatch" @submit=${this.#submit} @keydown=${this.#onEnter} novalidate>
           ${this.#renderFirst(form, adapter)} ${kind === "council" ? this.#renderCouncil(form, adapter) : this.#renderAgent(form, adapter)}
           ${this.#renderMore(form, adapter, kind)}
           <p class="actions wide">
-            <button class="primary" type="submit" ?disabled=${this.#isSending}>Dispatch</button>
+            <button class="primary" type="submit" ?disabled=${this.#isSending} aria-keyshortcuts="Control+Enter Meta+Enter">Dispatch</button>
+            <span class="hint" aria-hidden="true"><kbd>Ctrl Enter</kbd></span>
             ${this.#isSending ? html`<span role="status">Sending …</span>` : nothing}
           </p>
         </form>
@@ -207,6 +209,13 @@ class NewTask extends PageElement {
       </div>
     `;
   }
+
+  /** Ctrl+Enter sends the form from every field. */
+  #onEnter = (event: KeyboardEvent): void => {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || this.#isSending) return;
+    event.preventDefault();
+    (event.currentTarget as HTMLFormElement).requestSubmit();
+  };
 
   #onErrors = (errors: readonly FieldError[]): void => {
     this.#errors = errors;
@@ -238,6 +247,7 @@ class NewTask extends PageElement {
     return html`
       ${formField({ name: "provider", type: options, none: adapters.length === 0 ? "default" : null }, form)}
       ${formField({ name: "agentId", list: "agents", hint }, form)}
+      ${agentChoices(this.#agents, form)}
       <datalist id="agents">${this.#agents.map((agent) => html`<option value=${agent}></option>`)}</datalist>
       ${
         adapter === undefined || adapter.health.status === "healthy"

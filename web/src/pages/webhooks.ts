@@ -1,6 +1,7 @@
 import type { Webhook, WebhookDelivery } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
+import { Bell, Inbox } from "lucide";
 import { ApiError, type Page } from "../api.ts";
 import { PageElement } from "../element.ts";
 import { showHidden } from "../format.ts";
@@ -9,10 +10,13 @@ import { poll } from "../live/poll.ts";
 import { countDead, redeliverAll } from "../live/redeliver.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { describeAttempts } from "../parts/attempts.ts";
-import { age, callbackBadge, errorNote } from "../parts/badges.ts";
+import { age, ago, callbackBadge, errorNote } from "../parts/badges.ts";
+import { emptyState } from "../parts/empty-state.ts";
 import { linkTo, taskLink } from "../router.ts";
 
 const MAX_WEBHOOKS = 100;
+/** Webhooks whose last delivery is shown. Each takes a request. */
+const MAX_LAST = 20;
 const PAGE_LENGTH = 100;
 const states = ["dead", "pending", "delivered"] as const;
 
@@ -33,8 +37,16 @@ class Webhooks extends PageElement {
   /** The selection of the last request for deliveries; null before the first one. */
   #requested: string | null = null;
   #webhooks = poll(this, async (signal) => {
-    const page = await this.context.api.list<Webhook>("/api/v2/webhooks", { limit: MAX_WEBHOOKS }, { signal });
-    return page.data;
+    const { data } = await this.context.api.list<Webhook>("/api/v2/webhooks", { limit: MAX_WEBHOOKS }, { signal });
+    const last = new Map<string, WebhookDelivery>();
+    await Promise.all(
+      data.slice(0, MAX_LAST).map(async ({ name }) => {
+        const path = `/api/v2/webhooks/${encodeURIComponent(name)}/deliveries`;
+        const [delivery] = (await this.context.api.list<WebhookDelivery>(path, { limit: 1 }, { signal })).data;
+        if (delivery !== undefined) last.set(name, delivery);
+      }),
+    );
+    return { data, last };
   });
   #deliveries = poll(this, (signal) => this.#load(signal));
 
@@ -116,7 +128,7 @@ class Webhooks extends PageElement {
     return html`
       <h1>Webhooks</h1>
       ${errorNote(error)} ${this.#message === "" ? nothing : html`<p class="note info" role="status">${showHidden(this.#message)}</p>`}
-      ${value === undefined ? (error === null ? html`<p role="status">Loading …</p>` : nothing) : this.#renderWebhooks(value)}
+      ${value === undefined ? (error === null ? html`<p role="status">Loading …</p>` : nothing) : this.#renderWebhooks(value.data)}
       ${this.#selection().name === "" ? nothing : this.#renderSelected()}
     `;
   }
@@ -124,16 +136,27 @@ class Webhooks extends PageElement {
   #renderWebhooks(webhooks: readonly Webhook[]): TemplateResult {
     if (webhooks.length === 0) return renderFirstSteps();
     const { name: selected } = this.#selection();
+    const now = serverNow();
     return html`<ul class="rows">
       ${webhooks.map(
-        ({ name, origin, types, filter, pending, dead }) => html`<li class="webhook">
-          <a href=${linkTo(`webhooks?name=${encodeURIComponent(name)}`)} aria-current=${name === selected ? "true" : nothing}>${name}</a>
-          <span>${origin}</span>
-          <span class="detail">${types.join(", ")}${describeFilter(filter)}</span>
+        ({ name, origin, types, filter, pending, dead }) => html`<li class="webhook ${name === selected ? "selected" : ""}">
+          <span>
+            <a href=${linkTo(`webhooks?name=${encodeURIComponent(name)}`)} aria-current=${name === selected ? "true" : nothing}>${name}</a>
+            ${origin}
+          </span>
           ${count("pending", pending)} ${count("dead", dead)}
+          <span class="detail">${types.join(", ")}${describeFilter(filter)}</span>
+          ${this.#renderLast(name, now)}
         </li>`,
       )}
     </ul>`;
+  }
+
+  /** The newest delivery of a webhook, with its time and its result. */
+  #renderLast(name: string, now: number): TemplateResult {
+    const last = this.#webhooks.value?.last.get(name);
+    if (last === undefined) return html`<span class="detail last">No delivery yet.</span>`;
+    return html`<span class="detail last">Last delivery ${ago(last.updatedAt, now)}: ${last.state}, ${describeAttempts(last, now)}</span>`;
   }
 
   #renderSelected(): TemplateResult {
@@ -151,7 +174,7 @@ class Webhooks extends PageElement {
   }
 
   #renderDeliveries({ name, state, data, meta }: Deliveries): TemplateResult {
-    if (data.length === 0) return html`<p class="empty">No delivery is ${state}.</p>`;
+    if (data.length === 0) return emptyState(Inbox, `No delivery is ${state}.`, describeEmpty(state));
     const now = serverNow();
     return html`<ul class="rows">
         ${repeat(
@@ -165,7 +188,7 @@ class Webhooks extends PageElement {
 
   /** A button for all dead deliveries of a receiver that works again. */
   #renderRedeliverAll(name: string): TemplateResult | typeof nothing {
-    const dead = this.#webhooks.value?.find((webhook) => webhook.name === name)?.dead ?? 0;
+    const dead = this.#webhooks.value?.data.find((webhook) => webhook.name === name)?.dead ?? 0;
     if (dead === 0 || !this.context.identity.scopes.includes("dispatch")) return nothing;
     if (this.#asked !== name) return html`<p class="actions"><button @click=${() => this.#ask(name)}>Redeliver all dead</button></p>`;
     return html`<p class="actions">
@@ -193,6 +216,13 @@ class Webhooks extends PageElement {
   }
 }
 
+const describeEmpty = (state: string): string =>
+  state === "dead"
+    ? "Deliveries appear here when no retries are left."
+    : state === "pending"
+      ? "Deliveries appear here until the receiver accepts them."
+      : "Deliveries appear here when the receiver has accepted them.";
+
 const count = (state: "pending" | "dead", number: number): TemplateResult =>
   html`<span class="badge ${number === 0 ? "" : `callback-${state}`}">${number} ${state}</span>`;
 
@@ -202,10 +232,12 @@ function describeFilter({ agentId, provider, labels = {} }: Webhook["filter"]): 
 }
 
 const renderFirstSteps = (): TemplateResult => html`
-  <p class="empty">
-    Your tenant has no webhooks. A webhook notifies another system of approvals, ends of tasks and dead callbacks. The operator lists webhooks in
-    the file that <code>BRIDGE_WEBHOOKS_FILE</code> names, as docs/webhooks.md describes:
-  </p>
+  ${emptyState(
+    Bell,
+    "Your tenant has no webhooks.",
+    html`A webhook notifies another system of approvals, ends of tasks and dead callbacks. The operator lists webhooks in the file that
+      <code>BRIDGE_WEBHOOKS_FILE</code> names, as docs/webhooks.md describes:`,
+  )}
   <pre tabindex="0"><code>[
   {
     "name": "oncall",

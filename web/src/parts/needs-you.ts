@@ -134,7 +134,7 @@ class NeedsYou extends BridgeElement {
     const key = `${dead.kind} ${dead.receiver}`;
     if (this.#asked !== key)
       return html`<button class="small" aria-label="Redeliver all dead to ${showHidden(dead.receiver)}" @click=${() => this.#ask(key)}>Redeliver all</button>`;
-    return html`<span role="status">Redeliver ${countDead(dead.kind, dead.count)}?</span>
+    return html`<span role="status">Redeliver ${countDead(dead.kind, dead.count, { isCounted: true })}?</span>
       <button class="small" @click=${() => this.#redeliver(dead)}>Yes, redeliver</button>
       <button class="small" @click=${() => this.#ask(null)}>No</button>`;
   }
@@ -192,7 +192,7 @@ const listReceivers = ({ data, receivers }: Faults, until: string): Fault[] =>
   receivers.map(({ kind, receiver, count }) => {
     const last = data.find((item) => item.kind === kind && item.receiver === receiver);
     return {
-      sign: cross(countDead(kind, count).replace(" ", " dead ")),
+      sign: cross(countDead(kind, count, { isCounted: true }).replace(/(\d) /, "$1 dead ")),
       dead: { kind, receiver, count },
       name: receiver,
       link: linkTo(kind === "callback" ? "callbacks" : `webhooks?name=${encodeURIComponent(receiver)}`),

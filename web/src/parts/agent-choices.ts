@@ -1,0 +1,21 @@
+import { html, nothing, type TemplateResult } from "lit";
+import type { FormState } from "./form-field.ts";
+
+/** Agents that have a button. The field suggests the others. */
+const MAX_SHOWN = 12;
+
+/** The agents that exist, to choose one for the form. */
+export function agentChoices(agents: readonly string[], form: FormState): TemplateResult | typeof nothing {
+  if (agents.length === 0) return nothing;
+  const chosen = form.valueOf("agentId").trim();
+  const more = agents.length - MAX_SHOWN;
+  return html`<div class="wide agent-choices" role="group" aria-label="Names that exist">
+    ${agents
+      .slice(0, MAX_SHOWN)
+      .map(
+        (agent) =>
+          html`<button type="button" aria-pressed=${agent === chosen} @click=${() => form.onEdit("agentId", agent)}>${agent}</button>`,
+      )}
+    ${more > 0 ? html`<span class="hint">${more} more: type the name</span>` : nothing}
+  </div>`;
+}
