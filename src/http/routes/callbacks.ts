@@ -3,7 +3,7 @@ import { z } from "zod";
 import { parseOrigin } from "../../callbacks/callback-body.ts";
 import type { Callbacks } from "../../callbacks/callbacks.ts";
 import { cursorSchema, encodeCursor, pageQuery, pageSchema, toPage } from "../wire/pagination.ts";
-import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
+import { problemResponses, redeliveryCodes } from "../wire/problem.ts";
 import { emptyBody, noQuery, taskParams } from "../wire/request-schemas.ts";
 import {
   callbackDetailsSchema,
@@ -75,7 +75,7 @@ export const callbackRoutes: FastifyPluginAsyncZodOpenApi<{ callbacks: Callbacks
         body: redeliveryRequestSchema,
         response: {
           202: { description: "How many callbacks are pending again.", content: { "application/json": { schema: redeliverySchema } } },
-          ...problemResponses(...bodyErrorCodes, "unauthenticated", "scope_missing", "too_many_requests", "storage_unavailable"),
+          ...problemResponses(...redeliveryCodes),
         },
       },
     },
@@ -100,16 +100,7 @@ export const callbackRoutes: FastifyPluginAsyncZodOpenApi<{ callbacks: Callbacks
         body: emptyBody,
         response: {
           202: { description: "The callback, pending again.", content: { "application/json": { schema: callbackSchema } } },
-          ...problemResponses(
-            ...bodyErrorCodes,
-            "unauthenticated",
-            "scope_missing",
-            "not_found",
-            "invalid_state",
-            "already_delivered",
-            "too_many_requests",
-            "storage_unavailable",
-          ),
+          ...problemResponses(...redeliveryCodes, "not_found", "invalid_state", "already_delivered"),
         },
       },
     },

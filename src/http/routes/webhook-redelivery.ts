@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZodOpenApi } from "fastify-zod-openapi";
 import { z } from "zod";
 import type { Webhooks } from "../../webhooks/webhooks.ts";
 import { cursorSchema, encodeCursor } from "../wire/pagination.ts";
-import { bodyErrorCodes, problemResponses } from "../wire/problem.ts";
+import { problemResponses, redeliveryCodes } from "../wire/problem.ts";
 import { emptyBody, noQuery } from "../wire/request-schemas.ts";
 import { redeliverySchema } from "./describe-callback.ts";
 import { deliverySchema, describeDelivery, webhookParams } from "./describe-delivery.ts";
@@ -31,14 +31,7 @@ export const webhookRedeliveryRoutes: FastifyPluginAsyncZodOpenApi<{ webhooks: W
         body: redeliveryBody,
         response: {
           202: { description: "How many deliveries are pending again.", content: { "application/json": { schema: redeliverySchema } } },
-          ...problemResponses(
-            ...bodyErrorCodes,
-            "unauthenticated",
-            "scope_missing",
-            "not_found",
-            "too_many_requests",
-            "storage_unavailable",
-          ),
+          ...problemResponses(...redeliveryCodes, "not_found"),
         },
       },
     },
@@ -66,16 +59,7 @@ export const webhookRedeliveryRoutes: FastifyPluginAsyncZodOpenApi<{ webhooks: W
         body: emptyBody,
         response: {
           202: { description: "The delivery, pending again.", content: { "application/json": { schema: deliverySchema } } },
-          ...problemResponses(
-            ...bodyErrorCodes,
-            "unauthenticated",
-            "scope_missing",
-            "not_found",
-            "invalid_state",
-            "already_delivered",
-            "too_many_requests",
-            "storage_unavailable",
-          ),
+          ...problemResponses(...redeliveryCodes, "not_found", "invalid_state", "already_delivered"),
         },
       },
     },

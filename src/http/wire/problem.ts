@@ -88,6 +88,12 @@ export function sendProblem(reply: FastifyReply, error: BridgeError): FastifyRep
 /** Error codes of every route with a request body. */
 export const bodyErrorCodes = ["invalid_request", "too_slow", "too_large", "unsupported_media_type"] as const;
 
+/** Error codes of every route that starts a redelivery. */
+export const redeliveryCodes = [
+  ...bodyErrorCodes,
+  ...(["unauthenticated", "scope_missing", "too_many_requests", "storage_unavailable"] as const),
+] as const;
+
 /** Error codes of the routes whose requests can belong to another node. */
 export const forwardingCodes = ["node_unavailable", "loop_detected"] as const;
 
