@@ -4,6 +4,7 @@ import type { Connection } from "./connection.ts";
 import { exitCodeOfError } from "./exit-code-of.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import type { Output } from "./output.ts";
+import { programName } from "./program-name.ts";
 import { escapeHidden } from "./show-hidden.ts";
 import { paint } from "./text.ts";
 
@@ -27,7 +28,7 @@ export async function reportError(error: unknown, output: Output, connection: Co
     output.warn(escapeHidden(JSON.stringify({ type, ...(status !== null && { status }), code, detail, errors, hint, requestId })));
     return exitCode;
   }
-  output.warn([paint("red", "bridge:"), ` ${detail}`]);
+  output.warn([paint("red", `${programName()}:`), ` ${detail}`]);
   for (const { path, message } of errors) output.warn(`  ${path}: ${message}`);
   if (hint !== null) output.warn(hint);
   if (exitCode === exitCodes.failed && requestId !== null) output.warn(`Request id: ${requestId}`);

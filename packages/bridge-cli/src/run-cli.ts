@@ -5,6 +5,7 @@ import { createProgram, type SharedFlags } from "./create-program.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { findLocalVerbs } from "./find-local-verbs.ts";
 import { createOutput, type Output } from "./output.ts";
+import { programName } from "./program-name.ts";
 import type { Invocation, VerbEntry, VerbTable } from "./verb.ts";
 import * as ownTable from "./verb-table.ts";
 
@@ -21,7 +22,7 @@ export async function runCli(args: readonly string[], host: Host): Promise<ExitC
   // The reader of a pipe, such as `head`, can end first.
   host.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") host.exit(exitCodes.done);
-    host.stderr.write(`bridge: Standard output cannot be written: ${error.message}.\n`);
+    host.stderr.write(`${programName()}: Standard output cannot be written: ${error.message}.\n`);
     host.exit(exitCodes.failed);
   });
   // Output and exit code do not depend on progress messages, so the command continues if stderr cannot be written.
