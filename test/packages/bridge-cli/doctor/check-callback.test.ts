@@ -1,6 +1,6 @@
 import type { BridgeClient } from "bridge-client";
 import { expect, test } from "vitest";
-import { checkCallback } from "../../../packages/bridge-cli/src/doctor/check-callback.ts";
+import { checkCallback } from "../../../../packages/bridge-cli/src/doctor/check-callback.ts";
 
 test("a check deletes what an earlier one has left behind, and no task of a caller who uses the name of its agent", async () => {
   const deleted: string[] = [];
