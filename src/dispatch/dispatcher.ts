@@ -14,21 +14,21 @@ import type { ClusterStore, PlacementReads } from "../store/cluster-store.ts";
 import type { Store } from "../store/store.ts";
 import type { TenantQuota } from "../task.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
-import { createAdmission } from "./admission.ts";
-import { createTaskCancellation, type TaskCancellation } from "./cancel-task.ts";
-import { createTaskDeletion } from "./delete-task.ts";
-import { createInterruptedTasks } from "./interrupted-tasks.ts";
-import { createLostTasks } from "./lost-tasks.ts";
-import { createQueueCounts } from "./queue-counts.ts";
-import { createQueuedReasons } from "./queued-reason.ts";
-import { createRunChildTask } from "./run-child-task.ts";
-import { createRunInSlot } from "./run-in-slot.ts";
-import type { Run, RunOptions } from "./run-task.ts";
-import { createRunningTasks } from "./running-tasks.ts";
-import { createScheduler } from "./scheduler.ts";
-import { createTaskQueue } from "./task-queue.ts";
-import { createUnrunnableTasks } from "./unrunnable-tasks.ts";
-import { createLimitedWaits } from "./wait-for-end.ts";
+import { createAdmission } from "./admission/admission.ts";
+import { createTaskCancellation, type TaskCancellation } from "./end/cancel-task.ts";
+import { createTaskDeletion } from "./end/delete-task.ts";
+import { createInterruptedTasks } from "./end/interrupted-tasks.ts";
+import { createLostTasks } from "./end/lost-tasks.ts";
+import { createUnrunnableTasks } from "./end/unrunnable-tasks.ts";
+import { createRunChildTask } from "./run/run-child-task.ts";
+import { createRunInSlot } from "./run/run-in-slot.ts";
+import type { Run, RunOptions } from "./run/run-task.ts";
+import { createRunningTasks } from "./run/running-tasks.ts";
+import { createLimitedWaits } from "./run/wait-for-end.ts";
+import { createQueueCounts } from "./scheduler/queue-counts.ts";
+import { createQueuedReasons } from "./scheduler/queued-reason.ts";
+import { createScheduler } from "./scheduler/scheduler.ts";
+import { createTaskQueue } from "./scheduler/task-queue.ts";
 
 /** The parts that the dispatcher uses, and its settings. */
 export interface DispatcherOptions {

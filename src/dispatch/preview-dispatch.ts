@@ -5,7 +5,7 @@ import type { ParseDispatch } from "../requests/parse-dispatch.ts";
 import type { TaskRequest, TraceContext } from "../task.ts";
 import { type AgentFile, readAgentFile } from "../workspaces/prompt-files.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
-import { resolveModel, resolveTimeoutSeconds } from "./build-execution-request.ts";
+import { resolveModel, resolveTimeoutSeconds } from "./admission/resolve-defaults.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { type DispatchSender, withSentFieldName } from "./receive-dispatch.ts";
 

@@ -1,5 +1,5 @@
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
-import type { QueuedReason } from "../dispatch/queued-reason.ts";
+import type { QueuedReason } from "../dispatch/scheduler/queued-reason.ts";
 import type { Page, TaskStatus } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import type { TaskFilter, TaskSearch } from "../store/task-list-records.ts";

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { z } from "zod";
 import { normalizedUsageSchema, stringifyWellFormed } from "#contract";
-import { queuedReasons } from "../../dispatch/queued-reason.ts";
+import { queuedReasons } from "../../dispatch/scheduler/queued-reason.ts";
 import type { TaskSnapshot } from "../../queries/task-reader.ts";
 import { type ListedTask, taskStates } from "../../task.ts";
 import { extensibleEnum } from "../wire/extensible-enum.ts";

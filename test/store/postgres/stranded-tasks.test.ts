@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { ClusterView } from "../../../src/cluster/cluster-view.ts";
-import { createUnrunnableTasks } from "../../../src/dispatch/unrunnable-tasks.ts";
+import { createUnrunnableTasks } from "../../../src/dispatch/end/unrunnable-tasks.ts";
 import type { ClusterNode } from "../../../src/store/cluster-store.ts";
 import { takeOriginsOperation } from "../../../src/store/postgres/callback-origins.ts";
 import { connect } from "../../../src/store/postgres/connection.ts";

@@ -3,7 +3,7 @@
  * only if it is about SQLite itself, or about a part that both engines share and that it can only observe with the timing of SQLite.
  */
 export const sqliteOnlyTests: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "test/dispatch/run-task.test.ts": {
+  "test/dispatch/run/run-task.test.ts": {
     "a task with files > that is canceled while they are written does not start its runtime":
       "The cancellation reads the task from the server, and meanwhile the files may be written.",
   },

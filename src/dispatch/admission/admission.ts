@@ -1,0 +1,201 @@
+import { v7 as uuidv7 } from "uuid";
+import type { ClusterView } from "../../cluster/cluster-view.ts";
+import { BridgeError, type QueueOwner } from "../../errors.ts";
+import type { Metrics } from "../../metrics.ts";
+import type { DestinationGuard } from "../../network/destination-guard.ts";
+import type { AdapterRegistry } from "../../registry/adapter-registry.ts";
+import type { AvailableAdapters, Obstacle, Runner } from "../../registry/available-adapters.ts";
+import type { ParsedDispatch } from "../../requests/parse-dispatch.ts";
+import type { SchemaChecker } from "../../requests/schema-checker.ts";
+import type { PlacementReads } from "../../store/cluster-store.ts";
+import type { Store } from "../../store/store.ts";
+import type { Task, TaskRequest, TraceContext } from "../../task.ts";
+import type { Workspaces } from "../../workspaces/workspace-directories.ts";
+import type { Scheduler } from "../scheduler/scheduler.ts";
+import type { TaskQueue } from "../scheduler/task-queue.ts";
+import { createProviderChoice } from "./choose-provider.ts";
+import { createKnownPlaces } from "./known-places.ts";
+import { validateDispatch } from "./validate-dispatch.ts";
+
+/** The sender of a dispatch. */
+export interface Caller extends TraceContext {
+  tenant: string;
+}
+
+/** The tenant and agent that a task belongs to, and the adapter that runs it. */
+interface TaskOwner {
+  tenant: string;
+  agentId: string;
+  provider: string;
+}
+
+/** A task to check, and the id of the node on which its agent lives; null if it may start on any node. */
+interface CheckedTask extends TaskOwner {
+  place: string | null;
+}
+
+interface AdmissionOptions {
+  store: Store;
+  registry: Pick<AdapterRegistry, "suspect" | "estimateSecondsToNextCheck">;
+  adapters: AvailableAdapters;
+  view: ClusterView;
+  /** Null with SQLite. */
+  cluster: Pick<PlacementReads, "findPlace"> | null;
+  workspaces: Workspaces;
+  guard: DestinationGuard;
+  schemas: SchemaChecker;
+  metrics: Metrics;
+  scheduler: Scheduler;
+  enqueue: TaskQueue["enqueue"];
+  /** Whether Bridge is stopping and no other node would run a new task. */
+  isRefusing(): boolean;
+  mcpCommands: readonly string[];
+  /** Adapters that are part of Bridge, loaded or not. Error messages name them. */
+  catalogProviders?: readonly string[];
+}
+
+/** `Retry-After` of an adapter that could not be loaded. Only a restart of Bridge checks it again. */
+const UNLOADED_RETRY_SECONDS = 30;
+
+const queueFullText: Readonly<Record<QueueOwner, string>> = {
+  bridge: "Bridge's queue is full, and this tenant already has its fair share of it. Try again later.",
+  tenant: "The tenant's queue is full: its limit of queued tasks is reached. Try again later.",
+  agent: "The agent's queue is full: its limit of queued tasks is reached. Try again later.",
+};
+
+export type Admission = ReturnType<typeof createAdmission>;
+
+/** Creates the admission control: it decides which dispatches become queued tasks, and rejects the others with a BridgeError. */
+export function createAdmission(options: AdmissionOptions) {
+  const { store, registry, adapters, view, cluster, workspaces, metrics, scheduler, enqueue, isRefusing } = options;
+  const chooseProvider = createProviderChoice(options);
+  const places = cluster === null ? null : createKnownPlaces({ cluster, view });
+
+  /** Enqueues a task for the dispatch, or returns the task that the same dispatch created earlier. */
+  async function admitTask(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; replayed: boolean }> {
+    // Until its insert finds the earlier task, a repeated dispatch counts as queued, and unneeded slots would be claimed for it.
+    const isLookedUp = hasSlowChecks(dispatch.request) || scheduler.isSlotAwaited();
+    const earlier = isLookedUp ? await findEarlierTask(dispatch, caller.tenant) : null;
+    if (earlier !== null) return replay(earlier, dispatch);
+    let stored: { task: Task; inserted: boolean };
+    try {
+      stored = await checkAndEnqueue(dispatch, caller);
+    } catch (error) {
+      // A repeated dispatch is not rejected. If all checks pass, the insert finds the earlier task, so that most dispatches need no lookup.
+      const task = await findEarlierTask(dispatch, caller.tenant);
+      if (task === null) throw countIfQueueIsFull(error);
+      stored = { task, inserted: false };
+    }
+    return stored.inserted ? { task: stored.task, replayed: false } : replay(stored.task, dispatch);
+  }
+
+  /**
+   * Checks a dispatch as `admitTask` does, and stores nothing. `runner` is null if the dispatch repeats an earlier one, whose task it would
+   * find.
+   */
+  async function checkTask(
+    dispatch: ParsedDispatch,
+    tenant: string,
+  ): Promise<{ provider: string; runner: Runner | null; replayed: boolean }> {
+    const earlier = await findEarlierTask(dispatch, tenant);
+    if (earlier !== null) return { provider: replay(earlier, dispatch).task.provider, runner: null, replayed: true };
+    return { ...(await checkDispatch(dispatch, tenant)), replayed: false };
+  }
+
+  async function findEarlierTask({ taskId }: ParsedDispatch, tenant: string): Promise<Task | null> {
+    return taskId === null ? null : ((await store.findStoredTask(tenant, taskId))?.task ?? null);
+  }
+
+  async function checkAndEnqueue(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; inserted: boolean }> {
+    const { provider } = await checkDispatch(dispatch, caller.tenant);
+    const { request, agentId, fingerprint } = dispatch;
+    const taskId = dispatch.taskId ?? uuidv7();
+    return await enqueue({ ...caller, taskId, parent: null, agentId, provider, needs: needsOf(request), request, fingerprint });
+  }
+
+  async function checkDispatch(dispatch: ParsedDispatch, tenant: string): Promise<{ provider: string; runner: Runner }> {
+    rejectWhileRefusing();
+    const { request, agentId } = dispatch;
+    const provider = chooseProvider(dispatch, tenant);
+    const place = places === null ? null : await places.find(tenant, agentId);
+    const runner = await checkRequest(request, { tenant, agentId, provider, place });
+    // The check may have waited for a host lookup.
+    rejectWhileRefusing();
+    rejectIfQueueIsFull({ tenant, agentId });
+    return { provider, runner };
+  }
+
+  function rejectWhileRefusing(): void {
+    if (isRefusing()) throw new BridgeError("draining", "Bridge is stopping and accepts no new tasks. Try again later.");
+  }
+
+  function rejectIfQueueIsFull(owner: Pick<TaskOwner, "tenant" | "agentId">): void {
+    const queue = scheduler.findFullQueue(owner);
+    if (queue !== null) throw new BridgeError("queue_full", queueFullText[queue], { queue });
+  }
+
+  function countIfQueueIsFull(error: unknown): unknown {
+    if (error instanceof BridgeError && error.queue !== null) metrics.queueFull.inc({ queue: error.queue });
+    return error;
+  }
+
+  /**
+   * Rejects a request that its adapter cannot carry out at the moment. Child tasks are checked in the same way as dispatches. Returns where
+   * the task can run.
+   */
+  async function checkRequest(request: TaskRequest, { tenant, agentId, provider, place }: CheckedTask): Promise<Runner> {
+    const { runner, obstacle } = adapters.findRunner({ provider, needs: needsOf(request), place });
+    if (obstacle !== null) throw toError(obstacle, { provider, place });
+    await validateDispatch(request, {
+      adapter: runner.adapter,
+      provider,
+      capabilities: runner.capabilities,
+      listCapabilities: adapters.listCapabilities,
+      guard: options.guard,
+      schemas: options.schemas,
+      mcpCommands: options.mcpCommands,
+      tenant,
+      workspace: runner.isHere ? workspaces.workspaceOf(tenant, agentId) : null,
+    });
+    const token = request.resumeToken;
+    if (token === undefined || (await store.isResumeTokenKnown({ tenant, provider, agentId, token }))) return runner;
+    throw new BridgeError("resume_unknown", "The resume token is not known for this provider and agent.", {
+      errors: [{ path: "resumeToken", message: "was not issued for this provider and agent, or has expired" }],
+    });
+  }
+
+  function toError({ kind, text, tagMissingAtPlace }: Obstacle, { provider, place }: Pick<CheckedTask, "provider" | "place">): BridgeError {
+    if (tagMissingAtPlace !== undefined) {
+      const message = `contains ${tagMissingAtPlace}, which is not a tag of the node of the agent; omit it or choose another agentId`;
+      return new BridgeError("capability_missing", text, { errors: [{ path: "runsOn", message }] });
+    }
+    const isChecked = kind === "adapter" && (place === null || place === view.self.id);
+    return isChecked ? createOfflineError(provider, text) : new BridgeError("adapter_offline", text);
+  }
+
+  function createOfflineError(provider: string, text: string): BridgeError {
+    // The cause may have been fixed since the last health check.
+    registry.suspect(provider);
+    const retryAfterSeconds = registry.estimateSecondsToNextCheck(provider);
+    if (retryAfterSeconds === null) return new BridgeError("adapter_offline", text, { retryAfterSeconds: UNLOADED_RETRY_SECONDS });
+    return new BridgeError("adapter_offline", `${text} The next check is within ${retryAfterSeconds} s. Dispatch again after it.`, {
+      retryAfterSeconds,
+    });
+  }
+
+  return { admitTask, checkTask, checkRequest };
+}
+
+const needsOf = ({ runsOn = [] }: TaskRequest): readonly string[] => runsOn;
+
+/** Whether the checks of a dispatch wait for a host lookup or a worker thread. A repeated dispatch must get its response without them. */
+const hasSlowChecks = ({ mcpServers = [], outputStrategy }: TaskRequest): boolean =>
+  mcpServers.length > 0 || outputStrategy.type === "structured";
+
+/** Returns the task of an earlier dispatch. Throws BridgeError `task_conflict` if that dispatch was another one. */
+function replay(task: Task, dispatch: ParsedDispatch): { task: Task; replayed: boolean } {
+  if (task.fingerprint === dispatch.fingerprint) return { task, replayed: true };
+  throw new BridgeError("task_conflict", `A task with the taskId ${task.taskId} exists, and its request differs from this one.`, {
+    errors: [{ path: "taskId", message: "is taken by a different request; use a new taskId" }],
+  });
+}
