@@ -8,7 +8,7 @@ import { findFullOwnQueue, isAgentAtLimit, waitingOf } from "./tenant-load.ts";
 
 export type QueuedTasks = ReturnType<typeof createQueuedTasks>;
 
-/** Creates the counts of the tasks that enter and leave the queue. `readings.begun` is the number of readings of the store that have begun. */
+/** Creates the counts of the tasks that enter and leave the queue. `readings.begun` counts the readings of the store that have begun. */
 export function createQueuedTasks(
   shares: Shares,
   { queueLimit, quotaOf, ownNode }: Pick<SchedulerLimits, "queueLimit" | "quotaOf" | "ownNode">,

@@ -18,7 +18,7 @@ export type Shares = ReturnType<typeof createShares>;
 
 /**
  * Creates the shares of all tenants in all lanes, and the order in which they get free slots. Lanes and shares are created when they are
- * first needed; shares of idle tenants are removed. Whoever changes a count of a share calls `place` afterwards.
+ * first needed; shares of idle tenants are removed. Call `place` after each change of a share's counts.
  */
 export function createShares({ maxConcurrent, quotaOf }: Pick<SchedulerLimits, "maxConcurrent" | "quotaOf">) {
   const lanes = new Map<string, Lane>();
