@@ -120,7 +120,7 @@ export async function createEndpoints(
   const previewDispatch = createPreviewDispatch({ dispatcher, registry, workspaces, parseDispatch, defaultProfile: config.defaultProfile });
   const forwarding = await createForwarding({ cluster, view, store, logger });
   const workspaceList = createWorkspaceList({ store, workspacesDir: config.workspacesDir });
-  await server.register(meRoutes, { scopes });
+  await server.register(meRoutes, { scopes, signsCallbacks: config.callbacks.secrets.length > 0 });
   await server.register(sessionRoutes, { sessions, tickets });
   const bodySchema = createDescribedDispatchSchema(inputs);
   await server.register(dispatchRoutes, { bodySchema, receiveDispatch, dispatcher, tasks });

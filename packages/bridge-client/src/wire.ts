@@ -403,6 +403,8 @@ export interface Identity {
   scopes: Scope[];
   /** Null if the token never expires. */
   expiresAt: string | null;
+  /** Whether Bridge signs callbacks. Missing in earlier versions of Bridge. */
+  signsCallbacks?: boolean;
 }
 
 /** A single-use credential that opens one event stream or WebSocket. */

@@ -11,6 +11,8 @@ type Scope = FastifyRequest["principal"]["scopes"] extends ReadonlySet<infer Nam
 export interface MeRouteOptions {
   /** All scopes, in the order in which they are listed. */
   scopes: readonly Scope[];
+  /** Whether callbacks are signed. */
+  signsCallbacks: boolean;
 }
 
 const createIdentitySchema = (scopes: readonly Scope[]) =>
@@ -20,11 +22,12 @@ const createIdentitySchema = (scopes: readonly Scope[]) =>
       tenant: z.string(),
       scopes: z.array(z.enum(scopes)),
       expiresAt: timestamp.nullable().describe("Null if the token never expires."),
+      signsCallbacks: z.boolean().describe("Whether Bridge signs callbacks, because BRIDGE_CALLBACK_SECRETS is set."),
     })
     .meta({ id: "Identity", description: "The name, tenant and scopes of a token." });
 
 /** `GET /api/v2/me`. */
-export const meRoutes: FastifyPluginAsyncZodOpenApi<MeRouteOptions> = async (app, { scopes }) => {
+export const meRoutes: FastifyPluginAsyncZodOpenApi<MeRouteOptions> = async (app, { scopes, signsCallbacks }) => {
   app.get(
     "/api/v2/me",
     {
@@ -47,6 +50,7 @@ export const meRoutes: FastifyPluginAsyncZodOpenApi<MeRouteOptions> = async (app
       tenant: principal.tenant,
       scopes: scopes.filter((scope) => principal.scopes.has(scope)),
       expiresAt: toIsoOrNull(principal.expiresAt),
+      signsCallbacks,
     }),
   );
 };

@@ -73,6 +73,8 @@ test("brg doctor finds no fault in a Bridge without faults, and lists every chec
       "retries ok",
       "token ok",
       "scopes ok",
+      "signatures warning",
+      "dead callbacks ok",
       "events ok",
       "adapter command ok",
     ],
@@ -149,7 +151,8 @@ describe("brg doctor finds and names the remedy of", () => {
         remedy: expect.stringContaining('Add "dispatch" to the scopes of "laptop" in BRIDGE_TOKENS_FILE'),
       },
     ]);
-    expect(warnings.map(({ detail }) => /scope "(\w+)"/.exec(detail)?.[1])).toEqual(["approve", "manage"]);
+    const ofScopes = warnings.filter(({ check }) => check === "scopes");
+    expect(ofScopes.map(({ detail }) => /scope "(\w+)"/.exec(detail)?.[1])).toEqual(["approve", "manage"]);
     await write(["read", "dispatch", "approve", "manage"]);
     // Bridge reloads the file by itself.
     await expect.poll(async () => (await examine(program.url, { token: "secret" })).ok).toBe(true);
@@ -276,6 +279,36 @@ describe("brg doctor finds and names the remedy of", () => {
     expect((await examine(bridge.url, { args: ["--callback", receiver.origin] })).ok).toBe(true);
     const [accepted] = receiver.taskIds();
     expect((await bridge.call("GET", `/api/v2/tasks/${accepted}`)).status).toBe(404);
+    await receiver.close();
+  });
+
+  test("dead callbacks, until they are acknowledged, and callbacks that are not signed", async () => {
+    const receiver = await startReceiver((response) => response.writeHead(500).end());
+    const failing = await startBridge();
+    const env = accessTo(failing);
+    const warn = async (url: string, from: Record<string, string>) => (await examine(url, { env: from })).warnings;
+    const isDead = ({ check }: Check): boolean => check === "dead callbacks";
+    for (const taskId of ["dead-1", "dead-2"]) await failing.dispatch({ taskId, callbackUrl: `${receiver.origin}/results` });
+    await expect.poll(async () => (await failing.call("GET", "/api/v2/callbacks?state=dead")).body.data).toHaveLength(2);
+    const warnings = await warn(failing.url, env);
+    expect(warnings.filter(({ check }) => check === "signatures")).toMatchObject([
+      { remedy: expect.stringContaining("Set BRIDGE_CALLBACK_SECRETS") },
+    ]);
+    const command = `brg attention --acknowledge callback --receiver ${receiver.origin}`;
+    expect(warnings.filter(isDead)).toEqual([
+      {
+        check: "dead callbacks",
+        result: "warning",
+        detail: `Bridge no longer retries 2 callback(s): ${receiver.origin} (2).`,
+        remedy: `Mend the receiver, then run: brg redeliver --dead --origin ${receiver.origin}, or acknowledge them: ${command}`,
+      },
+    ]);
+    expect((await runCli(command.split(" ").slice(1), { env })).exitCode).toBe(0);
+    expect((await warn(failing.url, env)).filter(isDead)).toEqual([]);
+    await failing.close();
+    const signing = await startBridge({ BRIDGE_CALLBACK_SECRETS: SECRET });
+    expect((await warn(signing.url, accessTo(signing))).filter(({ check }) => check === "signatures")).toEqual([]);
+    await signing.close();
     await receiver.close();
   });
 

@@ -130,7 +130,7 @@ const keys = {
     ...{ kind: true, id: true, at: true, taskId: true, agentId: true, provider: true, title: true, receiver: true, detail: true },
     ...{ acknowledgedBy: true, acknowledgedAt: true },
   } satisfies Keys<AttentionItem>,
-  Identity: { name: true, tenant: true, scopes: true, expiresAt: true } satisfies Keys<Identity>,
+  Identity: { name: true, tenant: true, scopes: true, expiresAt: true, signsCallbacks: true } satisfies Keys<Identity>,
   StoredDispatch: {
     ...{ taskId: true, provider: true, agentId: true, message: true, stdin: true, systemPrompt: true, model: true, tools: true },
     ...{ mcpServers: true, files: true, timeoutSeconds: true, outputStrategy: true, resumeToken: true, reasoningLevel: true },

@@ -6,7 +6,9 @@ import { checkAdapters } from "../doctor/check-adapters.ts";
 import { checkAddress } from "../doctor/check-address.ts";
 import { checkCallback } from "../doctor/check-callback.ts";
 import { checkClock } from "../doctor/check-clock.ts";
+import { checkDeadCallbacks } from "../doctor/check-dead-callbacks.ts";
 import { checkRetries } from "../doctor/check-retries.ts";
+import { checkSignatures } from "../doctor/check-signatures.ts";
 import { checkStream } from "../doctor/check-stream.ts";
 import { checkToken } from "../doctor/check-token.ts";
 import { checkVersion } from "../doctor/check-version.ts";
@@ -59,7 +61,9 @@ async function runChecks(
   const { checks: ofToken, identity } = await checkToken(connection, signal);
   add(...ofToken);
   if (identity === null) return skipAll("It needs a valid token.");
+  if (identity.signsCallbacks !== undefined) add(checkSignatures(identity.signsCallbacks));
   if (!identity.scopes.includes("read")) return skipAll('It needs the scope "read".');
+  add(...(await checkDeadCallbacks(connection.client, signal)));
 
   output.status.show(() => "checking the event stream");
   add(await checkStream(connection, signal));
