@@ -66,6 +66,16 @@ test("brg apply changes, adds and deletes the files that the task changed, from 
   ]);
 });
 
+test("brg apply takes a whole id for no beginning of another one, and completes a generated id", async () => {
+  const generated = "7d0f4a52-3c1b-4e9a-8f60-2b1c9d8e7f6a";
+  const clone = await changeRepository("fix-70", "echo wrong > a.txt");
+  expect(await apply(clone, "fix-7")).toMatchObject({ exitCode: 5, stdout: "", stderr: expect.stringContaining("whole id: fix-70") });
+  expect(await git(clone, "status", "--short")).toBe("");
+  const other = await changeRepository(generated, "echo right > a.txt");
+  const { exitCode, stdout } = await apply(other, generated.slice(0, 8), "--json");
+  expect([exitCode, JSON.parse(stdout).taskId, await read(other, "a.txt")]).toEqual([0, generated, "right\n"]);
+});
+
 test("brg apply changes nothing if a line differs, names the reason, and merges with --3way", async () => {
   const clone = await changeRepository("edit-2", "sed -i s/two/TWO/ a.txt; echo new > docs/b.txt");
   await writeFile(path.join(clone, "a.txt"), "zero\none\n2\nthree\n");

@@ -17,10 +17,13 @@ interface Options {
 }
 
 /** Applies the diff of a task to the git work tree of the current directory. Changes nothing unless all of it applies. */
-export const run: Run<Options> = async ({ args: [taskId = ""], options, output, signal, connect }) => {
+export const run: Run<Options> = async ({ args: [given = ""], options, output, signal, connect }) => {
   const root = await findWorkTree();
   const { client } = connect();
-  const result = await withTaskId(taskId, { client, signal, hasEffect: true }, (id) => client.files.diff(id, { signal }));
+  const { taskId, result } = await withTaskId(given, { client, signal, hasEffect: true }, async (id) => ({
+    taskId: id,
+    result: await client.files.diff(id, { signal }),
+  }));
   const diff = diffBytes(result);
   const changes = await listChanges(root, diff);
   rejectIncomplete(taskId, result, changes);
