@@ -14,6 +14,7 @@ import type {
 import { createRunningTasks } from "../shared/agent-program/running-tasks.ts";
 import { createNotStartedResult } from "../shared/process/failure.ts";
 import type { CouncilKind } from "./council-kind.ts";
+import { planRoles } from "./plan-roles.ts";
 import { runCouncilTask } from "./run-council-task.ts";
 import { councilSettingsSchema } from "./settings.ts";
 
@@ -79,6 +80,10 @@ export function createCouncilAdapter(kind: CouncilKind): Required<ExecutionAdapt
     resolveProfile(request) {
       const parsed = readInput(request.bridgeInput, "task", kind);
       return "faults" in parsed ? request.profile : resolveProfile(parsed.input.taskType, request.profile);
+    },
+    async planRoles({ bridgeInput, model }, workspace) {
+      const parsed = readInput(bridgeInput, "task", kind);
+      return config === null || "faults" in parsed ? null : planRoles(kind, { input: parsed.input, model, workspace, config });
     },
   };
 }

@@ -197,11 +197,23 @@ export interface InputFault {
   isProfileConflict?: boolean;
 }
 
+/** Who would answer a dispatch that several roles answer: each role on each runtime. */
+export interface RolePlan {
+  roles: { title: string; domain: string }[];
+  /** `models` is empty for the default of the runtime. `fault` is why the runtime would not answer; null if it would. */
+  runtimes: { provider: string; models: string[]; fault: string | null }[];
+}
+
 /** Validates the adapter's own inputs before a task is accepted. */
 export interface InputChecker {
   checkInput(dispatch: AdapterInputs & { profile: Profile }): InputFault[];
   /** Returns the profile with which the adapter carries out a valid dispatch. Default: that of the dispatch. */
   resolveProfile?(dispatch: AdapterInputs & { profile: Profile }): Profile;
+  /**
+   * Describes who would answer a valid dispatch, without a request to a runtime. `workspace` is null if the directory is on another node.
+   * Resolves to null if the dispatch is not valid.
+   */
+  planRoles?(dispatch: AdapterInputs & { model: string | undefined }, workspace: string | null): Promise<RolePlan | null>;
 }
 
 /** Returns whether the adapter validates its inputs. */

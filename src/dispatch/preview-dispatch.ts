@@ -1,4 +1,4 @@
-import { type Connection, type ExecutionAdapter, isInputChecker, type Profile } from "#contract";
+import { type Connection, type ExecutionAdapter, isInputChecker, type Profile, type RolePlan } from "#contract";
 import { BridgeError } from "../errors.ts";
 import type { AdapterRegistry } from "../registry/adapter-registry.ts";
 import type { ParseDispatch } from "../requests/parse-dispatch.ts";
@@ -21,6 +21,8 @@ export interface DispatchPreview {
   queueAhead: number;
   /** The settings with which the task would run. `model` is null for the default of the runtime. */
   resolved: { model: string | null; profile: Profile; approvals: TaskRequest["approvals"]; timeoutSeconds: number };
+  /** Who would answer; null if that is one agent. */
+  council: RolePlan | null;
   /** What an operator should know, although the dispatch would be accepted. */
   warnings: readonly string[];
 }
@@ -50,16 +52,19 @@ export function createPreviewDispatch({
       const { agentId, request } = dispatch;
       const { provider, runner, replayed } = await dispatcher.checkTask(dispatch, tenant);
       const { health, adapter = null } = registry.get(provider) ?? {};
-      const { agent, fault } =
-        runner?.isHere === false ? { agent: {}, fault: null } : tryReadAgentFile(workspaces.workspaceOf(tenant, agentId));
+      const workspace = runner?.isHere === false ? null : workspaces.workspaceOf(tenant, agentId);
+      const { agent, fault } = workspace === null ? { agent: {}, fault: null } : tryReadAgentFile(workspace);
+      const model = resolveModel(request, agent);
+      const plan = isInputChecker(adapter) ? await adapter.planRoles?.({ ...request, model }, workspace) : null;
       return {
         ...{ provider, agentId, replayed, connection: health?.connection ?? null },
         queueAhead: replayed ? 0 : dispatcher.load(provider).queued,
         resolved: {
-          model: resolveModel(request, agent) ?? null,
+          model: model ?? null,
           ...{ profile: resolveProfile(request, adapter), approvals: request.approvals },
           timeoutSeconds: resolveTimeoutSeconds(request, agent),
         },
+        council: plan ?? null,
         warnings: [
           ...(health?.status === "degraded"
             ? [`The adapter ${provider} is degraded: ${health.detail ?? "its health check found a fault"}`]

@@ -109,6 +109,12 @@ export interface DispatchCheck {
     queueAhead: number;
     /** `model` is null for the default of the runtime. */
     resolved: { model: string | null; profile: "inspect" | "modify"; approvals: "ask" | "deny" | "allow"; timeoutSeconds: number };
+    /** Who would answer, each role on each runtime; null if the adapter is no council. Missing in earlier versions of Bridge. */
+    council?: {
+      roles: { title: string; domain: string }[];
+      /** `models` is empty for the default of the runtime. `fault` is why the runtime would not answer. */
+      runtimes: { provider: string; models: string[]; fault: string | null }[];
+    } | null;
     warnings: string[];
   } | null;
 }

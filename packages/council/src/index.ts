@@ -8,6 +8,7 @@ export type { Domain } from "./domains/domain.ts";
 export { domains } from "./domains/index.ts";
 export { estimateTimeoutSeconds, measureScope } from "./estimate-timeout.ts";
 export { type CouncilInput, type InputFault, readInput } from "./input.ts";
+export { listRoles } from "./panel/list-roles.ts";
 export type { RoleRequest, RoleResult } from "./panel/panel-options.ts";
 export { countPlannedRuns, runPanel } from "./panel/run-panel.ts";
 export { resolveProfile, taskTypeProperties } from "./profile.ts";

@@ -26,6 +26,21 @@ const previewSchema = z.strictObject({
     approvals: z.enum(["ask", "deny", "allow"]),
     timeoutSeconds: z.number(),
   }),
+  council: z
+    .strictObject({
+      roles: z.array(z.strictObject({ title: z.string(), domain: z.string() })),
+      runtimes: z.array(
+        z.strictObject({
+          provider: z.string(),
+          models: z
+            .array(z.string())
+            .describe("Empty for the default of the runtime. The council omits models that the runtime does not list."),
+          fault: z.string().nullable().describe("Why the runtime would not answer. Null if it would."),
+        }),
+      ),
+    })
+    .nullable()
+    .describe("Who would answer, if the adapter is a council: each role on each runtime. Null for other adapters."),
   warnings: z.array(z.string()).describe("What to know before dispatching, such as an adapter that is degraded."),
 });
 const checkSchema = z
@@ -44,6 +59,7 @@ const checkSchema = z
         task: {
           ...{ provider: "command", agentId: "auditor", replayed: false, connection: "cli", queueAhead: 0 },
           resolved: { model: null, profile: "modify", approvals: "allow", timeoutSeconds: 600 },
+          council: null,
           warnings: [],
         },
       },

@@ -32,6 +32,15 @@ test("a council is dispatched with fields, without JSON and without a message", 
   await page.getByRole("checkbox", { name: "api" }).check();
   await page.getByRole("checkbox", { name: "api" }).uncheck();
   await page.getByText("native-dispatch").waitFor();
+  const answering = page.getByRole("region", { name: "Who answers" });
+  await expect
+    .poll(() => answering.getByRole("listitem").allInnerTexts())
+    .toEqual([
+      "Application Security Engineer security",
+      "Challenger cross-domain",
+      "Integration Checker cross-domain",
+      "claude default model",
+    ]);
   const request = page.waitForRequest((sent) => sent.url().endsWith("/api/v2/dispatch"));
   await page.getByRole("button", { name: "Dispatch" }).click();
   expect((await request).postDataJSON()).toEqual({

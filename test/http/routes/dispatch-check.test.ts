@@ -28,6 +28,7 @@ test("a check returns the task that a dispatch would create, and creates none", 
     task: {
       ...{ provider: "memory", agentId: "writer", replayed: false, connection: "in-process", queueAhead: 0 },
       resolved: { model: null, profile: "inspect", approvals: "deny", timeoutSeconds: 30 },
+      council: null,
       warnings: [],
     },
   });

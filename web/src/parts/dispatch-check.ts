@@ -1,5 +1,5 @@
 import { type DispatchCheck, type FieldError, parseExactJson } from "bridge-client";
-import { html, type PropertyValues, type TemplateResult } from "lit";
+import { html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { ApiError } from "../api.ts";
 import { BridgeElement } from "../element.ts";
 import { formatCount, formatDuration, showHidden } from "../format.ts";
@@ -8,6 +8,8 @@ import { errorNote } from "./badges.ts";
 
 /** The check begins when the person has not typed for this long. */
 const PAUSE_MS = 500;
+
+type CouncilPlan = NonNullable<NonNullable<DispatchCheck["task"]>["council"]>;
 
 /** Shows what the dispatch of a form would do. The form shows what is wrong with its fields. */
 class DispatchCheckView extends BridgeElement {
@@ -81,10 +83,11 @@ class DispatchCheckView extends BridgeElement {
 
 function renderTask(task: NonNullable<DispatchCheck["task"]>): TemplateResult {
   if (task.replayed) return html`<p class="note info">It starts nothing, because a task with this id and content exists.</p>`;
-  const { resolved, queueAhead } = task;
+  const { resolved, queueAhead, council = null } = task;
   const facts: [string, string][] = [
     ["Adapter", `${task.provider}${task.connection === null ? "" : ` · ${task.connection}`}`],
-    ["Model", resolved.model ?? "default of the runtime"],
+    // The runtimes of a council can have models of their own.
+    ...(council === null ? ([["Model", resolved.model ?? "default of the runtime"]] as [string, string][]) : []),
     ["Profile", resolved.profile],
     ["Approvals", resolved.approvals],
     ["Time limit", formatDuration(resolved.timeoutSeconds * 1000)],
@@ -93,7 +96,28 @@ function renderTask(task: NonNullable<DispatchCheck["task"]>): TemplateResult {
   return html`<dl class="check-facts">
       ${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${showHidden(value)}</dd></div>`)}
     </dl>
+    ${council === null ? nothing : renderCouncil(council)}
     ${task.warnings.map((warning) => html`<p class="note warning">${showHidden(warning)}</p>`)}`;
+}
+
+/** Lists who would answer: the roles, and the runtimes on which each of them runs. */
+function renderCouncil({ roles, runtimes }: CouncilPlan): TemplateResult {
+  const isShared = runtimes.length > 1;
+  return html`<section class="check-council" aria-labelledby="council">
+    <h3 id="council">Who answers</h3>
+    <ul>
+      ${roles.map(({ title, domain }) => html`<li>${showHidden(title)} <span class="detail">${showHidden(domain)}</span></li>`)}
+    </ul>
+    <p class="detail">${isShared ? "Each role runs on each of these runtimes:" : "Each role runs on:"}</p>
+    <ul>
+      ${runtimes.map(
+        ({ provider, models, fault }) => html`<li>
+          ${showHidden(provider)} <span class="detail">${showHidden(models.length === 0 ? "default model" : models.join(", "))}</span>
+          ${fault === null ? nothing : html`<span class="fault">does not answer: ${showHidden(fault)}</span>`}
+        </li>`,
+      )}
+    </ul>
+  </section>`;
 }
 
 customElements.define("bridge-dispatch-check", DispatchCheckView);
