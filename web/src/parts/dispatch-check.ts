@@ -86,7 +86,7 @@ function renderTask(task: NonNullable<DispatchCheck["task"]>): TemplateResult {
   const { resolved, queueAhead, council = null } = task;
   const facts: [string, string][] = [
     ["Adapter", `${task.provider}${task.connection === null ? "" : ` · ${task.connection}`}`],
-    // The runtimes of a council can have models of their own.
+    // Each runtime of a council can have other models.
     ...(council === null ? ([["Model", resolved.model ?? "default of the runtime"]] as [string, string][]) : []),
     ["Profile", resolved.profile],
     ["Approvals", resolved.approvals],
