@@ -36,6 +36,10 @@ const STEPS = { hours: [1, 2, 3, 6, 12, 24], days: [1, 2, 3, 5, 7, 14, 30, 60, 9
 export function drawBars(host: HTMLElement, bars: Bars): DrawnBars {
   const { times, stepSeconds, parts, color, lineColor, format, onPoint, onClick } = bars;
   const steps = stepSeconds === DAY_SECONDS ? STEPS.days : STEPS.hours;
+  const label = new Intl.DateTimeFormat(
+    [],
+    stepSeconds === DAY_SECONDS ? { day: "numeric", month: "short" } : { timeStyle: "short", hourCycle: "h23" },
+  );
   const axis = { stroke: color, grid: { stroke: lineColor, width: 1 }, ticks: { stroke: lineColor, width: 1 } };
   const paths = uPlot.paths.bars?.({ size: [0.8, 60], align: 1 });
   const end = (times.at(-1) ?? 0) + stepSeconds;
@@ -47,7 +51,11 @@ export function drawBars(host: HTMLElement, bars: Bars): DrawnBars {
       cursor: { show: false },
       scales: { x: { range: () => [times[0] ?? 0, end] }, y: { range: (_chart, _low, high) => [0, high > 0 ? high * 1.05 : 1] } },
       axes: [
-        { ...axis, incrs: steps.map((count) => count * stepSeconds) },
+        {
+          ...axis,
+          incrs: steps.map((count) => count * stepSeconds),
+          values: (_chart, seconds) => seconds.map((time) => label.format(time * 1000)),
+        },
         { ...axis, size: 64, values: (_chart, values) => values.map(format) },
       ],
       series: [{}, ...parts.map((part) => ({ fill: part.color, width: 0, points: { show: false }, ...(paths && { paths }) })).toReversed()],

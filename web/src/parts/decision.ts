@@ -102,6 +102,8 @@ export class Decision extends BridgeElement {
 
   #showInput(): void {
     this.#observed?.scrollIntoView({ block: "nearest" });
+    // The observer does not report an input that moved out of view and back between two frames.
+    requestAnimationFrame(() => this.#look());
   }
 
   /** The page may have moved since it was painted, so that the person has not seen what is above the button. */

@@ -1,4 +1,4 @@
-import type { Task } from "bridge-client";
+import { explainTaskError, type Task } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { Copy } from "lucide";
 import { bridgeUrl } from "../base-url.ts";
@@ -78,9 +78,13 @@ function renderButtons(
     ${hasEnded(task) ? nothing : html`<button class="danger" @click=${() => ask("cancel")}>Cancel</button>`}
     ${task.callback?.state === "dead" ? html`<button @click=${redeliver}>Redeliver the callback</button>` : nothing}
     ${task.state === "completed" ? html`<button @click=${runAgain}>Run again</button>` : nothing}
-    <a class="button" href=${linkTo(`new?from=${encodeURIComponent(task.taskId)}`)}>Run again with changes</a>
+    ${offersChanges(task) ? nothing : html`<a class="button" href=${linkTo(`new?from=${encodeURIComponent(task.taskId)}`)}>Run again with changes</a>`}
   `;
 }
+
+/** Whether the explanation of a failure, which follows, has this button. */
+const offersChanges = ({ state, errorCode }: Task): boolean =>
+  (state === "failed" || state === "cancelled") && explainTaskError(errorCode ?? state)?.remedies.includes("change_request") === true;
 
 const toCurl = (path: string): string =>
   `curl ${quoteForShell(new URL(path.slice(1), bridgeUrl).href)} -H "Authorization: Bearer $BRIDGE_TOKEN"`;
