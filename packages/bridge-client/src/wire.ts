@@ -558,6 +558,8 @@ export interface Adapter {
     status: "healthy" | "degraded" | "offline";
     connection: ConnectionKind | null;
     version: string | null;
+    /** Path of the program, or origin of the server, that tasks use. Missing in earlier versions of Bridge. */
+    path?: string | null;
     detail: string | null;
     preflight: { step: string; ok: boolean; detail: string }[];
     /** Null until the first health check. */

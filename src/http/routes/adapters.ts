@@ -29,6 +29,10 @@ const createAdapterSchema = (inputs: readonly AdapterInput[]) =>
         status: z.enum(["healthy", "degraded", "offline"]),
         connection: connectionSchema.nullable(),
         version: z.string().nullable(),
+        path: z
+          .string()
+          .nullable()
+          .describe("Path of the program, or origin of the server, that tasks use. Null if there is none or it is unknown."),
         detail: z.string().nullable(),
         preflight: z.array(z.strictObject({ step: z.string(), ok: z.boolean(), detail: z.string() })),
         checkedAt: timestamp.nullable(),
@@ -132,11 +136,11 @@ export const adapterRoutes: FastifyPluginAsyncZodOpenApi<AdapterRouteOptions> = 
 };
 
 function describeAdapter({ provider, adapter, health }: RegisteredAdapter, { running, queued, maxConcurrent }: Load) {
-  const { status, connection, version, detail, preflight, checkedAt } = health;
+  const { status, connection, version, path = null, detail, preflight, checkedAt } = health;
   const capabilities = adapter?.capabilities() ?? null;
   return {
     provider,
-    health: { status, connection, version, detail, preflight, checkedAt: toIsoOrNull(checkedAt) },
+    health: { status, connection, version, path, detail, preflight, checkedAt: toIsoOrNull(checkedAt) },
     capabilities: capabilities === null ? null : describeCapabilities(capabilities),
     running,
     queued,
@@ -148,7 +152,7 @@ function describeAdapter({ provider, adapter, health }: RegisteredAdapter, { run
 function describeForeignAdapter({ provider, health, capabilities, checkedAt, running, maxConcurrent }: ForeignAdapter, { queued }: Load) {
   return {
     provider,
-    health: { status: health, connection: null, version: null, detail: null, preflight: [], checkedAt: toIsoOrNull(checkedAt) },
+    health: { status: health, connection: null, version: null, path: null, detail: null, preflight: [], checkedAt: toIsoOrNull(checkedAt) },
     capabilities: capabilities === null ? null : describeCapabilities(capabilities),
     running,
     queued,

@@ -17,7 +17,7 @@ test("the list has every adapter with its health, capabilities and load, includi
   expect([status, body.meta]).toEqual([200, { nextCursor: null }]);
   expect(body.data.map(({ provider }: { provider: string }) => provider)).toEqual(["memory", "narrow", "absent"]);
   expect(body.data[1]).toMatchObject({
-    health: { status: "healthy", connection: "in-process", version: null, detail: null, preflight: [] },
+    health: { status: "healthy", connection: "in-process", version: null, path: null, detail: null, preflight: [] },
     capabilities: { streaming: true, tools: false, sessionResume: false, outputStrategies: ["stream"], inputs: [] },
     running: 0,
     queued: 0,

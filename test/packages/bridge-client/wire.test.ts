@@ -153,7 +153,15 @@ const keys = {
   Workspace: { id: true, kind: true, agentId: true, tasks: true, updatedAt: true } satisfies Keys<Workspace>,
   ServiceInfo: { name: true, version: true, description: true, callbackRetries: true, links: true } satisfies Keys<ServiceInfo>,
 };
-const health: Keys<Adapter["health"]> = { status: true, connection: true, version: true, detail: true, preflight: true, checkedAt: true };
+const health: Keys<Adapter["health"]> = {
+  status: true,
+  connection: true,
+  version: true,
+  path: true,
+  detail: true,
+  preflight: true,
+  checkedAt: true,
+};
 const filter: Keys<TaskFilter> = {
   ...{ state: true, provider: true, agentId: true, parentTaskId: true, errorCode: true, callback: true },
   ...{

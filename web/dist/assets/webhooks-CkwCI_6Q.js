@@ -1,4 +1,4 @@
-import{B as e,C as t,S as n,T as r,U as i,a,et as o,f as s,l as c,nt as l,p as u,r as d,u as f}from"./shared-NBIuJExs.js";import{C as p,E as m,O as h,S as g,T as _,n as v,w as y}from"./console-CJntOXG9.js";
+import{B as e,C as t,S as n,T as r,U as i,a,et as o,f as s,l as c,nt as l,p as u,r as d,u as f}from"./shared-NBIuJExs.js";import{C as p,E as m,O as h,S as g,T as _,n as v,w as y}from"./console-DOV3v_Md.js";
 /**
 * @license lucide v1.65.0 - ISC
 *
