@@ -12,7 +12,7 @@ export interface AdapterFindings {
   faults: Step[];
   /** The adapters that a council asks; `detail` is null if their own check describes them. */
   runtimes: { provider: string; ok: boolean; detail: string | null }[];
-  /** Steps that need nobody, with connections by their name. */
+  /** Steps without a fault, with connections by their name. */
   others: Step[];
 }
 

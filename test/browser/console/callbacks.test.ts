@@ -80,7 +80,7 @@ test("all dead callbacks of a receiver are redelivered after a confirmation of t
   const before = receiver.posts.length;
   await button.click();
   await page.getByRole("button", { name: "Yes, redeliver" }).click();
-  await page.getByText("Redelivery of 3 callbacks started.").waitFor();
+  await page.getByText(`Redelivery of 3 callbacks to ${receiver.origin}: 3 delivered.`).waitFor();
   await page.getByText("No callback is dead.").waitFor();
   await expect.poll(() => receiver.posts.length).toBe(before + 3);
   expectQuiet(opened);
@@ -98,8 +98,31 @@ test("one button redelivers the dead callbacks of all receivers, after a questio
   await page.getByText("Redeliver all dead callbacks to 2 receivers?").waitFor();
   isBroken = false;
   await page.getByRole("button", { name: "Yes, redeliver" }).click();
-  await page.getByText(/Redelivery of \d+ callbacks started\./).waitFor();
+  await page.getByText(/Redelivery of (\d+) callbacks to all receivers: \1 delivered\./).waitFor();
   await page.getByText("No callback is dead.").waitFor();
   await page.getByRole("link", { name: "Dispatch one" }).waitFor();
   expectQuiet(opened);
+});
+
+test("redelivering to all receivers reaches one whose dead callbacks are beyond the first page, and the outcome can be closed", async () => {
+  isBroken = true;
+  const other = await startReceiver((response) => response.writeHead(isBroken ? 500 : 204).end());
+  onTestFinished(() => other.close());
+  await dispatchDead("oldest", other.origin);
+  const ids = Array.from({ length: 201 }, (_, index) => `page-${index}`);
+  await Promise.all(ids.map((taskId) => bridge.dispatch({ taskId, message: "done", callbackUrl: receiver.origin })));
+  await askUntil(
+    () => bridge.call("GET", "/api/v2/callbacks?state=pending"),
+    ({ body }) => body.data.length === 0,
+  );
+  const { page } = await open("callbacks");
+  await page.getByRole("button", { name: "Redeliver all", exact: true }).click();
+  await page.getByText("Redeliver all dead callbacks to all receivers?").waitFor();
+  isBroken = false;
+  const before = other.posts.length;
+  await page.getByRole("button", { name: "Yes, redeliver" }).click();
+  await page.getByText("Redelivery of 202 callbacks to all receivers: 202 delivered.").waitFor();
+  expect(other.posts.length).toBe(before + 1);
+  await page.getByRole("button", { name: "Close the message" }).click();
+  expect(await page.getByText(/Redelivery of/).count()).toBe(0);
 });

@@ -61,7 +61,7 @@ test("a dead delivery is found from the overview and redelivered by keyboard alo
   await page.keyboard.press("j");
   await page.keyboard.press("j");
   await page.keyboard.press("Enter");
-  await page.getByText("Redelivery started.").waitFor();
+  await page.getByText("Redelivery of 1 delivery to oncall: 1 delivered.").waitFor();
   await page.getByText("No delivery is dead.").waitFor();
   await page.getByRole("link", { name: "delivered" }).click();
   await delivery.getByText("2 attempts, HTTP 204").waitFor();
@@ -79,7 +79,7 @@ test("all dead deliveries of a webhook are redelivered after a confirmation of t
   await page.getByRole("button", { name: "Redeliver all dead" }).click();
   await page.getByText("Redeliver 2 deliveries to oncall?").waitFor();
   await page.getByRole("button", { name: "Yes, redeliver" }).click();
-  await page.getByText("Redelivery of 2 deliveries started.").waitFor();
+  await page.getByText("Redelivery of 2 deliveries to oncall: 2 delivered.").waitFor();
   await page.getByText("No delivery is dead.").waitFor();
   expectQuiet(opened);
 });

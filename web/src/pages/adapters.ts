@@ -123,7 +123,7 @@ const renderRuntime = ({ provider, ok, detail }: AdapterFindings["runtimes"][num
   ${detail === null ? html`<a href=${linkTo(`adapters#${encodeURIComponent(provider)}`)}>See why ${provider} is offline</a>` : codeSpans(detail)}
 </li>`;
 
-/** The steps that need nobody are closed. */
+/** The steps without a fault are closed. */
 const renderOthers = (others: AdapterFindings["others"]): TemplateResult => html`<details>
   <summary>Details of the check</summary>
   <dl class="check-facts">

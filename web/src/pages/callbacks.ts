@@ -7,11 +7,13 @@ import { PageElement } from "../element.ts";
 import { showHidden } from "../format.ts";
 import { listPages } from "../live/list-pages.ts";
 import { poll } from "../live/poll.ts";
-import { countDead, redeliverAll } from "../live/redeliver.ts";
+import { countDead, originOf, type Redelivered } from "../live/redeliver.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { describeAttempts } from "../parts/attempts.ts";
 import { age, callbackBadge, errorNote } from "../parts/badges.ts";
 import { emptyState } from "../parts/empty-state.ts";
+import "../parts/redelivery.ts";
+import type { Redelivery } from "../parts/redelivery.ts";
 import { linkTo, taskLink } from "../router.ts";
 
 const PAGE_LENGTH = 100;
@@ -76,28 +78,11 @@ class Callbacks extends PageElement {
     return true;
   }
 
-  async #redeliver(taskId: string): Promise<void> {
-    await this.#start("Redelivering …", async () => {
-      await this.context.api.call(`/api/v2/callbacks/${encodeURIComponent(taskId)}/redeliver`, { method: "POST" });
-      return 1;
-    });
-  }
-
-  async #redeliverAll(origin: string): Promise<void> {
+  #redeliver(chosen: Omit<Redelivered, "kind">): void {
     this.#confirmation = null;
-    await this.#start(`Redelivering to ${origin} …`, () => redeliverAll(this.context.api, { kind: "callback", receiver: origin }));
-  }
-
-  async #start(message: string, redeliver: () => Promise<number>): Promise<void> {
-    this.#message = message;
+    this.#asksForAll = false;
     this.requestUpdate();
-    this.#message = await redeliver().then(
-      (started) => `Redelivery of ${countDead("callback", started)} started.`,
-      (error: unknown) => (error instanceof ApiError ? error.message : String(error)),
-    );
-    this.context.attention.refresh();
-    this.#pages.refresh();
-    this.requestUpdate();
+    void this.querySelector<Redelivery>("bridge-redelivery")?.start({ kind: "callback", ...chosen });
   }
 
   /** Asks before the redelivery, with the number of dead callbacks to the origin. The list shows only some of them. */
@@ -132,7 +117,8 @@ class Callbacks extends PageElement {
         ${states.map((name) => html`<a class="tab" href=${linkTo(`callbacks?state=${name}`)} aria-current=${name === state ? "page" : nothing}>${name}</a>`)}
       </p>
       ${errorNote(this.#pages.error)}
-      ${this.#message === "" ? nothing : html`<p class="note info" role="status">${showHidden(this.#message)}</p>`}
+      ${this.#message === "" ? nothing : html`<p class="note error" role="alert">${showHidden(this.#message)}</p>`}
+      <bridge-redelivery .context=${this.context} .onChange=${() => this.#pages.refresh()}></bridge-redelivery>
       ${page === undefined ? html`<p role="status">Loading …</p>` : this.#renderPage(state, page)}
     `;
   }
@@ -164,7 +150,8 @@ class Callbacks extends PageElement {
     const groups = Object.entries(Object.groupBy(data, ({ url }) => originOf(url)));
     const origins = groups.filter(([, callbacks = []]) => callbacks.length > 1 || meta.nextCursor !== null).map(([origin]) => origin);
     const all = Object.keys(Object.groupBy(data, ({ url }) => originOf(url)));
-    return html`${all.length > 1 && meta.nextCursor === null ? this.#renderRedeliverAll(all) : nothing}
+    const hasMore = meta.nextCursor !== null;
+    return html`${all.length > 1 || hasMore ? this.#renderRedeliverAll(hasMore ? "all" : String(all.length)) : nothing}
     ${origins.map((origin) =>
       this.#confirmation?.origin === origin
         ? this.#renderConfirmation(this.#confirmation)
@@ -172,12 +159,12 @@ class Callbacks extends PageElement {
     )}`;
   }
 
-  /** A button for all receivers. It is there only if the list has all dead callbacks. */
-  #renderRedeliverAll(origins: readonly string[]): TemplateResult {
+  /** A button for all receivers, also for those that the list does not show. */
+  #renderRedeliverAll(receivers: string): TemplateResult {
     if (!this.#asksForAll) return html`<p><button @click=${() => this.#askForAll(true)}>Redeliver all</button></p>`;
     return html`<p class="actions">
-      <span role="status">Redeliver all dead callbacks to ${origins.length} receivers?</span>
-      <button @click=${() => this.#redeliverEach(origins)}>Yes, redeliver</button>
+      <span role="status">Redeliver all dead callbacks to ${receivers} receivers?</span>
+      <button @click=${() => this.#redeliver({ receiver: null })}>Yes, redeliver</button>
       <button @click=${() => this.#askForAll(false)}>No</button>
     </p>`;
   }
@@ -187,19 +174,10 @@ class Callbacks extends PageElement {
     this.requestUpdate();
   }
 
-  async #redeliverEach(origins: readonly string[]): Promise<void> {
-    this.#asksForAll = false;
-    await this.#start("Redelivering …", async () => {
-      let started = 0;
-      for (const receiver of origins) started += await redeliverAll(this.context.api, { kind: "callback", receiver });
-      return started;
-    });
-  }
-
   #renderConfirmation({ origin, count, hasMore }: Confirmation): TemplateResult {
     return html`<p class="actions">
       <span role="status">Redeliver ${hasMore ? "more than " : ""}${countDead("callback", count)} to ${showHidden(origin)}?</span>
-      <button @click=${() => this.#redeliverAll(origin)}>Yes, redeliver</button>
+      <button @click=${() => this.#redeliver({ receiver: origin })}>Yes, redeliver</button>
       <button @click=${() => this.#dismiss()}>No</button>
     </p>`;
   }
@@ -221,13 +199,9 @@ class Callbacks extends PageElement {
       ${callbackBadge(callback)} <a href=${taskLink(taskId)}>${taskId}</a> <span>${showHidden(url)}</span>
       <span class="detail">${describeAttempts(callback, now)}</span>
       ${age(updatedAt, now)}
-      ${canRedeliver ? html`<button @click=${() => this.#redeliver(taskId)} aria-label="Redeliver the callback of ${taskId}">Redeliver</button>` : nothing}
+      ${canRedeliver ? html`<button @click=${() => this.#redeliver({ receiver: originOf(url), id: taskId })} aria-label="Redeliver the callback of ${taskId}">Redeliver</button>` : nothing}
     </li>`;
   }
-}
-
-function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : url;
 }
 
 customElements.define("bridge-callbacks", Callbacks);

@@ -2,19 +2,23 @@ import type { Webhook, WebhookDelivery } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
 import { Bell, Inbox } from "lucide";
-import { ApiError, type Page } from "../api.ts";
+import type { Page } from "../api.ts";
 import { PageElement } from "../element.ts";
 import { showHidden } from "../format.ts";
 import { listPages } from "../live/list-pages.ts";
 import { poll } from "../live/poll.ts";
-import { countDead, redeliverAll } from "../live/redeliver.ts";
+import { countDead } from "../live/redeliver.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { describeAttempts } from "../parts/attempts.ts";
 import { age, ago, callbackBadge, errorNote } from "../parts/badges.ts";
 import { emptyState } from "../parts/empty-state.ts";
+import "../parts/redelivery.ts";
+import type { Redelivery } from "../parts/redelivery.ts";
 import { linkTo, taskLink } from "../router.ts";
 
 const MAX_WEBHOOKS = 100;
+/** Bridge counts the deliveries of a webhook up to this number. */
+const MAX_COUNTED = 10_000;
 /** Webhooks whose last delivery is shown. Each takes a request. */
 const MAX_LAST = 20;
 const PAGE_LENGTH = 100;
@@ -28,7 +32,6 @@ interface Deliveries extends Page<WebhookDelivery> {
 
 /** The webhooks of the tenant, and the deliveries of one of them. */
 class Webhooks extends PageElement {
-  #message = "";
   /** The webhook whose dead deliveries a person is asked about; null if none is. */
   #asked: string | null = null;
   /** Pages of deliveries that are shown. */
@@ -90,20 +93,11 @@ class Webhooks extends PageElement {
     return true;
   }
 
-  #redeliver(name: string, deliveryId: string): Promise<void> {
-    const path = `/api/v2/webhooks/${encodeURIComponent(name)}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`;
-    return this.#start(async () => {
-      await this.context.api.call(path, { method: "POST" });
-      return "Redelivery started.";
-    });
-  }
-
-  #redeliverAll(name: string): Promise<void> {
-    this.#asked = null;
-    return this.#start(async () => {
-      const started = await redeliverAll(this.context.api, { kind: "delivery", receiver: name });
-      return `Redelivery of ${countDead("delivery", started)} started.`;
-    });
+  /** Redelivers one delivery of a webhook, or all that are dead. */
+  #redeliver(name: string, id?: string): void {
+    this.#ask(null);
+    const chosen = { kind: "delivery", receiver: name, ...(id !== undefined && { id }) } as const;
+    void this.querySelector<Redelivery>("bridge-redelivery")?.start(chosen);
   }
 
   #ask(name: string | null): void {
@@ -116,18 +110,11 @@ class Webhooks extends PageElement {
     this.#deliveries.refresh();
   }
 
-  async #start(act: () => Promise<string>): Promise<void> {
-    this.#message = await act().catch((error: unknown) => (error instanceof ApiError ? error.message : String(error)));
-    this.context.attention.refresh();
-    this.#refresh();
-    this.requestUpdate();
-  }
-
   protected override render(): TemplateResult {
     const { value, error } = this.#webhooks;
     return html`
       <h1>Webhooks</h1>
-      ${errorNote(error)} ${this.#message === "" ? nothing : html`<p class="note info" role="status">${showHidden(this.#message)}</p>`}
+      ${errorNote(error)} <bridge-redelivery .context=${this.context} .onChange=${() => this.#refresh()}></bridge-redelivery>
       ${value === undefined ? (error === null ? html`<p role="status">Loading …</p>` : nothing) : this.#renderWebhooks(value.data)}
       ${this.#selection().name === "" ? nothing : this.#renderSelected()}
     `;
@@ -192,8 +179,8 @@ class Webhooks extends PageElement {
     if (dead === 0 || !this.context.identity.scopes.includes("dispatch")) return nothing;
     if (this.#asked !== name) return html`<p class="actions"><button @click=${() => this.#ask(name)}>Redeliver all dead</button></p>`;
     return html`<p class="actions">
-      <span role="status">Redeliver ${countDead("delivery", dead)} to ${showHidden(name)}?</span>
-      <button @click=${() => this.#redeliverAll(name)}>Yes, redeliver</button>
+      <span role="status">Redeliver ${countDead("delivery", dead, MAX_COUNTED)} to ${showHidden(name)}?</span>
+      <button @click=${() => this.#redeliver(name)}>Yes, redeliver</button>
       <button @click=${() => this.#ask(null)}>No</button>
     </p>`;
   }
@@ -224,7 +211,7 @@ const describeEmpty = (state: string): string =>
       : "Deliveries appear here when the receiver has accepted them.";
 
 const count = (state: "pending" | "dead", number: number): TemplateResult =>
-  html`<span class="badge ${number === 0 ? "" : `callback-${state}`}">${number} ${state}</span>`;
+  html`<span class="badge ${number === 0 ? "" : `callback-${state}`}">${number >= MAX_COUNTED ? "at least " : ""}${number} ${state}</span>`;
 
 function describeFilter({ agentId, provider, labels = {} }: Webhook["filter"]): string {
   const conditions = Object.entries({ agent: agentId, adapter: provider, ...labels }).filter(([, value]) => value !== undefined);

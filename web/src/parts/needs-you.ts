@@ -5,7 +5,7 @@ import { ChevronDown, ChevronRight } from "lucide";
 import { ApiError } from "../api.ts";
 import { BridgeElement } from "../element.ts";
 import { formatDuration, formatTime, showHidden } from "../format.ts";
-import { countDead, type Receiver } from "../live/redeliver.ts";
+import { countDead, type Redelivered } from "../live/redeliver.ts";
 import { linkTo, taskLink } from "../router.ts";
 import type { ConsoleContext } from "../session.ts";
 import { describeInput } from "../timeline-rows.ts";
@@ -17,6 +17,8 @@ import type { Redelivery } from "./redelivery.ts";
 
 const MAX_APPROVALS = 5;
 const MAX_ACKNOWLEDGED = 50;
+/** Bridge counts the faults of the list up to this number. */
+const MAX_COUNTED = 1000;
 /** Less time than this until Bridge rejects a tool call is urgent. */
 const URGENT_MS = 60_000;
 
@@ -29,7 +31,7 @@ interface Fault {
   at: string | null;
   choice: FaultChoice;
   /** What is dead, and how much; absent for other faults. */
-  dead?: Receiver & { count: number };
+  dead?: Redelivered & { count: number };
 }
 
 /** What needs a person: approvals to decide, and faults, each of which a person can acknowledge. */
@@ -125,16 +127,16 @@ class NeedsYou extends BridgeElement {
     this.requestUpdate();
   }
 
-  #redeliver(dead: Receiver): void {
+  #redeliver(dead: Redelivered): void {
     this.#ask(null);
     void this.querySelector<Redelivery>("bridge-redelivery")?.start(dead);
   }
 
-  #renderRedelivery(dead: Receiver & { count: number }): TemplateResult {
+  #renderRedelivery(dead: Redelivered & { count: number }): TemplateResult {
     const key = `${dead.kind} ${dead.receiver}`;
     if (this.#asked !== key)
-      return html`<button class="small" aria-label="Redeliver all dead to ${showHidden(dead.receiver)}" @click=${() => this.#ask(key)}>Redeliver all</button>`;
-    return html`<span role="status">Redeliver ${countDead(dead.kind, dead.count, { isCounted: true })}?</span>
+      return html`<button class="small" aria-label="Redeliver all dead to ${showHidden(dead.receiver ?? "")}" @click=${() => this.#ask(key)}>Redeliver all</button>`;
+    return html`<span role="status">Redeliver ${countDead(dead.kind, dead.count, MAX_COUNTED)}?</span>
       <button class="small" @click=${() => this.#redeliver(dead)}>Yes, redeliver</button>
       <button class="small" @click=${() => this.#ask(null)}>No</button>`;
   }
@@ -192,7 +194,7 @@ const listReceivers = ({ data, receivers }: Faults, until: string): Fault[] =>
   receivers.map(({ kind, receiver, count }) => {
     const last = data.find((item) => item.kind === kind && item.receiver === receiver);
     return {
-      sign: cross(countDead(kind, count, { isCounted: true }).replace(/(\d) /, "$1 dead ")),
+      sign: cross(countDead(kind, count, MAX_COUNTED).replace(/(\d) /, "$1 dead ")),
       dead: { kind, receiver, count },
       name: receiver,
       link: linkTo(kind === "callback" ? "callbacks" : `webhooks?name=${encodeURIComponent(receiver)}`),

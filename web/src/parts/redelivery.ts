@@ -3,17 +3,19 @@ import { X } from "lucide";
 import { ApiError } from "../api.ts";
 import { BridgeElement } from "../element.ts";
 import { showHidden } from "../format.ts";
-import { countDead, countOpen, type Receiver, redeliverAll } from "../live/redeliver.ts";
+import { countDead, countOpen, type Open, type Redelivered, redeliverAll } from "../live/redeliver.ts";
 import type { ConsoleContext } from "../session.ts";
 import { icon } from "./icon.ts";
 
 /** How often the outcome is read while attempts are pending. */
 const INTERVAL_MS = 2_000;
 
-/** Redelivers all that is dead of a receiver, and shows what became of it until a person closes it. */
+/** Redelivers what is dead, and shows what became of it until a person closes it. */
 export class Redelivery extends BridgeElement {
-  static override properties = { context: { attribute: false } };
+  static override properties = { context: { attribute: false }, onChange: { attribute: false } };
   declare context: ConsoleContext;
+  /** Called when the outcome has changed. */
+  declare onChange: (() => void) | undefined;
   #text = "";
   #isError = false;
   #watching: AbortController | null = null;
@@ -24,19 +26,20 @@ export class Redelivery extends BridgeElement {
   }
 
   /** Starts a redelivery, whose outcome replaces the one that is shown. */
-  async start(receiver: Receiver): Promise<void> {
+  async start(chosen: Redelivered): Promise<void> {
     this.#watching?.abort();
     this.#watching = new AbortController();
     const { signal } = this.#watching;
     const { api, attention } = this.context;
-    this.#show(`Redelivery to ${receiver.receiver} …`);
+    this.#show(`Redelivery to ${nameReceiver(chosen)} …`);
     try {
-      const started = await redeliverAll(api, receiver);
+      const started = await redeliverAll(api, chosen);
       attention.refresh();
       for (let isOpen = true; isOpen && !signal.aborted; ) {
-        const { pending, dead } = await countOpen(api, receiver, signal);
-        isOpen = pending > 0;
-        this.#show(describe(receiver, started, { pending: Math.min(pending, started), dead: Math.min(dead, started) }));
+        const open = await countOpen(api, chosen, signal);
+        isOpen = open.pending > 0;
+        this.#show(describe(chosen, started, open));
+        this.onChange?.();
         if (isOpen) await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
       }
       attention.refresh();
@@ -65,14 +68,19 @@ export class Redelivery extends BridgeElement {
   }
 }
 
-function describe({ kind, receiver }: Receiver, started: number, { pending, dead }: { pending: number; dead: number }): string {
+function describe(chosen: Redelivered, started: number, open: Open): string {
+  const [pending, dead] = [Math.min(open.pending, started), Math.min(open.dead, started)];
   const delivered = Math.max(0, started - pending - dead);
+  // Of more than can be counted, the rest is not known to be delivered.
+  const atLeast = open.isCapped ? "at least " : "";
   const parts = [
-    ...(delivered > 0 ? [`${delivered} delivered`] : []),
-    ...(dead > 0 ? [`${dead} still failing`] : []),
-    ...(pending > 0 ? [`${pending} pending`] : []),
+    ...(delivered > 0 && !open.isCapped ? [`${delivered} delivered`] : []),
+    ...(dead > 0 ? [`${atLeast}${dead} still failing`] : []),
+    ...(pending > 0 ? [`${atLeast}${pending} pending`] : []),
   ];
-  return `Redelivery of ${countDead(kind, started)} to ${receiver}: ${parts.join(", ") || "nothing was dead"}.`;
+  return `Redelivery of ${countDead(chosen.kind, started)} to ${nameReceiver(chosen)}: ${parts.join(", ") || (started === 0 ? "nothing was dead" : "started")}.`;
 }
+
+const nameReceiver = ({ receiver }: Redelivered): string => receiver ?? "all receivers";
 
 customElements.define("bridge-redelivery", Redelivery);
