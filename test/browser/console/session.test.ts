@@ -126,7 +126,7 @@ test("a token survives single responses of a node that does not know it", async 
   await page.getByRole("link", { name: "Tasks" }).click();
   await page.getByRole("heading", { name: "Tasks" }).waitFor();
   await bench.call("POST", "/api/v2/dispatch", { taskId: "after-401", agentId: "a", provider: "command", message: "m" });
-  await page.getByText("after-401").waitFor();
+  await page.getByText("after-401").first().waitFor({ state: "attached" });
   expect(await page.evaluate(storedToken)).toBe("secret-operator");
 });
 

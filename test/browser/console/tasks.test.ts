@@ -211,7 +211,8 @@ test("the page of a task shows its turns, its tool calls and its result", async 
   const call = page.locator("bridge-call").filter({ hasText: "list" });
   await call.locator("summary").click();
   await call.getByText('"a.md"').waitFor();
-  for (const text of ["$0.25", "5 in, 3 out", "small", '{ "ticket": 7 }']) await page.getByText(text).first().waitFor();
+  for (const text of ["$0.25", "5 in, 3 out", "small", '{ "ticket": 7 }'])
+    await page.getByText(text).filter({ visible: true }).first().waitFor();
   expect(await page.getByText("One file.").count()).toBe(1);
   await page.getByText("The answer, which is shown as the result.").waitFor();
   await expect.poll(() => page.title()).toBe("look · Bridge");

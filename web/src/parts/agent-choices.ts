@@ -9,12 +9,13 @@ export function agentChoices(agents: readonly string[], form: FormState): Templa
   if (agents.length === 0) return nothing;
   const chosen = form.valueOf("agentId").trim();
   const more = agents.length - MAX_SHOWN;
+  // The Tab key skips them, because the field itself suggests the same names.
   return html`<div class="wide agent-choices" role="group" aria-label="Names that exist">
     ${agents
       .slice(0, MAX_SHOWN)
       .map(
         (agent) =>
-          html`<button type="button" aria-pressed=${agent === chosen} @click=${() => form.onEdit("agentId", agent)}>${agent}</button>`,
+          html`<button type="button" tabindex="-1" aria-pressed=${agent === chosen} @click=${() => form.onEdit("agentId", agent)}>${agent}</button>`,
       )}
     ${more > 0 ? html`<span class="hint">${more} more: type the name</span>` : nothing}
   </div>`;
