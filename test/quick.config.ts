@@ -12,7 +12,7 @@ export default mergeConfig(
         "test/adapters/shared/agent-program/{decide-approval,mcp-server-names,program-environment,prompt,task-timeline}.test.ts",
         "test/approvals/*.test.ts",
         "test/callbacks/{callback-body,callback-claims,callback-failure,callback-schedule,callback-worker,sign-callback}.test.ts",
-        "test/dispatch/{build-execution-request,dispatcher,fair-shares,indexed-heap,run-task,scheduler,settle-task,task-clocks,validate-dispatch}.test.ts",
+        "test/dispatch/{dispatcher,admission/validate-dispatch,end/settle-task,run/build-execution-request,run/run-task,run/task-clocks,scheduler/fair-shares,scheduler/indexed-heap,scheduler/scheduler}.test.ts",
         "test/requests/{canonical-json,parse-dispatch}.test.ts",
         "test/events/{encode-event-data,encode-text-delta,event-feed,event-id,event-log}.test.ts",
         "test/network/destination-guard.test.ts",

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 
 const assets = readdirSync(path.resolve(import.meta.dirname, "../../../web/dist/assets"));
-const script = `/ui/assets/${assets.find((name) => name.endsWith(".js"))}`;
+const script = `/ui/assets/${assets.find((name) => /^console-.*\.js$/.test(name))}`;
 
 let bridge: Bridge;
 beforeAll(async () => {
