@@ -106,6 +106,8 @@ class CheckedTask(TypedDict):
     queueAhead: int
     #: `model`, `profile`, `approvals` and `timeoutSeconds` after defaults were applied.
     resolved: dict[str, Any]
+    #: `roles` and `runtimes` that would answer; None if the adapter is no council. Missing in earlier versions of Bridge.
+    council: Optional[dict[str, Any]]
     warnings: list[str]
 
 
@@ -362,6 +364,8 @@ class Identity(TypedDict):
     scopes: list[str]
     #: None if the token never expires.
     expiresAt: Optional[str]
+    #: Whether Bridge signs callbacks. Missing in earlier versions of Bridge.
+    signsCallbacks: bool
 
 
 class TaskFile(TypedDict):
@@ -404,6 +408,8 @@ class AdapterHealth(TypedDict):
     status: Literal["healthy", "degraded", "offline"]
     connection: Optional[str]
     version: Optional[str]
+    #: The file of the program; None if there is none. Missing in earlier versions of Bridge.
+    path: Optional[str]
     detail: Optional[str]
     preflight: list[PreflightStep]
     #: None until the first health check.
