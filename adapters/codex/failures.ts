@@ -6,6 +6,9 @@ import { isRateLimitMessage } from "../shared/process/rate-limit-message.ts";
 /** Advice for missing or rejected credentials. */
 export const CREDENTIALS_ADVICE = "set OPENAI_API_KEY or CODEX_API_KEY, or BRIDGE_CODEX_HOME=user to use your own login";
 
+/** Advice for a missing login with BRIDGE_CODEX_HOME=user. */
+export const LOGIN_ADVICE = "run codex login, or set OPENAI_API_KEY or CODEX_API_KEY";
+
 /** Error codes by the text of the message, because Codex reports no codes and omits the HTTP status of some errors. */
 const MESSAGE_PATTERNS: readonly (readonly [RegExp, TaskErrorCode])[] = [
   [/status:? 40[13]\b|missing environment variable|not logged in|log ?in again|sign in again|access token/i, "authentication_required"],

@@ -107,7 +107,7 @@ async function showPreflight(stage: Stage, { provider }: DemoAgent): Promise<voi
   const { screen } = stage;
   screen.heading(`Preflight of ${provider}: GET /api/v2/adapters`);
   const { status, connection, detail, preflight } = await findHealth(stage, provider);
-  for (const { step, ok, detail: found } of preflight) screen.line(`  ${ok ? "ok" : "--"}  ${step.padEnd(22)}  ${found}`);
+  for (const { step, ok, detail: found } of preflight) screen.text(`  ${ok ? "ok" : "--"}  ${step.padEnd(22)}  ${found}`);
   // A direct connection to a model cannot read the workspace.
   if (status === "healthy" && connection !== "api") return;
   const missing = preflight.filter((step) => !step.ok).map((step) => step.detail);

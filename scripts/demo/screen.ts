@@ -5,7 +5,7 @@ export interface Screen {
   heading(text: string): void;
   /** Prints a line, cut to the width of the screen. */
   line(text: string): void;
-  /** Prints text of any length, wrapped after commas. */
+  /** Prints text of any length, wrapped after commas or spaces. */
   text(text: string): void;
   /** Prints commands to copy, neither cut nor wrapped. */
   commands(commands: readonly string[]): void;
@@ -26,10 +26,11 @@ export function createScreen(stream: NodeJS.WriteStream): Screen {
 
 const cut = (text: string): string => (text.length <= WIDTH ? text : `${text.slice(0, WIDTH - 1)}…`);
 
-/** Wraps after commas with a deeper indent; a line without a comma is cut. */
+/** Wraps after commas, or else after spaces, with a deeper indent. */
 function breakLines(text: string): string[] {
-  const comma = text.lastIndexOf(",", WIDTH - 1);
-  if (text.length <= WIDTH || comma === -1) return [cut(text)];
   const indent = /^ */.exec(text)?.[0] ?? "";
-  return [text.slice(0, comma + 1), ...breakLines(`${indent}  ${text.slice(comma + 1)}`)];
+  const find = (separator: string): number => text.slice(indent.length, WIDTH).lastIndexOf(separator) + indent.length + 1;
+  const end = [find(","), find(" ")].find((index) => index > indent.length + 1);
+  if (text.length <= WIDTH || end === undefined) return [text];
+  return [text.slice(0, end).trimEnd(), ...breakLines(`${indent}  ${text.slice(end).trimStart()}`)];
 }

@@ -28,7 +28,7 @@ export function createProgram(runVerb: RunVerb, table: VerbTable = { ...ownTable
     .version(readVersion(), "-V, --version", "print the version of this program")
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [command]", "Print the help of a command.")
-    .addHelpText("after", `\n${renderExitCodes()}\n\nbridge <command> --help explains a command.`);
+    .addHelpText("after", `\n${renderExitCodes()}\n\nbrg <command> --help explains a command.`);
   for (const entry of table.sharedOptions) program.addOption(createOption(entry));
   for (const verb of table.verbs) addVerb(program, verb, table, runVerb);
   if (table.local === null) return program;

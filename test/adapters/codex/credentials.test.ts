@@ -22,10 +22,12 @@ test("missing credentials are reported with what to set", async () => {
   expect(await findIn({}, "agent")).toEqual({ ok: false, detail: `no credentials: ${advice}` });
 });
 
+const login = "run codex login, or set OPENAI_API_KEY or CODEX_API_KEY";
+
 test("with the operator's home, the output of codex login status is reported", async () => {
   expect(await findIn({}, "user", "echo Logged in using an API key")).toEqual({ ok: true, detail: "Logged in using an API key" });
   const missing = await findIn({}, "user", "echo Not logged in >&2; exit 1");
-  expect(missing).toEqual({ ok: false, detail: `Not logged in: run codex login, or ${advice}` });
+  expect(missing).toEqual({ ok: false, detail: `Not logged in: ${login}` });
   const silent = await findIn({}, "user");
-  expect(silent).toEqual({ ok: false, detail: `codex login status exited with 1: run codex login, or ${advice}` });
+  expect(silent).toEqual({ ok: false, detail: `codex login status exited with 1: ${login}` });
 });

@@ -35,9 +35,10 @@ export const run: Run<Options> = async (invocation) => {
     for (const check of found) print(check, output);
   };
   await runChecks(invocation, add);
-  const faults = checks.filter(({ result }) => result === "failed").length;
+  const count = (result: Check["result"]): number => checks.filter((check) => check.result === result).length;
+  const [faults, warnings] = [count("failed"), count("warning")];
   if (output.format === "json") output.printJson({ ok: faults === 0, checks });
-  else output.note(faults === 0 ? "No faults found." : `${faults} fault(s) found.`);
+  else output.note(`${faults === 0 ? "No faults found" : `${faults} fault(s) found`}${warnings === 0 ? "" : `, ${warnings} warning(s)`}.`);
   return faults === 0 ? undefined : exitCodes.failed;
 };
 
