@@ -36,6 +36,7 @@ test("a council shows its verdict, its roles in a panel with links that a finger
       .first()
       .evaluate((element: never) => Number.parseFloat(Reflect.get(globalThis, "getComputedStyle")(element).fontSize));
   expect(await sizeOf("#council .badge")).toBeGreaterThan(await sizeOf(".findings .badge"));
+  expect(await sizeOf("#council .badge")).toBeLessThan(await sizeOf("#council"));
   const findings = page.locator(".findings > li > details > summary");
   const texts = (await findings.allTextContents()).map((text) => text.replaceAll(/\s+/g, " ").trim());
   expect(texts).toEqual([

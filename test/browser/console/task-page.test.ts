@@ -55,6 +55,7 @@ test("a failed task leads with its code, the advice, and a button that runs it a
   await failure.getByText("It took too long.").waitFor();
   await failure.getByText("Send a larger timeoutSeconds, up to 86400.").waitFor();
   expect(await page.getByText("It took too long.").count()).toBe(1);
+  expect(await failure.getByText("600 by default").count()).toBe(0);
   await failure.getByRole("button", { name: "Run again with 3 min" }).click();
   await expect.poll(() => page.url()).not.toContain("slow-1");
   await page.getByRole("region", { name: "Why the task failed" }).waitFor();
@@ -105,6 +106,9 @@ test("a long timeline is read from its start, filtered to its errors, and search
   await calls.getByText('echo "120"').waitFor();
   await page.getByRole("button", { name: "Open all" }).click();
   await page.getByRole("heading", { name: "Input" }).waitFor();
+  await page.getByRole("button", { name: "Close all" }).click();
+  await expect.poll(() => page.getByRole("heading", { name: "Input" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "Text" }).count()).toBe(0);
   await page.getByRole("button", { name: `Tools ${CALLS}` }).click();
   await page.getByLabel("Order").selectOption("Newest first");
   await calls

@@ -213,7 +213,7 @@ class TaskPage extends PageElement {
 
   #renderTimeline(task: Task, children: readonly ListedTask[], now: number): TemplateResult {
     return html`<section aria-labelledby="timeline">
-      <h2 id="timeline">Timeline <span class="hint">${this.#timeline.count} events</span></h2>
+      <h2 id="timeline">Timeline</h2>
       ${this.#hasGap ? html`<p class="note warning">Earlier events of this task have been deleted.</p>` : nothing}
       ${
         this.#streamError === null || this.#view.error !== null

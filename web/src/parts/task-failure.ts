@@ -8,6 +8,9 @@ import { longText } from "./long-text.ts";
 /** The longest error that is shown as a sentence. */
 const MAX_LINE = 400;
 
+/** Codes whose error Bridge writes. It contains the general cause of the code. */
+const WRITTEN_BY_BRIDGE = ["timeout", "idle_timeout", "cancelled", "bridge_restarted", "bridge_shutdown"];
+
 /** What the buttons below a failure do. */
 export interface FailureActions {
   /** Whether the token can dispatch tasks. */
@@ -26,12 +29,13 @@ export function taskFailure(
   if (state !== "failed" && state !== "cancelled") return nothing;
   const code = errorCode ?? result?.errorCode ?? state;
   const known = explainTaskError(code);
+  const isExplained = result?.error === undefined || WRITTEN_BY_BRIDGE.includes(code);
   return html`<section class="failure ${state}" aria-label="Why the task failed">
     ${renderError(code, result?.error ?? known?.cause ?? "")}
     ${
       known === null
         ? nothing
-        : html`<p class="advice">${result?.error === undefined ? nothing : html`${codeSpans(known.cause)} `}${codeSpans(known.advice)}</p>
+        : html`<p class="advice">${isExplained ? nothing : html`${codeSpans(known.cause)} `}${codeSpans(known.advice)}</p>
             <div class="actions">${known.remedies.map((remedy) => renderRemedy(remedy, { taskId, provider }, actions))}</div>`
     }
   </section>`;

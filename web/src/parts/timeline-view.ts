@@ -169,12 +169,13 @@ class TimelineView extends BridgeElement {
       <div role="group" aria-label="Entries">
         ${(Object.keys(rowFilters) as RowFilter[]).map((filter) => {
           const count = all.filter(({ entry }) => rowFilters[filter](entry)).length;
+          if (count === 0) return nothing;
           return html`<button aria-pressed=${filter === this.#filter} @click=${choose(filter)}>${filterNames[filter]} <span class="detail">${count}</span></button>`;
         })}
       </div>
-      <button aria-pressed=${this.#allOpen} @click=${this.#change(() => {
+      <button @click=${this.#change(() => {
         this.#allOpen = !this.#allOpen;
-      })}>Open all</button>
+      })}>${this.#allOpen ? "Close" : "Open"} all</button>
       <select aria-label="Order" @change=${onOrder}>
         ${(Object.keys(orderNames) as Order[]).map((name) => html`<option value=${name} ?selected=${name === order}>${orderNames[name]}</option>`)}
       </select>
@@ -187,7 +188,7 @@ class TimelineView extends BridgeElement {
     const groups = order === "longest" ? rows.map(({ turn, entry }) => ({ turn, entries: [entry] })) : groupByTurn(rows);
     const growing = timeline.turns.at(-1)?.entries.at(-1);
     const options: RowOptions = { axis, now, isRunning, shown, growing, isForced: this.#allOpen, context };
-    return html`<div class="timeline-panel">
+    return html`<div class="timeline-panel ${groups.some(({ turn }) => turn !== null && isAnswer(turn)) ? "" : "without-turns"}">
       ${guard([axis.length], () => axisLines(axis))}
       <ol class="timeline">
         ${repeat(
