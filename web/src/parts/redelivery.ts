@@ -17,7 +17,7 @@ export class Redelivery extends BridgeElement {
   /** Called when the outcome has changed. */
   declare onChange: (() => void) | undefined;
   #text = "";
-  #isError = false;
+  #kind: "info" | "warning" | "error" = "info";
   #watching: AbortController | null = null;
 
   override disconnectedCallback(): void {
@@ -38,19 +38,19 @@ export class Redelivery extends BridgeElement {
       for (let isOpen = true; isOpen && !signal.aborted; ) {
         const open = await countOpen(api, chosen, signal);
         isOpen = open.pending > 0;
-        this.#show(describe(chosen, started, open));
+        this.#show(describe(chosen, started, open), started > 0 && open.dead > 0 ? "warning" : "info");
         this.onChange?.();
         if (isOpen) await new Promise((resolve) => setTimeout(resolve, INTERVAL_MS));
       }
       attention.refresh();
     } catch (error) {
-      if (!signal.aborted) this.#show(error instanceof ApiError ? error.message : String(error), true);
+      if (!signal.aborted) this.#show(error instanceof ApiError ? error.message : String(error), "error");
     }
   }
 
-  #show(text: string, isError = false): void {
+  #show(text: string, kind: "info" | "warning" | "error" = "info"): void {
     this.#text = text;
-    this.#isError = isError;
+    this.#kind = kind;
     this.requestUpdate();
   }
 
@@ -61,8 +61,8 @@ export class Redelivery extends BridgeElement {
 
   protected override render(): TemplateResult | typeof nothing {
     if (this.#text === "") return nothing;
-    return html`<div class="note ${this.#isError ? "error" : "info"} closable">
-      <span role=${this.#isError ? "alert" : "status"}>${showHidden(this.#text)}</span>
+    return html`<div class="note ${this.#kind} closable">
+      <span role=${this.#kind === "error" ? "alert" : "status"}>${showHidden(this.#text)}</span>
       <button class="plain" aria-label="Close the message" @click=${() => this.#close()}>${icon(X)}</button>
     </div>`;
   }
