@@ -142,6 +142,9 @@ test("any range of days can be chosen, and a click on the bar of a day opens its
   await page.getByLabel("To", { exact: true }).fill("2026-01-20");
   await page.getByRole("button", { name: "Show" }).click();
   await page.getByText("No task ended in this window.").waitFor();
+  expect(await page.locator(".usage-figures dd:not(.detail)").allTextContents()).toEqual(["$0.00", "0", "0", "0"]);
+  await page.getByText("Previous period: $0.00, 0 tasks.").waitFor();
+  expect(await page.getByRole("link", { name: "Dispatch one" }).count()).toBe(0);
   expect(new URL(page.url()).search).toContain("from=2026-01-05&to=2026-01-20");
   await page.goto(`${bridge.url}/ui/usage?window=7d`);
   const chart = page.locator(".chart.clickable .u-over");

@@ -150,10 +150,16 @@ class Usage extends PageElement {
     </nav>`;
   }
 
+  /** A range that has not ended can still get a task. */
+  #renderEmpty(range: UsageRange): TemplateResult {
+    const canDispatch = timesOf(range, serverNow()).to === null && this.context.identity.scopes.includes("dispatch");
+    const link = html`<a href=${linkTo("new")}>Dispatch one</a>, or choose`;
+    return html`<p class="empty">No task ended in this window. ${canDispatch ? link : "Choose"} a longer window.</p>`;
+  }
+
   #renderLoaded({ table, chart, previous }: Loaded, choice: Choice): TemplateResult {
     const { total } = table;
-    if (total.tasks === 0)
-      return html`<p class="empty">No task ended in this window. <a href=${linkTo("new")}>Dispatch one</a>, or choose a longer window.</p>`;
+    if (total.tasks === 0) return html`${usageFigures(total, previous)} ${this.#renderEmpty(choice.range)}`;
     const onOpen = chart.by === "day" ? (index: number) => this.#openDay(chart.data[index]) : null;
     return html`
       ${usageFigures(total, previous)}
@@ -169,8 +175,8 @@ class Usage extends PageElement {
 
 function describePrevious(previous: Loaded["previous"]): string {
   if (previous === null) return "";
-  const name = `${previous.name}${previous.isPartial ? " until the same hour" : ""}`;
-  return previous.total.tasks === 0 ? `No task ended ${previous.name === "yesterday" ? name : `in ${name}`}.` : `Compared with ${name}.`;
+  if (previous.total.tasks === 0) return "Previous period: $0.00, 0 tasks.";
+  return `Compared with ${previous.name}${previous.isPartial ? " until the same hour" : ""}.`;
 }
 
 const renderPriceHint = ({ tasks, tasksWithoutCost }: UsageCounts): TemplateResult => html`
