@@ -32,6 +32,8 @@ test("a council is dispatched with fields, without JSON and without a message", 
   await page.getByRole("checkbox", { name: "api" }).check();
   await page.getByRole("checkbox", { name: "api" }).uncheck();
   await page.getByText("native-dispatch").waitFor();
+  // A field that is shown twice would match twice.
+  expect(await page.getByLabel("Time limit").getAttribute("placeholder")).toMatch(/^\d+$/);
   const answering = page.getByRole("region", { name: "Who answers" });
   await expect
     .poll(() => answering.getByRole("listitem").allInnerTexts())
@@ -77,10 +79,13 @@ test("the first command of an empty tenant is accepted, although there are sever
 test("an agent that exists is chosen from a list, and Ctrl+Enter in the message sends the task", async () => {
   const opened = await openPage(browser, `${bridge.url}/ui/new`, { token: bridge.fullToken });
   const { page } = opened;
-  await page.getByRole("group", { name: "Names that exist" }).getByRole("button", { name: "reviewer" }).click();
+  await page.getByRole("group", { name: "Existing:" }).getByRole("button", { name: "reviewer" }).click();
   await page.getByRole("button", { name: "reviewer", pressed: true }).waitFor();
   expect(await page.getByLabel("Agent").inputValue()).toBe("reviewer");
   await page.getByLabel("Message").fill("Look.");
+  await expect.poll(() => page.getByLabel("Time limit").getAttribute("placeholder")).toMatch(/^\d+$/);
+  expect(await page.getByLabel("Profile").locator("option").first().textContent()).toBe("inspect (default)");
+  await page.getByLabel("Message").focus();
   await page.keyboard.press("Enter");
   const request = page.waitForRequest((sent) => sent.url().endsWith("/api/v2/dispatch"));
   await page.keyboard.press("Control+Enter");

@@ -1,4 +1,4 @@
-import type { AcceptedTask, Adapter, Domain, FieldError, Task } from "bridge-client";
+import type { AcceptedTask, Adapter, DispatchCheck, Domain, FieldError, Task } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
 import { ApiError } from "../api.ts";
 import { bridgeUrl } from "../base-url.ts";
@@ -26,6 +26,9 @@ import { navigate, taskLink } from "../router.ts";
 
 const MAX_AGENTS = 200;
 const MAX_DOMAINS = 200;
+
+type Resolved = NonNullable<DispatchCheck["task"]>["resolved"];
+
 /** The beginning of a JSON field, by its name. */
 const templates: Readonly<Record<string, string>> = { responderInput: '{\n  "tool": "",\n  "describe": ""\n}' };
 
@@ -44,6 +47,7 @@ class NewTask extends PageElement {
   #isLoading = true;
   #agents: readonly string[] = [];
   #domains: readonly Domain[] = [];
+  #defaults: Partial<Resolved> = {};
   /** What to change, if the form repeats a task that failed. */
   #suggestion: Suggestion | null = null;
   /** The workspace whose domains are listed; undefined before the first list. */
@@ -168,6 +172,7 @@ class NewTask extends PageElement {
       },
       onEdit: (name, value) => {
         this.#values[name] = value;
+        if (name === "provider" || name === "agentId") this.#defaults = {};
         this.#edited.add(name);
         this.#isTouched = true;
         this.requestUpdate();
@@ -201,7 +206,7 @@ class NewTask extends PageElement {
         </form>
         <div class="dispatch-side">
           <bridge-dispatch-check
-            .context=${this.context} .body=${!this.#isTouched ? null : JSON.stringify(body)} .nameOf=${nameOf} .onErrors=${this.#onErrors}
+            .context=${this.context} .body=${!this.#isTouched ? null : JSON.stringify(body)} .nameOf=${nameOf} .onCheck=${this.#onCheck}
           ></bridge-dispatch-check>
           ${renderCode("As a command", toCurl(new URL("api/v2/dispatch", bridgeUrl).href, body), "Copy as curl")}
           ${renderCode("As TypeScript", toTypeScript(bridgeUrl.href, body), "Copy as TypeScript")}
@@ -217,8 +222,11 @@ class NewTask extends PageElement {
     (event.currentTarget as HTMLFormElement).requestSubmit();
   };
 
-  #onErrors = (errors: readonly FieldError[]): void => {
-    this.#errors = errors;
+  /** Keeps the values that apply to the fields that were empty in the checked body. */
+  #onCheck = ({ problem, task }: DispatchCheck, body: Readonly<Record<string, unknown>>): void => {
+    this.#errors = problem?.errors ?? [];
+    const resolved = Object.entries(task?.resolved ?? {}).filter(([name]) => body[name] === undefined);
+    this.#defaults = { ...this.#defaults, ...Object.fromEntries(resolved) };
     this.requestUpdate();
   };
 
@@ -246,8 +254,7 @@ class NewTask extends PageElement {
         : "This is a new agent: the task creates its directory.";
     return html`
       ${formField({ name: "provider", type: options, none: adapters.length === 0 ? "default" : null }, form)}
-      ${formField({ name: "agentId", list: "agents", hint }, form)}
-      ${agentChoices(this.#agents, form)}
+      <div>${formField({ name: "agentId", list: "agents", hint }, form)} ${agentChoices(this.#agents, form)}</div>
       <datalist id="agents">${this.#agents.map((agent) => html`<option value=${agent}></option>`)}</datalist>
       ${
         adapter === undefined || adapter.health.status === "healthy"
@@ -257,20 +264,26 @@ class NewTask extends PageElement {
     `;
   }
 
-  #hintOf(name: string, usual = ""): string {
-    return this.#suggestion?.field === name ? this.#suggestion.reason : usual;
+  #hintOf(name: string): string {
+    return this.#suggestion?.field === name ? this.#suggestion.reason : "";
+  }
+
+  /** The value that applies to an empty field; empty if the last check did not show it. */
+  #defaultOf(name: keyof Resolved): string {
+    const value = this.#defaults[name];
+    return value === undefined || value === null ? "" : String(value);
   }
 
   #renderAgent(form: FormState, adapter: Adapter | undefined): TemplateResult {
     const { approvals, outputStrategies = [] } = (adapter?.capabilities ?? {}) as { approvals?: boolean; outputStrategies?: string[] };
     for (const name of inputsOf(adapter)) this.#values[name] ??= templates[name] ?? "";
     return html`
-      ${formField({ name: "message", type: "area", hint: this.#hintOf("message", "What to do.") }, form)}
+      ${formField({ name: "message", type: "area", hint: this.#hintOf("message") }, form)}
       ${inputsOf(adapter).map((name) => formField({ name, type: "area", hint: "JSON" }, form))}
-      ${formField({ name: "profile", type: toOptions(["inspect", "modify"]), hint: "inspect: read-only. modify: may edit files and run commands." }, form)}
-      ${approvals === true ? formField({ name: "approvals", type: toOptions(["ask", "deny", "allow"]) }, form) : nothing}
-      ${formField({ name: "model", hint: this.#hintOf("model") }, form)}
-      ${formField({ name: "timeoutSeconds", type: "number", hint: this.#hintOf("timeoutSeconds") }, form)}
+      ${formField({ name: "profile", type: toOptions(["inspect", "modify"]), usual: this.#defaultOf("profile"), hint: "inspect: read-only. modify: may edit files and run commands." }, form)}
+      ${approvals === true ? formField({ name: "approvals", type: toOptions(["ask", "deny", "allow"]), usual: this.#defaultOf("approvals") }, form) : nothing}
+      ${formField({ name: "model", usual: this.#defaultOf("model"), hint: this.#hintOf("model") }, form)}
+      ${formField({ name: "timeoutSeconds", type: "number", usual: this.#defaultOf("timeoutSeconds"), hint: this.#hintOf("timeoutSeconds") }, form)}
       ${outputStrategies.length > 1 ? formField({ name: "output", type: toOptions(outputStrategies) }, form) : nothing}
       ${this.#values["output"] === "file" ? formField({ name: "outputPath" }, form) : nothing}
       ${this.#values["output"] === "structured" ? formField({ name: "outputSchema", type: "area", hint: this.#hintOf("outputSchema") }, form) : nothing}
@@ -280,8 +293,10 @@ class NewTask extends PageElement {
   #renderCouncil(form: FormState, adapter: Adapter | undefined): TemplateResult {
     const { adapters } = this.context.attention.state;
     return html`
-      ${councilFields(form, { provider: adapter?.provider ?? "", adapters, domains: this.#domains })}
-      ${formField({ name: "timeoutSeconds", type: "number", hint: this.#hintOf("timeoutSeconds") }, form)}
+      ${councilFields(form, {
+        ...{ provider: adapter?.provider ?? "", adapters, domains: this.#domains },
+        ...{ usualOf: (name) => this.#defaultOf(name), hintOf: (name) => this.#hintOf(name) },
+      })}
     `;
   }
 

@@ -10,7 +10,8 @@ export function agentChoices(agents: readonly string[], form: FormState): Templa
   const chosen = form.valueOf("agentId").trim();
   const more = agents.length - MAX_SHOWN;
   // The Tab key skips them, because the field itself suggests the same names.
-  return html`<div class="wide agent-choices" role="group" aria-label="Names that exist">
+  return html`<div class="agent-choices" role="group" aria-labelledby="existing-agents">
+    <span class="hint" id="existing-agents">Existing:</span>
     ${agents
       .slice(0, MAX_SHOWN)
       .map(

@@ -1,4 +1,4 @@
-import { type DispatchCheck, type FieldError, parseExactJson } from "bridge-client";
+import { type DispatchCheck, parseExactJson } from "bridge-client";
 import { html, nothing, type PropertyValues, type TemplateResult } from "lit";
 import { ApiError } from "../api.ts";
 import { BridgeElement } from "../element.ts";
@@ -14,15 +14,15 @@ type CouncilPlan = NonNullable<NonNullable<DispatchCheck["task"]>["council"]>;
 /** Shows what the dispatch of a form would do. The form shows what is wrong with its fields. */
 class DispatchCheckView extends BridgeElement {
   static override properties = {
-    ...{ context: { attribute: false }, body: { attribute: false }, nameOf: { attribute: false }, onErrors: { attribute: false } },
+    ...{ context: { attribute: false }, body: { attribute: false }, nameOf: { attribute: false }, onCheck: { attribute: false } },
   };
   declare context: ConsoleContext;
   /** The body of the dispatch as JSON; null before the first edit. */
   declare body: string | null;
   /** Returns the name of the field to which an error belongs; null if the form has no such field. */
   declare nameOf: (path: string) => string | null;
-  /** Called with the errors of each check. */
-  declare onErrors: (errors: readonly FieldError[]) => void;
+  /** Called with the result of each check, and with the body that was checked. */
+  declare onCheck: (check: DispatchCheck, body: Readonly<Record<string, unknown>>) => void;
   #check: DispatchCheck | null = null;
   #error: ApiError | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -45,10 +45,10 @@ class DispatchCheckView extends BridgeElement {
     this.#request = new AbortController();
     const { signal } = this.#request;
     try {
-      const body = parseExactJson(text);
+      const body = parseExactJson(text) as Record<string, unknown>;
       this.#check = await this.context.api.call<DispatchCheck>("/api/v2/dispatch/check", { method: "POST", body, signal });
       this.#error = null;
-      this.onErrors(this.#check.problem?.errors ?? []);
+      this.onCheck(this.#check, body);
     } catch (error) {
       if (signal.aborted) return;
       this.#error = error instanceof ApiError ? error : new ApiError(0, "unexpected", String(error));

@@ -8,6 +8,8 @@ export interface FormField {
   name: string;
   type?: "text" | "number" | "url" | "area" | "list" | readonly Option[];
   hint?: string;
+  /** The value that applies to the empty field; empty if it is not known. */
+  usual?: string;
   /** Id of the list of suggestions. */
   list?: string;
   /** What a select shows for no value; null if it must have one. */
@@ -60,7 +62,7 @@ interface Attributes {
 }
 
 function renderControl(
-  { name, type = "text", list, none = "default" }: FormField,
+  { name, type = "text", list, none = "default", usual = "" }: FormField,
   form: FormState,
   attributes: Attributes,
 ): TemplateResult {
@@ -76,7 +78,7 @@ function renderControl(
   }
   if (typeof type === "object")
     return html`<select id=${id} @change=${onInput} aria-invalid=${invalid} aria-describedby=${described}>
-      ${none === null ? nothing : html`<option value="" ?selected=${value === ""}>${none}</option>`}
+      ${none === null ? nothing : html`<option value="" ?selected=${value === ""}>${usual === "" ? none : `${usual} (default)`}</option>`}
       ${type.map(
         (option) => html`<option value=${option.value} ?selected=${option.value === value} ?disabled=${option.isDisabled === true}>
           ${option.name ?? option.value}
@@ -84,7 +86,7 @@ function renderControl(
       )}
     </select>`;
   return html`<input
-    id=${id} type=${type} .value=${live(value)} @input=${onInput} list=${list ?? nothing} autocomplete="off" spellcheck="false"
+    id=${id} type=${type} .value=${live(value)} @input=${onInput} list=${list ?? nothing} placeholder=${usual === "" ? nothing : usual} autocomplete="off" spellcheck="false"
     aria-invalid=${invalid} aria-describedby=${described}
   />`;
 }
