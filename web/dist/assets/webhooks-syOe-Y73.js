@@ -1,4 +1,4 @@
-import{B as e,S as t,T as n,U as r,a as i,et as a,f as o,l as s,nt as c,p as l,r as u,u as d}from"./shared-NBIuJExs.js";import{E as f,O as p,S as m,T as h,n as g,w as _}from"./console-oTAm0pn-.js";
+import{B as e,S as t,T as n,U as r,a as i,et as a,f as o,l as s,nt as c,p as l,r as u,u as d}from"./shared-NBIuJExs.js";import{E as f,O as p,S as m,T as h,n as g,w as _}from"./console-DGgwP4jc.js";
 /**
 * @license lucide v1.65.0 - ISC
 *
