@@ -40,7 +40,7 @@ const open = (target: string, token = "secret-alpha"): Promise<ConsolePage> => o
 
 test("a token without the scope sees a dead delivery, but no button", async () => {
   const { page } = await open("webhooks?name=oncall", "secret-reader");
-  await page.getByRole("listitem").filter({ hasText: "failed-1" }).getByText("1 attempt, HTTP 500").waitFor();
+  await page.getByRole("row").filter({ hasText: "failed-1" }).getByText("HTTP 500").waitFor();
   expect(await page.getByRole("button", { name: /Redeliver/ }).count()).toBe(0);
 });
 
@@ -54,17 +54,24 @@ test("a dead delivery is found from the overview and redelivered by keyboard alo
   for (const text of ["execution.failed", "0 pending", "1 dead"]) await webhook.getByText(text).waitFor();
   await webhook.getByText(/Last delivery .*: dead, 1 attempt, HTTP 500/).waitFor();
   await page.locator(".webhook.selected").getByText("oncall").waitFor();
-  const delivery = page.getByRole("listitem").filter({ has: page.getByRole("link", { name: "failed-1" }) });
-  await delivery.getByText("1 attempt, HTTP 500").waitFor();
+  const delivery = page.locator("tr.delivery").filter({ has: page.getByRole("link", { name: "failed-1" }) });
+  await delivery.getByText("HTTP 500").waitFor();
+  await page.getByRole("link", { name: "dead 1", exact: true }).waitFor();
+  expect(await page.getByRole("columnheader").allTextContents()).toEqual(["State", "Event", "Task", "Result", "Attempts", "When"]);
 
   isBroken = false;
   await page.keyboard.press("j");
   await page.keyboard.press("j");
   await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "execution.failed", exact: true, expanded: true }).waitFor();
+  await page.locator(".delivery-facts").getByText("http_500").waitFor();
+  await page.getByRole("link", { name: "Open the events of the task" }).waitFor();
+  await page.getByRole("button", { name: "Redeliver execution.failed of failed-1" }).press("Enter");
   await page.getByText("Redelivery of 1 delivery to oncall: 1 delivered.").waitFor();
   await page.getByText("No delivery is dead.").waitFor();
   await page.getByRole("link", { name: "delivered" }).click();
-  await delivery.getByText("2 attempts, HTTP 204").waitFor();
+  await delivery.getByText("HTTP 204").waitFor();
+  expect(await delivery.locator(".attempts").textContent()).toBe("2");
   await page.getByRole("link", { name: "Webhooks", exact: true }).waitFor();
   expectQuiet(opened);
 });
@@ -72,8 +79,9 @@ test("a dead delivery is found from the overview and redelivered by keyboard alo
 test("all dead deliveries of a webhook are redelivered after a confirmation of their number", async () => {
   isBroken = true;
   for (const taskId of ["failed-2", "failed-3"]) await bridge.dispatch({ taskId, message: "fail" });
-  const opened = await open("webhooks?name=oncall");
+  const opened = await open("webhooks");
   const { page } = opened;
+  await page.getByRole("heading", { name: "Deliveries to oncall" }).waitFor();
   await page.getByText("2 dead").waitFor();
   isBroken = false;
   await page.getByRole("button", { name: "Redeliver all dead" }).click();

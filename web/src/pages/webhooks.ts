@@ -1,6 +1,5 @@
 import type { Webhook, WebhookDelivery } from "bridge-client";
 import { html, nothing, type TemplateResult } from "lit";
-import { repeat } from "lit/directives/repeat.js";
 import { Bell, Inbox } from "lucide";
 import type { Page } from "../api.ts";
 import { PageElement } from "../element.ts";
@@ -10,11 +9,12 @@ import { poll } from "../live/poll.ts";
 import { countDead } from "../live/redeliver.ts";
 import { serverNow } from "../live/server-clock.ts";
 import { describeAttempts } from "../parts/attempts.ts";
-import { age, ago, callbackBadge, errorNote } from "../parts/badges.ts";
+import { ago, errorNote } from "../parts/badges.ts";
+import { deliveryTable } from "../parts/delivery-table.ts";
 import { emptyState } from "../parts/empty-state.ts";
 import "../parts/redelivery.ts";
 import type { Redelivery } from "../parts/redelivery.ts";
-import { linkTo, taskLink } from "../router.ts";
+import { linkTo, navigate } from "../router.ts";
 
 const MAX_WEBHOOKS = 100;
 /** Bridge counts the deliveries of a webhook up to this number. */
@@ -36,6 +36,8 @@ class Webhooks extends PageElement {
   #asked: string | null = null;
   /** Pages of deliveries that are shown. */
   #pages = 1;
+  /** Ids of the deliveries whose details are shown. */
+  #open = new Set<string>();
   #cursor = -1;
   /** The selection of the last request for deliveries; null before the first one. */
   #requested: string | null = null;
@@ -76,7 +78,19 @@ class Webhooks extends PageElement {
   }
 
   protected override updated(): void {
+    this.#selectDead();
     if (this.#requested !== null && this.#requested !== JSON.stringify(this.#selection())) this.#deliveries.refresh();
+  }
+
+  /** Selects the first webhook with dead deliveries if the URL names none. It stays selected when they are delivered. */
+  #selectDead(): void {
+    const first = this.#selection().name === "" ? this.#webhooks.value?.data.find(({ dead }) => dead > 0) : undefined;
+    if (first !== undefined) navigate(linkTo(`webhooks?name=${encodeURIComponent(first.name)}`), { replace: true });
+  }
+
+  #toggle(id: string): void {
+    if (!this.#open.delete(id)) this.#open.add(id);
+    this.requestUpdate();
   }
 
   /** Whether these are the deliveries that the URL names. */
@@ -87,7 +101,7 @@ class Webhooks extends PageElement {
 
   override onKey(key: string): boolean {
     if (key !== "j" && key !== "k") return false;
-    const rows = this.querySelectorAll<HTMLElement>(".webhook a, .delivery button");
+    const rows = this.querySelectorAll<HTMLElement>(".webhook a, .delivery .toggle");
     this.#cursor = Math.min(rows.length - 1, Math.max(0, this.#cursor + (key === "j" ? 1 : -1)));
     rows[this.#cursor]?.focus();
     return true;
@@ -153,23 +167,29 @@ class Webhooks extends PageElement {
     return html`<section aria-labelledby="deliveries">
       <h2 id="deliveries">Deliveries to ${showHidden(name)}</h2>
       <p class="tabs">
-        ${states.map((other) => html`<a class="tab" href=${link(other)} aria-current=${other === state ? "page" : nothing}>${other}</a>`)}
+        ${states.map((other) => html`<a class="tab" href=${link(other)} aria-current=${other === state ? "page" : nothing}>${other}${this.#countOf(name, other)}</a>`)}
       </p>
       ${errorNote(error)} ${state === "dead" ? this.#renderRedeliverAll(name) : nothing}
       ${this.#isCurrent(value) && value ? this.#renderDeliveries(value) : error === null ? html`<p role="status">Loading …</p>` : nothing}
     </section>`;
   }
 
+  /** The number of deliveries in a state. Bridge does not count what is delivered. */
+  #countOf(name: string, state: (typeof states)[number]): string {
+    const webhook = this.#webhooks.value?.data.find((other) => other.name === name);
+    if (webhook === undefined || state === "delivered") return "";
+    return ` ${webhook[state]}${webhook[state] >= MAX_COUNTED ? "+" : ""}`;
+  }
+
   #renderDeliveries({ name, state, data, meta }: Deliveries): TemplateResult {
     if (data.length === 0) return emptyState(Inbox, `No delivery is ${state}.`, describeEmpty(state));
     const now = serverNow();
-    return html`<ul class="rows">
-        ${repeat(
-          data,
-          ({ deliveryId }) => deliveryId,
-          (delivery) => this.#renderDelivery(name, delivery, now),
-        )}
-      </ul>
+    const canRedeliver = this.context.identity.scopes.includes("dispatch");
+    const table = deliveryTable(data, {
+      ...{ now, open: this.#open, onToggle: (id) => this.#toggle(id) },
+      onRedeliver: canRedeliver ? (id) => this.#redeliver(name, id) : null,
+    });
+    return html`${table}
       ${meta.nextCursor === null ? nothing : html`<button class="plain" @click=${this.#showMore}>Show ${PAGE_LENGTH} more</button>`}`;
   }
 
@@ -183,23 +203,6 @@ class Webhooks extends PageElement {
       <button @click=${() => this.#redeliver(name)}>Yes, redeliver</button>
       <button @click=${() => this.#ask(null)}>No</button>
     </p>`;
-  }
-
-  #renderDelivery(name: string, delivery: WebhookDelivery, now: number): TemplateResult {
-    const { deliveryId, type, taskId, state, updatedAt } = delivery;
-    const canRedeliver = state === "dead" && this.context.identity.scopes.includes("dispatch");
-    return html`<li class="delivery">
-      ${callbackBadge(delivery)} <code>${type}</code> ${taskId === null ? nothing : html`<a href=${taskLink(taskId)}>${taskId}</a>`}
-      <span class="detail">${describeAttempts(delivery, now)}</span>
-      ${age(updatedAt, now)}
-      ${
-        canRedeliver
-          ? html`<button @click=${() => this.#redeliver(name, deliveryId)} aria-label="Redeliver ${type}${taskId === null ? "" : ` of ${taskId}`}">
-              Redeliver
-            </button>`
-          : nothing
-      }
-    </li>`;
   }
 }
 
