@@ -27,7 +27,7 @@ test("an approval that is asked appears at once: on the page, in the title, in t
   await bridge.dispatch({ taskId: "ask-now", message: "ask" });
   const card = page.locator(".approval").filter({ hasText: "ask-now" });
   await card.getByText("a.md").waitFor();
-  await card.getByText("rejected automatically in").waitFor();
+  await card.getByText("auto-rejects in").waitFor();
   await expect.poll(() => page.title()).toBe("(1) Approvals · Bridge");
   expect(await icon()).not.toBe(calmIcon);
   await page.getByRole("link", { name: "Approvals 1" }).waitFor();
@@ -51,7 +51,7 @@ test.each([
   await bridge.dispatch({ taskId, message: "ask", agentId: "skewed" });
   await page.goto(`${bridge.url}/ui/approvals`);
   const card = page.locator(".approval").filter({ hasText: taskId });
-  await card.getByText(/rejected automatically in [1-9]+ min/).waitFor();
+  await card.getByText(/auto-rejects in [1-9]+ min/).waitFor();
   await card.getByText(/asked (just now|\d+ s ago)/).waitFor();
   await card.getByRole("button", { name: "Approve" }).click();
   await card.getByText("approved").first().waitFor();

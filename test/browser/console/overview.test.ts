@@ -37,6 +37,8 @@ test("a failure is acknowledged, for everybody, with the name of the person", as
   const { page } = opened;
   const needed = page.getByRole("region", { name: "Needs you" });
   const row = needed.getByRole("listitem").filter({ hasText: "known-1" });
+  await row.waitFor();
+  expect(await needed.getByRole("button", { name: "Acknowledged faults" }).count()).toBe(0);
   await row.getByRole("button", { name: "Acknowledge fail" }).click();
   await row.waitFor({ state: "detached" });
   await needed.getByRole("button", { name: "Acknowledged faults" }).click();
@@ -82,7 +84,7 @@ test("an approval of the overview shows how long it still waits, with emphasis i
   await bridge.dispatch({ taskId: "expires-1", message: "ask" });
   const { page } = await open("");
   const deadline = page.getByRole("region", { name: "Needs you" }).locator(".deadline");
-  await deadline.getByText(/rejected in \d+ (min|h)/).waitFor();
+  await deadline.getByText(/Auto-rejects in \d+ (min|h)/).waitFor();
   expect(await page.locator(".deadline.urgent").count()).toBe(0);
   await page.route("**/api/v2/approvals?*", async (route) => {
     const response = await route.fetch();
@@ -92,8 +94,10 @@ test("an approval of the overview shows how long it still waits, with emphasis i
   });
   await page
     .locator(".deadline.urgent")
-    .getByText(/rejected in \d+ s/)
+    .getByText(/Auto-rejects in \d+ s/)
     .waitFor();
+  await page.getByRole("link", { name: /^Decide about / }).click();
+  await page.getByRole("heading", { name: "Approvals" }).waitFor();
   await bridge.call("POST", "/api/v2/tasks/expires-1/cancel");
 });
 

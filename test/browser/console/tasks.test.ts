@@ -223,7 +223,7 @@ test("a tool call that waits is approved on the page of its task", async () => {
   await bridge.dispatch({ taskId: "ask-1", message: "ask" });
   const { page } = await open("tasks/ask-1");
   await page.getByRole("heading", { name: /needs approval/ }).waitFor();
-  await page.getByText("rejected automatically in").waitFor();
+  await page.getByText("auto-rejects in").waitFor();
   await page.getByLabel("Reason").fill("It is fine.");
   await page.getByRole("button", { name: "Approve" }).click();
   await page.getByRole("heading", { name: /completed/ }).waitFor();

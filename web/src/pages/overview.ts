@@ -86,9 +86,9 @@ class Overview extends PageElement {
       ${errorNote(error)}
       <ul class="figures">
         ${figure("Running", running, `tasks?${RUNNING}`)} ${figure("Queued", queued, `tasks?${QUEUED}`)}
-        ${figure("Failed today", failed, `tasks?${failedToday}`, failed !== "" && failed !== "0")}
+        ${figure("Failed today", failed, `tasks?${failedToday}`, { isUrgent: failed !== "" && failed !== "0" })}
         ${figure("Ended today", today?.tasks ?? "", "usage?window=today")}
-        ${figure("Cost today", today === undefined ? "" : formatCostSum(today), "usage?window=today")}
+        ${figure("Cost today", today === undefined ? "" : formatCostSum(today), "usage?window=today", { hint: today && explainUnknown(today) })}
       </ul>
       <section aria-labelledby="needs-you">
         <h2 id="needs-you">Needs you</h2>
@@ -157,9 +157,13 @@ const renderTask = (task: ListedTask, now: number): TemplateResult => html`
   </div>
 `;
 
-function figure(label: string, value: number | string, target: string, isUrgent = false): TemplateResult {
-  return html`<li class=${isUrgent ? "urgent" : ""}>
-    <a href=${linkTo(target)}><span class="value">${value}</span> <span class="label">${label}</span></a>
+/** Explains the question mark of a sum of costs. */
+const explainUnknown = ({ tasksWithoutCost: count }: Stats["total"]): string | undefined =>
+  count === 0 ? undefined : `${count} ${count === 1 ? "task" : "tasks"} without a known cost`;
+
+function figure(label: string, value: number | string, target: string, more: { isUrgent?: boolean; hint?: string | undefined } = {}) {
+  return html`<li class=${more.isUrgent === true ? "urgent" : ""}>
+    <a href=${linkTo(target)} title=${more.hint ?? nothing}><span class="value">${value}</span> <span class="label">${label}</span></a>
   </li>`;
 }
 

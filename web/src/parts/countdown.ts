@@ -8,5 +8,5 @@ export function countdown(expiresAt: string | null, now: number): TemplateResult
   const leftMs = Date.parse(expiresAt) - now;
   return hasExpired({ expiresAt }, now)
     ? html`<span class="countdown">expired</span>`
-    : html`<span class="countdown">rejected automatically in ${formatDuration(Math.ceil(leftMs / 1000) * 1000)}</span>`;
+    : html`<span class="countdown">auto-rejects in ${formatDuration(Math.ceil(leftMs / 1000) * 1000)}</span>`;
 }

@@ -41,6 +41,9 @@ class NeedsYou extends BridgeElement {
   /** The time of Bridge, which moves the ages and the time limits. */
   declare now: number;
   #acknowledged: Faults | null = null;
+  #isOpen = false;
+  /** The faults that were listed when the acknowledged ones were loaded; null before. */
+  #listed: string | null = null;
   #error: ApiError | null = null;
   /** The receiver that a person is asked about. */
   #asked: string | null = null;
@@ -48,7 +51,18 @@ class NeedsYou extends BridgeElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#unsubscribe = this.context.attention.subscribe(() => this.requestUpdate());
+    this.#unsubscribe = this.context.attention.subscribe(() => this.#follow());
+    this.#follow();
+  }
+
+  /** Loads the acknowledged faults, and again whenever the others have changed. */
+  #follow(): void {
+    this.requestUpdate();
+    const { faults, isLoaded } = this.context.attention.state;
+    const listed = JSON.stringify(faults);
+    if (!isLoaded || listed === this.#listed) return;
+    this.#listed = listed;
+    void this.#run(() => this.#loadAcknowledged());
   }
 
   override disconnectedCallback(): void {
@@ -60,7 +74,6 @@ class NeedsYou extends BridgeElement {
     await this.#run(async () => {
       await this.context.api.call("/api/v2/attention/acknowledge", { method: "POST", body: choice });
       this.context.attention.refresh();
-      if (this.#acknowledged !== null) await this.#loadAcknowledged();
     });
   }
 
@@ -77,16 +90,14 @@ class NeedsYou extends BridgeElement {
   }
 
   #toggleAcknowledged(): void {
-    if (this.#acknowledged === null) void this.#run(() => this.#loadAcknowledged());
-    else {
-      this.#acknowledged = null;
-      this.requestUpdate();
-    }
+    this.#isOpen = !this.#isOpen;
+    this.requestUpdate();
   }
 
   protected override render(): TemplateResult {
     const { approvals, faults, faultsAt, isLoaded } = this.context.attention.state;
     const { now } = this;
+    const acknowledged = this.#acknowledged?.data ?? [];
     const until = new Date(faultsAt).toISOString();
     const listed = [...listFailures(faults), ...listReceivers(faults, until), ...listAdapters(faults)];
     const more = faults.counts.failure - listed.filter(({ choice }) => choice.kind === "failure").length;
@@ -108,9 +119,9 @@ class NeedsYou extends BridgeElement {
       <p class="actions">
         ${more > 0 ? html`<a href=${linkTo("tasks?state=failed")}>${more} more failed ${more === 1 ? "task" : "tasks"}</a>` : nothing}
         ${more > 0 && this.#mayAct() ? this.#renderButton("Acknowledge all failed tasks", { kind: "failure", all: true, until }) : nothing}
-        ${isLoaded ? html`<button aria-expanded=${this.#acknowledged !== null} @click=${this.#toggleAcknowledged}>${icon(this.#acknowledged === null ? ChevronRight : ChevronDown)} Acknowledged faults</button>` : nothing}
+        ${acknowledged.length > 0 ? html`<button aria-expanded=${this.#isOpen} @click=${this.#toggleAcknowledged}>${icon(this.#isOpen ? ChevronDown : ChevronRight)} Acknowledged faults</button>` : nothing}
       </p>
-      ${this.#acknowledged === null ? nothing : renderAcknowledged(this.#acknowledged, now)}
+      ${this.#isOpen && acknowledged.length > 0 ? renderAcknowledged(acknowledged, now) : nothing}
     `;
   }
 
@@ -165,7 +176,10 @@ function renderApproval({ agentId, toolName, input, createdAt, expiresAt }: Appr
       <a href=${linkTo("approvals")}>${agentId} wants to call <code>${showHidden(toolName)}</code></a>
       <code class="detail">${showHidden(describeInput(input))}</code>
     </div>
-    <div class="do">${renderDeadline(expiresAt, now)}</div>
+    <div class="do">
+      ${renderDeadline(expiresAt, now)}
+      <a class="button small" href=${linkTo("approvals")} aria-label="Decide about ${showHidden(toolName)}">Decide</a>
+    </div>
     ${age(createdAt, now)}
   </li>`;
 }
@@ -175,7 +189,7 @@ function renderDeadline(expiresAt: string | null, now: number): TemplateResult |
   if (expiresAt === null) return nothing;
   const leftMs = Math.max(0, Math.ceil((Date.parse(expiresAt) - now) / 1000) * 1000);
   const left = leftMs < URGENT_MS ? `${leftMs / 1000} s` : formatDuration(leftMs);
-  return html`<span class="deadline ${leftMs < URGENT_MS ? "urgent" : ""}">rejected in ${left}</span>`;
+  return html`<span class="deadline ${leftMs < URGENT_MS ? "urgent" : ""}">Auto-rejects in ${left}</span>`;
 }
 
 const cross = (label: string): TemplateResult => badge("failed", "✕", label);
@@ -212,10 +226,9 @@ const listAdapters = ({ data }: Faults): Fault[] =>
       choice: { kind: "adapter", id },
     }));
 
-function renderAcknowledged({ data }: Faults, now: number): TemplateResult {
-  if (data.length === 0) return html`<p class="empty">No fault that still exists was acknowledged.</p>`;
+function renderAcknowledged(faults: readonly AttentionItem[], now: number): TemplateResult {
   return html`<ul class="rows board" aria-label="Acknowledged faults">
-    ${data.map(
+    ${faults.map(
       (item) => html`<li>
         ${badge("", "·", kindNames[item.kind])}
         <div class="what">
