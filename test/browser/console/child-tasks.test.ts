@@ -37,6 +37,9 @@ test("the answers of a council are listed below it after a click on their number
   const [index, first] = await Promise.all([council.getAttribute("data-index"), children.first().getAttribute("data-index")]);
   expect(Number(first)).toBe(Number(index) + 1);
   expect(await children.first().getAttribute("data-task")).toBe((await ids("parentTaskId=login-review")).at(-1));
+  // A child task is named by its role, and its title is the tooltip.
+  expect(await children.first().locator(".title").textContent()).toMatch(/^\w.* · round 1$/);
+  expect(await children.first().locator(".name > a").getAttribute("title")).toMatch(/^You are /);
   await button.click();
   await expect.poll(() => children.count()).toBe(0);
   expectQuiet(opened);
@@ -63,7 +66,7 @@ test("a list without a match offers to search child tasks", async () => {
 test.each([1280, 1000, 800])("no id and no duration is cut in a window of %i px, and the filters stay in one row", async (width) => {
   const { page } = await open("tasks?children=all", { viewport: { width, height: 800 } });
   await page.locator('[data-task="nightly-build"]').waitFor();
-  const cut = `[...document.querySelectorAll(".visible > .task-row > :is(.duration, .id, .started, .cost, .state)")]
+  const cut = `[...document.querySelectorAll(".visible > .task-row > :is(.duration, .id, .started, .cost, .state, .delivery)")]
     .filter((cell) => cell.clientWidth > 0 && cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)`;
   expect(await page.evaluate(cut)).toEqual([]);
   // An id in the cell of the title is visible as a whole, or not at all.
@@ -76,6 +79,23 @@ test.each([1280, 1000, 800])("no id and no duration is cut in a window of %i px,
     .map((part) => Math.round(part.getBoundingClientRect().top + part.getBoundingClientRect().height / 2))).size`;
   await page.getByRole("link", { name: "Clear" }).waitFor();
   expect(await page.evaluate(tops)).toBe(1);
+});
+
+test("a long id keeps the column, is shown shortened, and is copied as a whole", async () => {
+  const { page } = await open("tasks?children=all", { viewport: { width: 1280, height: 800 } });
+  const [child = ""] = await ids("parentTaskId=login-review");
+  const cell = page.locator(`[data-task="${child}"] > .id`);
+  await cell.waitFor();
+  expect(await cell.getAttribute("title")).toBe(child);
+  const selected = `(getSelection().selectAllChildren(document.querySelector('[data-task="${child}"] > .id')), String(getSelection()))`;
+  expect(await page.evaluate(selected)).toBe(child);
+});
+
+test("tabs of views count what waits for a person", async () => {
+  const { page } = await open("tasks");
+  const views = page.getByRole("navigation", { name: "Views" });
+  await views.getByRole("link", { name: "Needs approval 1" }).waitFor();
+  await views.getByRole("link", { name: "Dead callbacks 1" }).waitFor();
 });
 
 test("a click between the links of a row opens its task, and a click on its box does not", async () => {
@@ -141,7 +161,7 @@ test("ages and titles of the overview stand below each other", async () => {
   expect(await edges(".board > li > .badge", "left")).toHaveLength(1);
   await page
     .getByRole("region", { name: "Needs you" })
-    .getByText(/rejected in \d/)
+    .getByText(/Auto-rejects in \d/)
     .waitFor();
   await page.getByText(/^Times in \w+/).waitFor();
 });

@@ -38,9 +38,7 @@ const UNKNOWN_TASK_MS = 500;
 /** Child tasks that are listed below a row: this many pages of the maximum length. */
 const CHILD_PAGES = 5;
 /** The id has a column if the title keeps this many pixels. */
-const MIN_TITLE_PX = 260;
-/** Ids are at least and at most this many characters wide in their column. */
-const ID_CHARACTERS = { least: 6, most: 40 };
+const MIN_TITLE_PX = 220;
 /** How often the durations of running tasks grow. */
 const TICK_MS = 1000;
 
@@ -70,8 +68,6 @@ class Tasks extends PageElement {
   #ticker: ReturnType<typeof setInterval> | undefined;
   #unsubscribe: () => void = () => {};
   #generation = 0;
-  /** The longest id that was shown, in characters. */
-  #idLength = ID_CHARACTERS.least;
   /** Whether the rows belong to the current filters. */
   #isLoaded = false;
   #poll = poll(this, (signal) => this.#loadFirst(signal));
@@ -122,7 +118,6 @@ class Tasks extends PageElement {
     this.#hasMore = false;
     this.#selected.clear();
     this.#cursor = -1;
-    this.#idLength = ID_CHARACTERS.least;
     this.#poll.refresh();
   }
 
@@ -279,15 +274,11 @@ class Tasks extends PageElement {
     if (this.#hasMore && this.#rendered.last + LOAD_AHEAD_ROWS > this.#table.length) void this.#loadMore();
   }
 
-  /** Gives the ids a column that is as wide as the longest one, if the titles keep enough room. */
+  /** Gives the ids a column if the titles keep enough room. */
   #placeIds(): void {
-    const { first, last } = this.#rendered;
-    const longest = Math.max(this.#idLength, ...this.#table.list(first, last).map(({ taskId }) => taskId.length));
     const table = this.querySelector<HTMLElement>("[role=table]");
     const [name, id] = ["name", "id"].map((kind) => this.querySelector(`.heading > .${kind}`)?.getBoundingClientRect().width ?? 0);
     if (table === null || name === undefined || id === undefined) return;
-    this.#idLength = Math.min(longest, ID_CHARACTERS.most);
-    table.style.setProperty("--id-length", String(this.#idLength));
     const idPx = this.querySelector(".id-probe")?.getBoundingClientRect().width ?? 0;
     const hasRoom = name + id - idPx >= MIN_TITLE_PX;
     table.classList.toggle("with-ids", hasRoom);

@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit";
 import { BookmarkPlus, X } from "lucide";
 import { BridgeElement } from "../element.ts";
+import type { AttentionState } from "../live/attention.ts";
 import { linkTo } from "../router.ts";
 import type { ConsoleContext } from "../session.ts";
 import { builtInViews, createSavedViews, MAX_VIEW_NAME, normalizeQuery, type View } from "../task-views.ts";
@@ -12,6 +13,17 @@ class TaskViewsBar extends BridgeElement {
   declare context: ConsoleContext;
   declare query: URLSearchParams;
   #isNaming = false;
+  #unsubscribe: () => void = () => {};
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#unsubscribe = this.context.attention.subscribe(() => this.requestUpdate());
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#unsubscribe();
+  }
 
   #saved(): ReturnType<typeof createSavedViews> {
     return createSavedViews(localStorage, this.context.identity.tenant);
@@ -39,10 +51,11 @@ class TaskViewsBar extends BridgeElement {
   protected override render(): TemplateResult {
     const query = normalizeQuery(this.query);
     const saved = this.#saved().list();
+    const counts = countWaiting(this.context.attention.state);
     const isNew = ![...builtInViews, ...saved].some((view) => view.query === query);
     return html`<div class="views">
       <nav class="tabs" aria-label="Views">
-        ${[...builtInViews, ...saved].map((view) => renderTab(view, query))}
+        ${[...builtInViews, ...saved].map((view) => renderTab(view, query, counts[view.query] ?? 0))}
       </nav>
       ${
         this.#isNaming
@@ -68,9 +81,15 @@ class TaskViewsBar extends BridgeElement {
   }
 }
 
-const renderTab = (view: View, current: string): TemplateResult => html`<a
+/** How much waits for a person in a view, by its query. Acknowledged faults do not wait. */
+const countWaiting = ({ approvals, faults }: AttentionState): Readonly<Record<string, number>> => ({
+  "waitingOn=approval": new Set(approvals.map(({ taskId }) => taskId)).size,
+  "callback=dead": faults.counts.callback,
+});
+
+const renderTab = (view: View, current: string, count: number): TemplateResult => html`<a
   class="tab" href=${linkTo(view.query === "" ? "tasks" : `tasks?${view.query}`)} aria-current=${view.query === current ? "true" : nothing}
-  >${view.name}</a
+  >${view.name}${count === 0 ? nothing : html` <span class="count" title="${count} to deal with">${count}</span>`}</a
 >`;
 
 customElements.define("bridge-task-views", TaskViewsBar);
