@@ -22,7 +22,8 @@ export async function planRoles({ providers }: CouncilKind, { input, model, work
     roles: listRoles(chooseDomains({ ...input, registry }), registry).map(({ title, domain }) => ({ title, domain })),
     runtimes: (input.providers ?? providers).map((provider) => {
       const described = config.describeProvider(provider);
-      const offline = described?.health === "offline" ? `offline: ${described.detail ?? "its health check found a fault"}` : null;
+      // Only GET /api/v2/adapters reports the reason, because it may contain paths.
+      const offline = described?.health === "offline" ? "offline: GET /api/v2/adapters reports the reason" : null;
       return {
         provider,
         models: model === undefined ? settings.of(provider).models : [model],

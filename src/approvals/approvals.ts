@@ -80,7 +80,7 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds, ...
   }
 
   /** Rejects an approval that has expired although no process watches it, for example because the process of its task does not respond. */
-  async function closeExpired(approval: Approval): Promise<Approval> {
+  async function closeExpired(approval: Approval): Promise<Approval | null> {
     const { task, approvalId, createdAt, expiresAt } = approval;
     const reason = describeExpiry(((expiresAt ?? createdAt) - createdAt) / 1000);
     const rejected = await store.decideApprovalIfPending(
@@ -89,7 +89,7 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds, ...
       { decision: "reject", by: BRIDGE, reason },
       { isOwn: true },
     );
-    return rejected ?? (await store.findApproval(task.tenant, approvalId)) ?? approval;
+    return rejected ?? (await store.findApproval(task.tenant, approvalId));
   }
 
   /** Rejects an approval without a decision. If a decision was stored first, that one applies. */
@@ -139,9 +139,10 @@ export function createApprovals({ store, eventLog, metrics, logger, seconds, ...
     async decide(tenant: string, approvalId: string, decision: ApprovalDecision): Promise<Approval> {
       const decided = await store.decideApprovalIfPending(tenant, approvalId, decision);
       if (decided !== null) return decided;
-      const known = await store.findApproval(tenant, approvalId);
+      const stored = await store.findApproval(tenant, approvalId);
+      const known = stored?.state === "pending" ? await closeExpired(stored) : stored;
       if (known === null) throw new BridgeError("not_found", "There is no such approval.");
-      throw new BridgeError("already_decided", describeDecision(known.state === "pending" ? await closeExpired(known) : known));
+      throw new BridgeError("already_decided", describeDecision(known));
     },
   };
 }

@@ -21,7 +21,7 @@ export interface DispatchPreview {
   queueAhead: number;
   /** The settings with which the task would run. `model` is null for the default of the runtime. */
   resolved: { model: string | null; profile: Profile; approvals: TaskRequest["approvals"]; timeoutSeconds: number };
-  /** Who would answer; null if that is one agent. */
+  /** Who would answer; null if that is one agent, and if the agent lives on another node. */
   council: RolePlan | null;
   /** What an operator should know, although the dispatch would be accepted. */
   warnings: readonly string[];
@@ -52,10 +52,12 @@ export function createPreviewDispatch({
       const { agentId, request } = dispatch;
       const { provider, runner, replayed } = await dispatcher.checkTask(dispatch, tenant);
       const { health, adapter = null } = registry.get(provider) ?? {};
-      const workspace = runner?.isHere === false ? null : workspaces.workspaceOf(tenant, agentId);
+      const isElsewhere = runner?.isHere === false;
+      const workspace = isElsewhere ? null : workspaces.workspaceOf(tenant, agentId);
       const { agent, fault } = workspace === null ? { agent: {}, fault: null } : tryReadAgentFile(workspace);
       const model = resolveModel(request, agent);
-      const plan = isInputChecker(adapter) ? await adapter.planRoles?.({ ...request, model }, workspace) : null;
+      // Another node has the settings of the agent and its own runtimes.
+      const plan = isInputChecker(adapter) && !isElsewhere ? await adapter.planRoles?.({ ...request, model }, workspace) : null;
       return {
         ...{ provider, agentId, replayed, connection: health?.connection ?? null },
         queueAhead: replayed ? 0 : dispatcher.load(provider).queued,

@@ -30,7 +30,8 @@ const MAX_RECEIVERS = 100;
 /** Whether the present fault of a row is acknowledged: 1 or 0. Indexes contain these expressions. */
 const acknowledgedFlag = (alias: string): string => `(CASE WHEN ${alias}.acknowledged_attempts = ${alias}.attempts THEN 1 ELSE 0 END)`;
 
-const failureFlag = "(CASE WHEN t.acknowledged_at IS NULL THEN 0 ELSE 1 END)";
+/** Whether a failed task `t` is acknowledged: 1 or 0. Its index contains this expression. */
+export const failureFlag = "(CASE WHEN t.acknowledged_at IS NULL THEN 0 ELSE 1 END)";
 
 /** The ids of probes: their prefix and a UUID. */
 const probeIds = `${PROBE_ID_PREFIX}${[8, 4, 4, 4, 12].map((length) => "_".repeat(length)).join("-")}`;

@@ -1,4 +1,5 @@
 import { isFinal } from "../task.ts";
+import { failureFlag } from "./attention-sql.ts";
 import type { Page } from "./records.ts";
 import { containsText, hasPrefix, type Term, type Value } from "./search-terms.ts";
 import type { Store } from "./store.ts";
@@ -47,12 +48,12 @@ export function createTaskSearch({ all, readTasks, findFamily, from, like, numbe
     finishedAfter: number,
   ): Promise<readonly number[] | null> {
     const isFailed = state === "failed" && root === null;
-    const where = isFailed ? "tenant = ? AND state = 'failed' AND parent_seq IS NULL AND " : "";
+    const where = isFailed ? `t.tenant = ? AND t.state = 'failed' AND t.parent_seq IS NULL AND ${failureFlag} IN (0, 1) AND ` : "";
     const range = [finishedAfter, finishedBefore ?? Number.MAX_SAFE_INTEGER, MAX_KNOWN + 1];
-    const rows = await all(`SELECT seq FROM task WHERE ${where}finished_at >= ? AND finished_at < ? ORDER BY finished_at LIMIT ?`, [
-      ...(isFailed ? [tenant] : []),
-      ...range,
-    ]);
+    const rows = await all(
+      `SELECT t.seq FROM task t WHERE ${where}t.finished_at >= ? AND t.finished_at < ? ORDER BY t.finished_at LIMIT ?`,
+      [...(isFailed ? [tenant] : []), ...range],
+    );
     return rows.length > MAX_KNOWN ? null : rows.map(({ seq }) => Number(seq));
   }
 

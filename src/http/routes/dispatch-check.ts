@@ -40,7 +40,9 @@ const previewSchema = z.strictObject({
       ),
     })
     .nullable()
-    .describe("Who would answer, if the adapter is a council: each role on each runtime. Null for other adapters."),
+    .describe(
+      "Who would answer, if the adapter is a council: each role on each runtime. Null for other adapters, and if the agent lives on another node.",
+    ),
   warnings: z.array(z.string()).describe("What to know before dispatching, such as an adapter that is degraded."),
 });
 const checkSchema = z

@@ -88,6 +88,9 @@ const rangeTime = z
   .transform((text) => Date.parse(text));
 const rangeTimeInput = { override: { type: "string" as const, examples: ["2026-11-27"] } };
 
+/** Maximum parts of an hour or day: with the hours of 30 days, a response has at most 1 MB. */
+const MAX_PARTS = 10;
+
 const query = z
   .strictObject({
     window: windowSchema
@@ -117,16 +120,19 @@ const query = z
       .int()
       .min(1)
       .max(100)
-      .default(20)
-      .describe("Maximum groups, 1 to 100, except hours and days, or maximum parts of them. Default: 20."),
+      .optional()
+      .describe(
+        `Maximum groups, 1 to 100, except hours and days, default: 20; with \`split\`, maximum parts of them, 1 to ${MAX_PARTS}, default: ${MAX_PARTS}.`,
+      ),
   })
-  .transform(({ window, from, to = Date.now(), by, limit, split }, context) => {
+  .transform(({ window, from, to = Date.now(), by, split, limit = split === undefined ? 20 : MAX_PARTS }, context) => {
     const reject = (name: string, message: string) => {
       context.issues.push({ code: "custom", input: undefined, path: [name], message });
       return z.NEVER;
     };
     const hasTo = context.value.to !== undefined;
     if (split !== undefined && by !== "hour" && by !== "day") return reject("split", "is possible only with `by=hour` or `by=day`");
+    if (split !== undefined && limit > MAX_PARTS) return reject("limit", `must be at most ${MAX_PARTS} with \`split\``);
     if (from === undefined) {
       if (hasTo) return reject("from", "is missing; a range needs `from`");
       const named = window ?? "24h";

@@ -149,6 +149,7 @@ test.each([
   ["from=9000-01-01", "from", "must be before the present"],
   ["from=9000-01-01&to=9000-01-02", "from", "must be before the present"],
   ["split=model", "split", "possible only with"],
+  ["by=hour&split=agent&limit=11", "limit", "must be at most 10"],
   ["from=2025-01-01&to=2026-06-01", "from", "at most 400 days"],
   ["from=2026-01-01&to=2026-03-01&by=hour", "by", "use `day`"],
   ["from=2026-01-01T00:00:00", "from", "a time with a time zone"],

@@ -109,3 +109,21 @@ test("a list whose filters match alternating tasks reads a limited number of the
   expect(turns).toBeGreaterThanOrEqual(Math.floor(reads.rows / 1000));
   expect(reads.rows).toBeGreaterThan(2000);
 });
+
+test("the tasks of a tenant that failed since a time are read by an index of theirs", async () => {
+  const driver = openSqlite(path.join(await temporaryDirectory(), "bridge.db"), { onFault() {} });
+  onTestFinished(() => driver.close());
+  const plans: string[] = [];
+  const explained: SqliteDriver = {
+    ...driver,
+    all(sql, ...values) {
+      plans.push(...driver.all(`EXPLAIN QUERY PLAN ${sql}`, ...values).map(({ detail }) => String(detail)));
+      return driver.all(sql, ...values);
+    },
+  };
+  const search = { tenant: "default", finishedAfter: 1, state: "failed", root: null } as const;
+  await createTaskListOperations(explained, { findFamily: async () => [] }).searchTasks(search, { before: null, limit: 10 });
+  expect(plans).toEqual(
+    expect.arrayContaining([expect.stringContaining("task_failed (tenant=? AND <expr>=? AND finished_at>? AND finished_at<?)")]),
+  );
+});

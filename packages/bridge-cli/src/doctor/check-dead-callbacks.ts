@@ -1,5 +1,5 @@
 import { type Attention, type BridgeClient, BridgeClientError } from "bridge-client";
-import { type Check, ok, warning } from "./check.ts";
+import { type Check, failed, ok, warning } from "./check.ts";
 
 /** Receivers that are named; the list of the remedy has all. */
 const MAX_NAMED = 3;
@@ -12,7 +12,8 @@ export async function checkDeadCallbacks(client: Pick<BridgeClient, "attention">
     return [describe(await client.attention.list({ limit: 1 }, { signal }))];
   } catch (error) {
     if (error instanceof BridgeClientError && error.status === 404) return [];
-    throw error;
+    if (signal.aborted || !(error instanceof BridgeClientError)) throw error;
+    return [failed("dead callbacks", error.message, "Run the command again. If the fault stays, the log of Bridge has its cause.")];
   }
 }
 
