@@ -1,5 +1,6 @@
 import type { BridgeEvent } from "bridge-client";
 import { expect, test } from "vitest";
+import { UNREPORTED_END } from "../../src/events/unreported-end.ts";
 import { createTimeline } from "../../web/src/timeline.ts";
 
 /** Creates the timeline of these events, one per second. */
@@ -64,6 +65,31 @@ test("a tool call is paired with its result by id, and an open call has none", (
       isError: true,
     },
     { toolCallId: "2", completedAt: null },
+  ]);
+});
+
+test("a call that the end of its task cut off is no error", () => {
+  const ended = { toolCallId: "1", toolName: "read", output: UNREPORTED_END, isError: true };
+  const { turns } = timelineOf(invoke("1"), ["tool.completed", ended]);
+  expect(turns[0]?.entries).toMatchObject([{ isCutOff: true, isError: false }]);
+});
+
+test("a text knows when the event before it happened, and an approval when it was requested and decided", () => {
+  const approval = { approvalId: "ap", toolCallId: "1", toolName: "read", input: {}, expiresAt: null };
+  const resolved = { approvalId: "ap", toolCallId: "1", decision: "approve", by: "anna", reason: null };
+  const second = (count: number): string => `1970-01-01T00:00:0${count}.000Z`;
+  const { turns } = timelineOf(
+    text("a"),
+    invoke("1"),
+    ["tool.approval_requested", approval],
+    ["tool.approval_resolved", resolved],
+    complete("1"),
+    text("b"),
+  );
+  expect(turns.flatMap(({ entries }) => entries)).toMatchObject([
+    { kind: "text", since: null },
+    { kind: "tool", approval: { requestedAt: second(2), resolvedAt: second(3) } },
+    { kind: "text", since: second(4), at: second(5) },
   ]);
 });
 

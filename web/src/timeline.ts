@@ -11,6 +11,8 @@ export interface ToolCall {
   completedAt: string | null;
   output: unknown;
   isError: boolean;
+  /** The task ended before the runtime reported the end of the call. */
+  isCutOff: boolean;
   /** Bridge cut the input or the output, because it is too long for an event. */
   isTruncated: boolean;
   approval: Approval | null;
@@ -18,6 +20,9 @@ export interface ToolCall {
 
 interface Approval {
   approvalId: string;
+  requestedAt: string;
+  /** Null while the call waits. */
+  resolvedAt: string | null;
   /** Null if the call waits without a time limit. */
   expiresAt: string | null;
   /** Null while the call waits. */
@@ -30,6 +35,8 @@ interface Approval {
 export interface TextEntry {
   kind: "text";
   at: string;
+  /** When the event before it happened, since which the model has worked; null for the first event. */
+  since: string | null;
   text: string;
   /** The runtime discarded the text. */
   isDiscarded: boolean;
@@ -52,6 +59,9 @@ export interface Turn {
   /** Grows with each change of an entry, so that a turn without changes is not rendered again. */
   revision: number;
 }
+
+/** The output of the event with which Bridge ends a call that its runtime has not ended. */
+const UNREPORTED_END = "The task ended before the runtime reported the end of this call.";
 
 export type Timeline = ReturnType<typeof createTimeline>;
 
@@ -91,7 +101,7 @@ export function createTimeline(markedEventId: string | null = null) {
     const turn = currentTurn(at, { isModel: true });
     const last = turn.entries.at(-1);
     if (last?.kind === "text" && !last.isDiscarded) return Object.assign(last, { text: last.text + text });
-    return append(turn, { kind: "text", at, text, isDiscarded: false });
+    return append(turn, { kind: "text", at, since: lastEventAt, text, isDiscarded: false });
   }
 
   /** Returns the call with this id. An approval can precede the event of the call itself. */
@@ -107,7 +117,8 @@ export function createTimeline(markedEventId: string | null = null) {
   function completeCall(at: string, data: { toolCallId: string; toolName: string; output: unknown; isError: boolean }): ToolCall {
     const call = findCall(at, { ...data, input: null });
     if (call.completedAt === null) openCalls -= 1;
-    return Object.assign(call, { completedAt: at, output: data.output, isError: data.isError });
+    const isCutOff = data.output === UNREPORTED_END;
+    return Object.assign(call, { completedAt: at, output: data.output, isError: data.isError && !isCutOff, isCutOff });
   }
 
   /** Adds an event. Returns the entry that it belongs to. */
@@ -131,12 +142,13 @@ export function createTimeline(markedEventId: string | null = null) {
       }
       case "tool.approval_requested": {
         const { approvalId, expiresAt } = event.data;
-        return Object.assign(findCall(at, event.data), { approval: { approvalId, expiresAt, decision: null, by: null, reason: null } });
+        const approval = { approvalId, requestedAt: at, resolvedAt: null, expiresAt, decision: null, by: null, reason: null };
+        return Object.assign(findCall(at, event.data), { approval });
       }
       case "tool.approval_resolved": {
         const { toolCallId, decision, by, reason } = event.data;
         const call = calls.get(toolCallId);
-        if (call?.approval != null) Object.assign(call.approval, { decision, by, reason });
+        if (call?.approval != null) Object.assign(call.approval, { decision, by, reason, resolvedAt: at });
         return call ?? null;
       }
       case "execution.progress":
@@ -169,10 +181,10 @@ export function createTimeline(markedEventId: string | null = null) {
     },
     /** Adds the next event. */
     add(event: BridgeEvent): void {
+      const entry = addToEntry(event);
       lastEventId = event.id;
       lastEventAt = event.timestamp;
       count += 1;
-      const entry = addToEntry(event);
       if (entry !== null) (turnOf.get(entry) as Turn).revision += 1;
       if (event.id === markedEventId) marked = entry;
     },
@@ -181,7 +193,7 @@ export function createTimeline(markedEventId: string | null = null) {
 
 const newCall = (invokedAt: string, named: Pick<ToolCall, "toolCallId" | "toolName" | "input">): ToolCall => ({
   ...{ kind: "tool", ...named, invokedAt, completedAt: null, output: null },
-  ...{ isError: false, isTruncated: false, approval: null },
+  ...{ isError: false, isCutOff: false, isTruncated: false, approval: null },
 });
 
 /** Marks the text since the last tool call as discarded. */

@@ -147,6 +147,7 @@ test("the bars of a timeline take two fifths of a wide page, on an axis with lab
   expect((await boxOf("bridge-call .lane")).width / (await boxOf(".timeline")).width).toBeGreaterThanOrEqual(0.4);
   const [axis, bars] = [await boxOf(".axis"), await boxOf("bridge-call .lane")];
   expect([Math.abs(axis.x - bars.x), Math.abs(axis.width - bars.width)].map(Math.round)).toEqual([0, 0]);
+  expect((await boxOf("bridge-call .bar")).width).toBeGreaterThanOrEqual(6);
   expect(await page.locator(".axis text").first().textContent()).toBe("0");
   await page.setViewportSize({ width: 390, height: 800 });
   const [line, below] = [await boxOf("bridge-call .line"), await boxOf("bridge-call .lane")];
@@ -169,6 +170,9 @@ test("the longest calls of a timeline can stand first, without the texts between
   const { page } = opened;
   const timeline = page.locator(".timeline");
   await timeline.getByText("Two calls.").waitFor();
+  expect(await timeline.getByText("cut off").count()).toBe(2);
+  expect(await timeline.locator(".bar.cut").count()).toBe(2);
+  expect(await timeline.getByRole("img", { name: /^Model: / }).count()).toBe(1);
   await page.getByLabel("Order").selectOption("Longest first");
   await expect.poll(() => timeline.getByText("Two calls.").count()).toBe(0);
   expect(new Set(await timeline.locator("code.tool").allTextContents())).toEqual(new Set(["first", "second"]));

@@ -33,19 +33,23 @@ class Call extends BridgeElement {
   }
 
   protected override render(): TemplateResult {
-    const { toolName, input, isError, completedAt, invokedAt } = this.call;
+    const { toolName, input, isError, completedAt, invokedAt, approval } = this.call;
+    const isCutOff = this.call.isCutOff || (completedAt === null && !this.isRunning);
     const from = Date.parse(invokedAt);
-    const to = completedAt === null ? (this.isRunning ? this.now : from) : Date.parse(completedAt);
-    const duration =
-      completedAt === null ? (this.isRunning ? `running for ${formatDuration(to - from)}` : "no result") : formatDuration(to - from);
-    const kind = isError ? "failed" : completedAt === null ? "open" : "";
+    const to = completedAt === null ? (this.isRunning ? this.now : this.axis.start + this.axis.length) : Date.parse(completedAt);
+    const length = formatDuration(to - from);
+    const duration = isCutOff ? "cut off" : completedAt === null ? `running for ${length}` : length;
+    const kind = isCutOff ? "cut" : isError ? "failed" : completedAt === null ? "open" : "";
+    const wait =
+      approval && ([Date.parse(approval.requestedAt), approval.resolvedAt === null ? to : Date.parse(approval.resolvedAt)] as const);
+    const waited = wait && `, ${formatDuration(wait[1] - wait[0])} of it waiting for approval`;
     return html`<details class=${isError ? "is-error" : ""} ?open=${this.#isOpen} @toggle=${this.#onToggle}>
       <summary>
         <span class="offset">${this.offset}</span>
         <span class="line" title=${showHidden(describeInput(input))}
           ><code class="tool">${showHidden(toolName)}</code> <span class="input">${showHidden(describeInput(input))}</span> ${isError ? badge("failed", "✕", "error") : nothing}</span
         >
-        ${lane(this.axis, from, to, { label: duration, kind })}
+        ${lane(this.axis, from, to, { label: `${duration}${waited ?? ""}`, kind, wait })}
         <span class="time ${kind}">${duration}</span>
       </summary>
       ${this.#isOpen ? this.#renderBody() : nothing}

@@ -1,4 +1,4 @@
-import { html, svg, type TemplateResult } from "lit";
+import { html, nothing, svg, type TemplateResult } from "lit";
 import { formatDuration } from "../format.ts";
 import { axisTicks } from "../timeline-rows.ts";
 
@@ -9,17 +9,26 @@ export interface Axis {
   length: number;
 }
 
-/** Shows when something ran on a time axis. `kind` is a class of the bar, such as `failed`. */
-export function lane(
-  { start, length }: Axis,
-  from: number,
-  to: number,
-  { label, kind = "" }: { label: string; kind?: string },
-): TemplateResult {
+interface Bar {
+  label: string;
+  /** A class of the bar, such as `failed`. */
+  kind?: string;
+  /** The part of the time in which it waited for a person. */
+  wait?: readonly [from: number, to: number] | null;
+}
+
+/** Shows when something ran on a time axis. */
+export function lane({ start, length }: Axis, from: number, to: number, { label, kind = "", wait = null }: Bar): TemplateResult {
   const percent = (at: number): number => Math.min(100, Math.max(0, ((at - start) / length) * 100));
-  return html`<svg class="lane" viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label=${label}>
-    <rect class="track" width="100" height="8" />
-    <rect class="bar ${kind}" x=${Math.min(99, percent(from))} width=${Math.max(1, percent(to) - percent(from))} height="8" />
+  const bar = (first: number, last: number, shownAs: string): TemplateResult => {
+    const [left, right] = [percent(first), percent(last)];
+    // The second rectangle keeps a short bar visible. At the end of the axis, it extends to the left.
+    return svg`<g class="bar ${shownAs}"><rect x="${left}%" width="${right - left}%" /><rect
+      class="least ${left > 50 ? "late" : ""}" x="${left > 50 ? right : left}%" /></g>`;
+  };
+  return html`<svg class="lane" role="img" aria-label=${label}>
+    <rect class="track" width="100%" />
+    ${bar(from, to, kind)} ${wait === null ? nothing : bar(...wait, "wait")}
   </svg>`;
 }
 

@@ -4,7 +4,7 @@ import { formatDuration, showHidden } from "../format.ts";
 import { taskLink } from "../router.ts";
 import type { ConsoleContext } from "../session.ts";
 import { findActivity, hasExpired } from "../task-state.ts";
-import type { Entry, ToolCall } from "../timeline.ts";
+import type { Entry, TextEntry, ToolCall } from "../timeline.ts";
 import { describeGroup, describeProgress, isOpen, nameChild, startOf, type TimelineRow } from "../timeline-rows.ts";
 import { activityBadge, badge } from "./badges.ts";
 import "./call.ts";
@@ -30,15 +30,12 @@ export interface RowOptions {
 
 /** Shows an entry of the timeline in a row. */
 export function timelineEntry(entry: TimelineRow["entry"], options: RowOptions): TemplateResult {
-  const { axis, isRunning, shown, growing, isForced, context } = options;
+  const { axis, isRunning, isForced, context } = options;
   const since = formatOffset(startOf(entry) - axis.start);
   const offset = html`<span class="offset">${since}</span>`;
   switch (entry.kind) {
     case "text":
-      if (entry.isDiscarded) return html`${offset}<p class="hint">The runtime discarded ${entry.text.length} characters of text.</p>`;
-      if (shown !== null && entry.text.trim() === shown.text) return html`${offset}<p class="hint">${shown.note}</p>`;
-      return html`${offset}
-        <div class="answer">${markdownText(entry.text, { level: 4, isComplete: !isRunning || entry !== growing })}</div>`;
+      return html`${offset}${renderText(entry, options)}${renderModelTime(entry, axis)}`;
     case "progress":
       return html`${offset}<p class="progress">${showHidden(describeProgress(entry.data))}</p>`;
     case "group":
@@ -57,6 +54,18 @@ export function timelineEntry(entry: TimelineRow["entry"], options: RowOptions):
         ></bridge-call>
         ${renderApproval(entry, context, options)}`;
   }
+}
+
+function renderText(entry: TextEntry, { isRunning, shown, growing }: RowOptions): TemplateResult {
+  if (entry.isDiscarded) return html`<p class="hint">The runtime discarded ${entry.text.length} characters of text.</p>`;
+  if (shown !== null && entry.text.trim() === shown.text) return html`<p class="hint">${shown.note}</p>`;
+  return html`<div class="answer">${markdownText(entry.text, { level: 4, isComplete: !isRunning || entry !== growing })}</div>`;
+}
+
+/** Shows how long the model worked before its text. */
+function renderModelTime({ at, since }: TextEntry, axis: Axis): TemplateResult {
+  const [from, to] = [since === null ? axis.start : Date.parse(since), Date.parse(at)];
+  return lane(axis, from, to, { label: `Model: ${formatDuration(to - from)}`, kind: "model" });
 }
 
 const SECOND_MS = 1000;
