@@ -140,11 +140,8 @@ export function createTimeline(markedEventId: string | null = null) {
         call.isTruncated ||= event.data.truncated === true;
         return call;
       }
-      case "tool.approval_requested": {
-        const { approvalId, expiresAt } = event.data;
-        const approval = { approvalId, requestedAt: at, resolvedAt: null, expiresAt, decision: null, by: null, reason: null };
-        return Object.assign(findCall(at, event.data), { approval });
-      }
+      case "tool.approval_requested":
+        return Object.assign(findCall(at, event.data), { approval: newApproval(at, event.data) });
       case "tool.approval_resolved": {
         const { toolCallId, decision, by, reason } = event.data;
         const call = calls.get(toolCallId);
@@ -194,6 +191,11 @@ export function createTimeline(markedEventId: string | null = null) {
 const newCall = (invokedAt: string, named: Pick<ToolCall, "toolCallId" | "toolName" | "input">): ToolCall => ({
   ...{ kind: "tool", ...named, invokedAt, completedAt: null, output: null },
   ...{ isError: false, isCutOff: false, isTruncated: false, approval: null },
+});
+
+const newApproval = (requestedAt: string, { approvalId, expiresAt }: Pick<Approval, "approvalId" | "expiresAt">): Approval => ({
+  ...{ approvalId, requestedAt, resolvedAt: null },
+  ...{ expiresAt, decision: null, by: null, reason: null },
 });
 
 /** Marks the text since the last tool call as discarded. */
