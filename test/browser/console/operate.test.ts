@@ -33,7 +33,7 @@ test("a dead callback is found from the overview and redelivered by keyboard alo
   await page.keyboard.press("j");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Enter");
-  await page.getByText("Redelivery of 1 callback started.").waitFor();
+  await page.getByText(`Redelivery of 1 callback to ${receiver.origin}: 1 delivered.`).waitFor();
   await page.getByText("No callback is dead.").waitFor();
   await page.getByRole("link", { name: "delivered" }).click();
   await page.getByRole("listitem").filter({ hasText: "dead-1" }).getByText("2 attempts").waitFor();
