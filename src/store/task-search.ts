@@ -48,11 +48,18 @@ export function createTaskSearch({ all, readTasks, findFamily, from, like, numbe
     finishedAfter: number,
   ): Promise<readonly number[] | null> {
     const isFailed = state === "failed" && root === null;
-    const where = isFailed ? `t.tenant = ? AND t.state = 'failed' AND t.parent_seq IS NULL AND ${failureFlag} IN (0, 1) AND ` : "";
-    const range = [finishedAfter, finishedBefore ?? Number.MAX_SAFE_INTEGER, MAX_KNOWN + 1];
+    // The index of failures separates those that were acknowledged, so each part of it is read in its order.
+    const conditions = isFailed
+      ? [0, 1].map((flag) => `t.tenant = ? AND t.state = 'failed' AND t.parent_seq IS NULL AND ${failureFlag} = ${flag} AND `)
+      : [""];
+    const parts = conditions.map(
+      (where) =>
+        `SELECT seq FROM (SELECT t.seq FROM task t WHERE ${where}t.finished_at >= ? AND t.finished_at < ? ORDER BY t.finished_at LIMIT ?) part`,
+    );
+    const values = [...(isFailed ? [tenant] : []), finishedAfter, finishedBefore ?? Number.MAX_SAFE_INTEGER, MAX_KNOWN + 1];
     const rows = await all(
-      `SELECT t.seq FROM task t WHERE ${where}t.finished_at >= ? AND t.finished_at < ? ORDER BY t.finished_at LIMIT ?`,
-      [...(isFailed ? [tenant] : []), ...range],
+      parts.join(" UNION ALL "),
+      parts.flatMap(() => values),
     );
     return rows.length > MAX_KNOWN ? null : rows.map(({ seq }) => Number(seq));
   }

@@ -33,11 +33,10 @@ export function createAttentionOperations(reader: Reader, clock?: () => number):
       const { table, alias, key, flag, where, values } = selectFaults(selection);
       const isFailure = selection.kind === "failure";
       // Of many rows it passes over locked ones, so that it cannot deadlock with a batch of other writes. For a single row it waits.
-      const passing = selection.id === undefined ? "SKIP LOCKED" : "";
       const rows = await reader.all(
         prepare(
           `WITH found AS MATERIALIZED (
-             SELECT ${alias}.${key} FROM ${table} ${alias} WHERE ${where} AND ${flag} = 0 LIMIT ? FOR NO KEY UPDATE ${passing})
+             SELECT ${alias}.${key} FROM ${table} ${alias} WHERE ${where} AND ${flag} = 0 LIMIT ? FOR NO KEY UPDATE ${selection.id === undefined ? "SKIP LOCKED" : ""})
            UPDATE ${table} SET ${isFailure ? "" : "acknowledged_attempts = attempts,"} acknowledged_by = ?,
              acknowledged_at = coalesce(?::bigint, ${serverClock})
            FROM found WHERE ${table}.${key} = found.${key} RETURNING 1 AS acknowledged`,
