@@ -118,7 +118,8 @@ async function measureList(bridge: BridgeProgram, browser: Browser, dataDir: str
   const ms = await measureMs(page, { url, text: `Look into it ${LISTED_TASKS}`, from: /\/api\/v2\/tasks\?/ });
   await page.evaluate("void longTasks.splice(0)");
   // Playwright's locators would search the texts of all rows, in the page's own time.
-  const isComplete = (): Promise<unknown> => page.evaluate(`document.querySelector('[data-index="${LISTED_TASKS - 1}"]') !== null`);
+  const lastRow = countRows(dataDir) - 1;
+  const isComplete = (): Promise<unknown> => page.evaluate(`document.querySelector('[data-index="${lastRow}"]') !== null`);
   for (let step = 0; step < 2_000 && !(await isComplete()); step += 1) {
     await page.mouse.wheel(0, 2_000);
     await page.evaluate("new Promise((resolve) => requestAnimationFrame(resolve))");
@@ -212,9 +213,18 @@ async function createMeter(page: Page): Promise<() => Promise<Use>> {
 
 /** Returns how many events Bridge has stored. */
 function countEvents(dataDir: string): number {
+  return readCount(dataDir, "SELECT value FROM counter WHERE name = 'event'");
+}
+
+/** Returns the number of rows of the list, which shows child tasks on request. */
+function countRows(dataDir: string): number {
+  return readCount(dataDir, "SELECT count(*) FROM task WHERE parent_seq IS NULL");
+}
+
+function readCount(dataDir: string, sql: string): number {
   const database = new SqliteDatabase(path.join(dataDir, "bridge.db"), { readonly: true });
   try {
-    return Number(database.prepare("SELECT value FROM counter WHERE name = 'event'").pluck().get());
+    return Number(database.prepare(sql).pluck().get());
   } finally {
     database.close();
   }
