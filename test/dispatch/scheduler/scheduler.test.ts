@@ -447,10 +447,11 @@ describe("the full queue", () => {
   });
 
   test("does not count a task that a claim takes", () => {
-    const simulation = simulate({ maxConcurrent: () => 1, queueLimit: 1, inTurn: false });
-    simulation.enqueue();
+    const simulation = simulate({ maxConcurrent: (provider) => (provider === "q" ? 1 : 0), queueLimit: 4, inTurn: false });
+    for (const tenant of ["A", "A", "B"]) simulation.enqueue({ tenant });
+    simulation.enqueue({ tenant: "C", provider: "q" });
     expect(full(simulation, "A")).toBeNull();
-    simulation.enqueue();
+    simulation.enqueue({ tenant: "B" });
     expect(full(simulation, "A")).toBe("bridge");
   });
 });
@@ -465,5 +466,16 @@ test("a line that found no task can start one again when a reading of the store 
   expect(scheduler.claimSlot("p")).toBeNull();
   scheduler.beginReading();
   scheduler.applyCounts([{ provider: "p", tenant: "A", agentId: "agent", queued: 1, startable: 1, isChild: false }]);
+  expect(scheduler.claimSlot("p")).not.toBeNull();
+});
+
+test("a line whose claim found no task is not blocked if a task has arrived since the claim", () => {
+  const { scheduler } = simulate();
+  const task = { tenant: "A", agentId: "agent", provider: "p", parentTaskId: null };
+  scheduler.addQueued(task);
+  const claim = scheduler.claimSlot("p");
+  if (claim === null) throw new Error("No slot was claimed.");
+  scheduler.addQueued(task);
+  scheduler.withdrawClaim(claim);
   expect(scheduler.claimSlot("p")).not.toBeNull();
 });
