@@ -43,8 +43,7 @@ const RETRY_MS = 1000;
 
 /** Asks Bridge whose token it is, and for its version. */
 async function greet(api: Api): Promise<Pick<ConsoleContext, "identity" | "version">> {
-  const identity = await api.call<Identity>("/api/v2/me");
-  const { version } = await api.call<{ version: string }>("/");
+  const [identity, { version }] = await Promise.all([api.call<Identity>("/api/v2/me"), api.call<{ version: string }>("/")]);
   return { identity, version };
 }
 

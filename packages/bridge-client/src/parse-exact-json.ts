@@ -7,7 +7,15 @@ const { rawJSON } = JSON as JSON & { rawJSON?: (text: string) => unknown };
  * number. Throws SyntaxError.
  */
 export const parseExactJson = (text: string): unknown =>
-  rawJSON === undefined ? JSON.parse(text) : JSON.parse(text, keepNumber as (key: string, value: unknown) => unknown);
+  rawJSON === undefined || !mayContainChangedNumber.test(text)
+    ? JSON.parse(text)
+    : JSON.parse(text, keepNumber as (key: string, value: unknown) => unknown);
+
+/**
+ * A number with 16 digits, a fraction, an exponent or a minus before 0, at a place where JSON has a value. JavaScript writes all others as
+ * they are. Most texts contain none, and `JSON.parse` takes five times as long with a function as without.
+ */
+const mayContainChangedNumber = /(?:"\s*:|[[,]|^)\s*-?(?:\d{16}|\d{1,15}[.eE]|(?<=-)0)/;
 
 const keepNumber = (_key: string, value: unknown, { source }: { source?: string }): unknown =>
   typeof value === "number" && source !== undefined && String(value) !== source ? rawJSON?.(source) : value;

@@ -65,9 +65,9 @@ class TaskPage extends PageElement {
     this.#following?.abort();
   }
 
-  /** The events of a running task can arrive by the hundred per second. */
+  /** The events of a running task can arrive by the hundred per second. Those of an ended task are painted once. */
   protected override get paintGapMs(): number {
-    return this.#view.value === undefined ? 0 : 100;
+    return this.#view.value === undefined || this.#isPast ? 0 : 100;
   }
 
   #isSettled(): boolean {
@@ -93,7 +93,7 @@ class TaskPage extends PageElement {
     try {
       for await (const event of this.context.feed.followTask(this.route.id, { signal, onGap })) {
         this.#timeline.add(event);
-        this.requestUpdate();
+        if (!this.#isPast) this.requestUpdate();
       }
       const task = this.#view.value?.task;
       if (task !== undefined && !hasEnded(task)) this.#view.refresh();

@@ -1,4 +1,4 @@
-import{B as e,F as t,H as n,M as r,S as i,T as a,U as o,et as s,i as c,nt as l,o as u,p as d,r as f,z as p}from"./shared-NBIuJExs.js";import{a as m,c as h,l as g,o as _,s as v,u as y}from"./console-BsQJr4k1.js";
+import{B as e,F as t,H as n,M as r,S as i,T as a,U as o,et as s,i as c,nt as l,o as u,p as d,r as f,z as p}from"./shared-C71ngRhu.js";import{a as m,c as h,l as g,o as _,s as v,u as y}from"./console-Ds4iPE9S.js";
 /**
 * @license lucide v1.65.0 - ISC
 *

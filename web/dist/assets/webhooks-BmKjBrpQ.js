@@ -1,4 +1,4 @@
-import{B as e,F as t,S as n,T as r,U as i,a,et as o,f as s,h as c,i as l,l as u,nt as d,o as f,p,r as m,u as h}from"./shared-NBIuJExs.js";import{A as g,C as _,D as v,E as y,T as b,k as x,n as S,r as C}from"./console-BsQJr4k1.js";
+import{B as e,F as t,S as n,T as r,U as i,a,et as o,f as s,h as c,i as l,l as u,nt as d,o as f,p,r as m,u as h}from"./shared-C71ngRhu.js";import{A as g,C as _,D as v,E as y,T as b,k as x,n as S,r as C}from"./console-Ds4iPE9S.js";
 /**
 * @license lucide v1.65.0 - ISC
 *

@@ -1,4 +1,4 @@
-import{B as e,C as t,D as n,E as r,H as i,M as a,U as o,a as s,et as c,i as l,j as u,nt as d,p as f}from"./shared-NBIuJExs.js";import{S as p,_ as m,b as h,d as g,f as _,g as v,h as y,m as b,p as x,t as S,v as C,x as w,y as T}from"./console-BsQJr4k1.js";function E(e,t){if(e.length===0)return c;let n=t.valueOf(`agentId`).trim(),r=e.length-12;return d`<div class="agent-choices" role="group" aria-labelledby="existing-agents">
+import{B as e,C as t,D as n,E as r,H as i,M as a,U as o,a as s,et as c,i as l,j as u,nt as d,p as f}from"./shared-C71ngRhu.js";import{S as p,_ as m,b as h,d as g,f as _,g as v,h as y,m as b,p as x,t as S,v as C,x as w,y as T}from"./console-Ds4iPE9S.js";function E(e,t){if(e.length===0)return c;let n=t.valueOf(`agentId`).trim(),r=e.length-12;return d`<div class="agent-choices" role="group" aria-labelledby="existing-agents">
     <span class="hint" id="existing-agents">Existing:</span>
     ${e.slice(0,12).map(e=>d`<button type="button" tabindex="-1" aria-pressed=${e===n} @click=${()=>t.onEdit(`agentId`,e)}>${e}</button>`)}
     ${r>0?d`<span class="hint">${r} more: type the name</span>`:c}
