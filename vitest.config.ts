@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
-import { harness } from "./test/harness/vitest-options.ts";
+import { harness, postgresTests } from "./test/harness/vitest-options.ts";
 
 export default defineConfig({
   test: {
@@ -27,7 +27,7 @@ export default defineConfig({
       "test/runtimes/*.test.ts",
       "test/browser/**",
       "test/sandbox/**",
-      "test/store/postgres/**",
+      ...postgresTests,
       "test/support/postgres/**",
       "test/cluster/scenarios.test.ts",
       "test/deploy/**",

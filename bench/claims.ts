@@ -4,8 +4,8 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import type { LaneTask } from "../src/dispatch/scheduler/lane-task.ts";
 import { createScheduler } from "../src/dispatch/scheduler/scheduler.ts";
-import { claimSql } from "../src/store/sqlite/claim-sql.ts";
-import { openSqlite, type SqliteDriver } from "../src/store/sqlite/sqlite-driver.ts";
+import { openSqlite, type SqliteDriver } from "../src/store/engines/sqlite/driver.ts";
+import { claimSql } from "../src/store/tasks/sqlite-claim.ts";
 import type { TenantQuota } from "../src/task.ts";
 import { median } from "./statistics.ts";
 

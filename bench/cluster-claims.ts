@@ -1,5 +1,5 @@
 import { Client } from "pg";
-import { openPostgresStore } from "../src/store/postgres/postgres-store.ts";
+import { openPostgresStore } from "../src/store/open-postgres.ts";
 import { quantile } from "./statistics.ts";
 
 /** Claims in one slice. The claimed tasks return to the queue after the slice. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import SqliteDatabase, { type Database } from "better-sqlite3";
-import { openStore } from "../src/store/sqlite/open-store.ts";
+import { openStore } from "../src/store/open-sqlite.ts";
 
 const migrationsDirectory = new URL("../migrations/", import.meta.url);
 /** Tasks of one transaction. An interrupt is handled between two transactions. */

@@ -4,7 +4,7 @@ import path from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { openStore } from "../src/store/sqlite/open-store.ts";
+import { openStore } from "../src/store/open-sqlite.ts";
 import { fillDatabase } from "./fill-database.ts";
 import { median } from "./statistics.ts";
 

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { RedeemedTicket } from "../store/ticket-records.ts";
+import type { RedeemedTicket } from "../store/access/interface.ts";
 import type { KnownToken, Principal, Scope } from "./principal.ts";
 import type { Tokens } from "./tokens.ts";
 

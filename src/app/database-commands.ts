@@ -6,11 +6,11 @@ export type DatabaseCommand = (environment: Readonly<Record<string, string | und
 
 const commands: Readonly<Record<string, (url: string) => Promise<string>>> = {
   async migrate(url) {
-    const { migrateDatabase } = await import("../store/postgres/prepare-database.ts");
+    const { migrateDatabase } = await import("../store/engines/postgres/prepare-database.ts");
     return `The database has schema version ${await migrateDatabase(url)}.`;
   },
   async "epoch renew"(url) {
-    const { renewEpoch } = await import("../store/postgres/renew-epoch.ts");
+    const { renewEpoch } = await import("../store/events/postgres-renew-epoch.ts");
     return `The event ids of the database have the new epoch ${await renewEpoch(url)}.`;
   },
 };

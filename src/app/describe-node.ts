@@ -2,7 +2,7 @@ import type { AdapterCapabilities, ExecutionAdapter } from "#contract";
 import type { Config } from "../config/config.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { AdapterRegistry } from "../registry/adapter-registry.ts";
-import type { NewNode, NodeAdapter } from "../store/cluster-store.ts";
+import type { NewNode, NodeAdapter } from "../store/nodes/interface.ts";
 
 /** Describes this node as it registers itself among the nodes of a PostgreSQL database. */
 export function describeNode(config: Config, version: string, settingsDigest: string): NewNode {

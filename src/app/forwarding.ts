@@ -1,7 +1,7 @@
 import type { onRequestAsyncHookHandler } from "fastify";
 import type { Logger } from "pino";
 import type { ClusterView } from "../cluster/cluster-view.ts";
-import type { ClusterStore } from "../store/cluster-store.ts";
+import type { ClusterStore } from "../store/nodes/interface.ts";
 import type { Store } from "../store/store.ts";
 
 /** The hooks that pass requests to other nodes, by what the requests concern; null if there are no other nodes. */

@@ -13,7 +13,7 @@ import { limitResponseOverhead } from "../network/limit-response-overhead.ts";
 import { toPublicUrl } from "../network/public-url.ts";
 import { skipContinueResponses } from "../network/skip-continue.ts";
 import type { LoadedAdapter } from "../registry/adapter-registry.ts";
-import { createRetention } from "../store/retention-timer.ts";
+import { createRetention } from "../store/maintenance/retention-timer.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { Engine } from "./engine.ts";
 import type { Environment, OpenedSandbox } from "./sandbox.ts";

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { StartError } from "../errors.ts";
-import type { ClusterStore } from "../store/cluster-store.ts";
-import { createDataDirectory } from "../store/data-paths.ts";
+import { createDataDirectory } from "../store/engines/sqlite/data-paths.ts";
+import type { ClusterStore } from "../store/nodes/interface.ts";
 
 /** The file that identifies the directory of shared files. */
 const MARKER = "bridge-files-id";

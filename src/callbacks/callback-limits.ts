@@ -1,4 +1,4 @@
-import type { DuePost } from "../store/records.ts";
+import type { DuePost } from "../store/tasks/records.ts";
 
 /** Maximum callbacks in progress of all tenants. Limits sockets and memory. */
 const MAX_CLAIMED = 1024;

@@ -6,7 +6,7 @@ import { stringifyWellFormed } from "#contract";
 import { type Metrics, toExemplar } from "../metrics.ts";
 import { createDestinationGuard } from "../network/destination-guard.ts";
 import type { DnsCache } from "../network/dns-cache.ts";
-import type { AttemptDetails, CallbackSettlement, DuePost, NewEvent } from "../store/records.ts";
+import type { AttemptDetails, CallbackSettlement, DuePost, NewEvent } from "../store/tasks/records.ts";
 import { createCallbackClaims } from "./callback-claims.ts";
 import type { CallbackOutbox } from "./callback-outbox.ts";
 import type { Delivery } from "./callback-posts.ts";

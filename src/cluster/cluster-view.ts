@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import type { ClusterNode, ClusterStore, FilesMode } from "../store/cluster-store.ts";
+import type { ClusterNode, ClusterStore, FilesMode } from "../store/nodes/interface.ts";
 
-export type { ClusterNode, NodeAdapter } from "../store/cluster-store.ts";
+export type { ClusterNode, NodeAdapter } from "../store/nodes/interface.ts";
 
 /** How often a node reads the others, if no hint arrives. */
 const REFRESH_MS = 1000;

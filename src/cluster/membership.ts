@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { BridgeError } from "../errors.ts";
 import type { Metrics } from "../metrics.ts";
-import type { ClusterStore, NewNode, NodeReport } from "../store/cluster-store.ts";
+import type { ClusterStore, NewNode, NodeReport } from "../store/nodes/interface.ts";
 import { createClockSkew } from "./clock-skew.ts";
 import { createDatabaseContact, type Moment, readClocks } from "./database-contact.ts";
 import { createReaper } from "./reaper.ts";

@@ -1,5 +1,5 @@
 import { BridgeError } from "../errors.ts";
-import type { ClusterNode, ClusterStore, NewNode, NodeAdapter } from "../store/cluster-store.ts";
+import type { ClusterNode, ClusterStore, NewNode, NodeAdapter } from "../store/nodes/interface.ts";
 import type { ClusterView } from "./cluster-view.ts";
 
 /** A node as operators see it. Times are ms since the epoch. */

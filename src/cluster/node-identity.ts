@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, realpathSync, renameSync,
 import { hostname } from "node:os";
 import path from "node:path";
 import { StartError } from "../errors.ts";
-import type { NodeIdentity } from "../store/cluster-store.ts";
+import type { NodeIdentity } from "../store/nodes/interface.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Metrics } from "../metrics.ts";
-import type { ClusterStore } from "../store/cluster-store.ts";
+import type { ClusterStore } from "../store/nodes/interface.ts";
 
 interface ReaperOptions {
   cluster: Pick<ClusterStore, "takeExpiredNode" | "releaseNode" | "listNodes" | "forgetUnusedNodes">;

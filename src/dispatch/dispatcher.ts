@@ -10,7 +10,7 @@ import type { AdapterRegistry } from "../registry/adapter-registry.ts";
 import type { AvailableAdapters } from "../registry/available-adapters.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
 import { failedResult } from "../results/failed-result.ts";
-import type { ClusterStore, PlacementReads } from "../store/cluster-store.ts";
+import type { ClusterStore, PlacementReads } from "../store/nodes/interface.ts";
 import type { Store } from "../store/store.ts";
 import type { TenantQuota } from "../task.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";

@@ -1,9 +1,9 @@
 import type { EventType } from "#contract";
-import type { EventFilter, StoredEvent } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
+import type { EventFilter, StoredEvent } from "../store/tasks/records.ts";
 import type { TaskIdentity } from "../task.ts";
 
-export type { EventFilter, StoredEvent } from "../store/records.ts";
+export type { EventFilter, StoredEvent } from "../store/tasks/records.ts";
 /** The part of the store that feeds and their followers read. */
 export type EventStore = Pick<
   Store,

@@ -1,11 +1,11 @@
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { QueuedReason } from "../dispatch/scheduler/queued-reason.ts";
-import type { Page, TaskStatus } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
-import type { TaskFilter, TaskSearch } from "../store/task-list-records.ts";
+import type { TaskFilter, TaskSearch } from "../store/tasks/list-records.ts";
+import type { Page, TaskStatus } from "../store/tasks/records.ts";
 import type { ListedTask, Task, TaskProgress, TaskSummary } from "../task.ts";
 
-export type { Callback, Page } from "../store/records.ts";
+export type { Callback, Page } from "../store/tasks/records.ts";
 
 /** A task, with the state of its callback and approvals, what it waits for, and its node. */
 export interface TaskSnapshot<Shown extends ListedTask | Task = Task> extends Omit<TaskStatus, "queued"> {

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createTurns } from "@hak2i/async-kit";
 import type { Store } from "../store/store.ts";
-import { addCounts, noCounts, type UsageCounts } from "../store/usage-counts.ts";
-import type { UsageDimension, UsageParts, UsageSplit, UsageSum } from "../store/usage-records.ts";
-import { HOUR_MS, KEPT_HOURS, OTHER } from "../store/usage-rollup.ts";
+import { addCounts, noCounts, type UsageCounts } from "../store/usage/counts.ts";
+import type { UsageDimension, UsageParts, UsageSplit, UsageSum } from "../store/usage/interface.ts";
+import { HOUR_MS, KEPT_HOURS, OTHER } from "../store/usage/rollup.ts";
 
-export type { UsageCounts } from "../store/usage-counts.ts";
-export { usageSplits } from "../store/usage-records.ts";
+export type { UsageCounts } from "../store/usage/counts.ts";
+export { usageSplits } from "../store/usage/interface.ts";
 
 /** The windows that end with the current hour or day, in hours. Those of days begin at midnight UTC. */
 export const usageWindows = { "24h": 24, "7d": 7 * 24, "30d": 30 * 24, "90d": 90 * 24, "365d": 365 * 24 } as const;

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { ExecutionResult } from "#contract";
 import type { EventLog } from "../events/event-log.ts";
-import { cutGaps, type GappedJson } from "../store/gapped-json.ts";
 import type { Store } from "../store/store.ts";
+import { cutGaps, type GappedJson } from "../store/tasks/gapped-json.ts";
 import type { Task } from "../task.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { ClusterStore, Hint, NodeIdentity } from "./cluster-store.ts";
-import type { RateStore } from "./rate-store.ts";
+import type { ClusterStore, Hint, NodeIdentity } from "./nodes/interface.ts";
+import type { RateStore } from "./nodes/rates.ts";
 import type { Store } from "./store.ts";
 
 /** Which database a store uses. */
@@ -45,10 +45,10 @@ export async function openStore({
   onTailLag,
 }: StoreOptions): Promise<OpenedStore> {
   if (databaseUrl === null) {
-    const sqlite = await import("./sqlite/open-store.ts");
+    const sqlite = await import("./open-sqlite.ts");
     return { store: await sqlite.openStore({ file: databaseFile, onFault }), cluster: null, onHint: () => {}, rates: null };
   }
-  const { openPostgresStore } = await import("./postgres/postgres-store.ts");
+  const { openPostgresStore } = await import("./open-postgres.ts");
   const listeners = new Set<(hint: Hint) => void>();
   const opened = await openPostgresStore({
     url: databaseUrl,

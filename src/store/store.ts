@@ -1,7 +1,10 @@
 import type { EventType } from "#contract";
 import type { ListedTask, StopRequest, Task, TaskIdentity, TaskProgress, TaskRun } from "../task.ts";
-import type { Acknowledgement, AttentionQuery, FaultSelection, StoredAttention } from "./attention-records.ts";
-import type { LongText } from "./gapped-json.ts";
+import type { NewTicket, RedeemedTicket, StoredSession } from "./access/interface.ts";
+import type { Acknowledgement, AttentionQuery, FaultSelection, StoredAttention } from "./attention/interface.ts";
+import type { ClaimedDelivery, NewDeliveries, WebhookCounts, WebhookDelivery, WebhookKey, WebhookPage } from "./posts/webhook-records.ts";
+import type { LongText } from "./tasks/gapped-json.ts";
+import type { ListedAgent, TaskFilter, TaskPage, TaskSearch } from "./tasks/list-records.ts";
 import type {
   Approval,
   ApprovalDecision,
@@ -28,12 +31,9 @@ import type {
   StoredTask,
   TaskEventKind,
   TaskStatus,
-} from "./records.ts";
-import type { ListedAgent, TaskFilter, TaskPage, TaskSearch } from "./task-list-records.ts";
-import type { NewTicket, RedeemedTicket, StoredSession } from "./ticket-records.ts";
-import type { TraceLimits, TracePage } from "./trace-records.ts";
-import type { UsageDimension, UsageParts, UsageSum } from "./usage-records.ts";
-import type { ClaimedDelivery, NewDeliveries, WebhookCounts, WebhookDelivery, WebhookKey, WebhookPage } from "./webhook-records.ts";
+} from "./tasks/records.ts";
+import type { TraceLimits, TracePage } from "./traces/interface.ts";
+import type { UsageDimension, UsageParts, UsageSum } from "./usage/interface.ts";
 
 /** Tasks and their results. */
 export interface TaskStore {

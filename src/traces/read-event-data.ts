@@ -1,5 +1,5 @@
 import { parseExactJson } from "#contract";
-import type { TraceEvent } from "../store/trace-records.ts";
+import type { TraceEvent } from "../store/traces/interface.ts";
 
 /** Data of an event of which only the beginning and the end are read. */
 type CutData = Pick<TraceEvent, "head" | "tail">;

@@ -1,5 +1,5 @@
-import type { CallbackAttempt } from "../store/records.ts";
-import type { TraceEnd } from "../store/trace-records.ts";
+import type { CallbackAttempt } from "../store/tasks/records.ts";
+import type { TraceEnd } from "../store/traces/interface.ts";
 import { readTraceparent, type TraceIds, traceIdsOf } from "../trace-context.ts";
 import { formatMessage } from "./cut-content.ts";
 import type { ProviderTraits } from "./describe-providers.ts";

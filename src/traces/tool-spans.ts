@@ -1,5 +1,5 @@
 import { UNREPORTED_END } from "../events/unreported-end.ts";
-import type { TraceEvent } from "../store/trace-records.ts";
+import type { TraceEvent } from "../store/traces/interface.ts";
 import type { TraceIds } from "../trace-context.ts";
 import { cutContent } from "./cut-content.ts";
 import { names } from "./names.ts";

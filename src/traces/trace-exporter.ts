@@ -4,7 +4,7 @@ import type { EventLog } from "../events/event-log.ts";
 import { createRepeatedPass } from "../events/repeated-pass.ts";
 import type { Metrics } from "../metrics.ts";
 import type { TraceStore } from "../store/store.ts";
-import { type TraceEnd, type TraceLimits, traceEndTypes } from "../store/trace-records.ts";
+import { type TraceEnd, type TraceLimits, traceEndTypes } from "../store/traces/interface.ts";
 import type { TracedTask } from "../trace-context.ts";
 import type { OtlpExporter } from "./otlp-exporter.ts";
 import type { Span } from "./span.ts";

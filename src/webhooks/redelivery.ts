@@ -1,8 +1,8 @@
 import { type Redelivery, redeliverPages } from "../callbacks/redeliver-pages.ts";
 import { BridgeError } from "../errors.ts";
-import type { CallbackQueue } from "../store/records.ts";
+import type { WebhookDelivery } from "../store/posts/webhook-records.ts";
 import type { WebhookStore } from "../store/store.ts";
-import type { WebhookDelivery } from "../store/webhook-records.ts";
+import type { CallbackQueue } from "../store/tasks/records.ts";
 
 interface RedeliveryOptions {
   store: WebhookStore;

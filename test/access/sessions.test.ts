@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { KnownToken, Principal } from "../../src/access/principal.ts";
 import { createSessions, MAX_SESSIONS_PER_TOKEN } from "../../src/access/sessions.ts";
 import { createTickets } from "../../src/access/tickets.ts";
-import { SESSION_LIFETIME_MS } from "../../src/store/ticket-records.ts";
+import { SESSION_LIFETIME_MS } from "../../src/store/access/interface.ts";
 import { openTestStore } from "../support/database-subject.ts";
 import { expectProblem, startBridge } from "../support/start-bridge.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";

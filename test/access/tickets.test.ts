@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { KnownToken, Principal } from "../../src/access/principal.ts";
 import { createTickets, MAX_TICKETS_PER_TOKEN } from "../../src/access/tickets.ts";
-import { TICKET_LIFETIME_MS } from "../../src/store/ticket-records.ts";
+import { TICKET_LIFETIME_MS } from "../../src/store/access/interface.ts";
 import { openTestStore } from "../support/database-subject.ts";
 import { startBridge, type TokenName } from "../support/start-bridge.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";

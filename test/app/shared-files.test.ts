@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { checkSharedFiles } from "../../src/app/shared-files.ts";
-import type { SharedFiles } from "../../src/store/cluster-store.ts";
+import type { SharedFiles } from "../../src/store/nodes/interface.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** The database that all nodes share. */

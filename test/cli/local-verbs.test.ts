@@ -9,7 +9,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { groups, verbs } from "../../src/cli/local-verbs.ts";
 import { compileCache } from "../harness/compile-cache.ts";
 import { runCli } from "../packages/bridge-cli/start-cli.ts";
-import { damageMiddle, fillDatabase } from "../store/sqlite/damaged-file.ts";
+import { damageMiddle, fillDatabase } from "../store/engines/sqlite/damaged-file.ts";
 import { shellCommand, startBridgeProgram } from "../support/bridge-program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

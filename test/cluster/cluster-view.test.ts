@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
 import { createClusterView } from "../../src/cluster/cluster-view.ts";
-import type { ClusterNode } from "../../src/store/cluster-store.ts";
+import type { ClusterNode } from "../../src/store/nodes/interface.ts";
 
 afterEach(() => void vi.useRealTimers());
 

@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { createMembership, type MemberStore } from "../../src/cluster/membership.ts";
 import { createMetrics } from "../../src/metrics.ts";
-import type { ClusterNode, NewNode } from "../../src/store/cluster-store.ts";
+import type { ClusterNode, NewNode } from "../../src/store/nodes/interface.ts";
 
 const LEASE_MS = 120_000;
 const node: NewNode = { name: "n1", url: null, version: "0", tags: [], files: "local", settingsDigest: "", leaseMs: LEASE_MS };

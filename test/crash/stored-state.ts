@@ -1,6 +1,6 @@
 import SqliteDatabase from "better-sqlite3";
 import type { ExecutionResult } from "#contract";
-import { connect } from "../../src/store/postgres/connection.ts";
+import { connect } from "../../src/store/engines/postgres/connection.ts";
 import type { TaskState } from "../../src/task.ts";
 
 export interface StoredTask {

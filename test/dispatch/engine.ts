@@ -12,7 +12,7 @@ import { createAdapterRegistry } from "../../src/registry/adapter-registry.ts";
 import { createAvailableAdapters } from "../../src/registry/available-adapters.ts";
 import type { ParsedDispatch } from "../../src/requests/parse-dispatch.ts";
 import { createSchemaChecker } from "../../src/requests/schema-checker.ts";
-import type { CallbackQueue, StoredEvent } from "../../src/store/records.ts";
+import type { CallbackQueue, StoredEvent } from "../../src/store/tasks/records.ts";
 import type { Task, TaskRequest, TenantQuota } from "../../src/task.ts";
 import { createWorkspaces } from "../../src/workspaces/workspace-directories.ts";
 import { createAdapterConfig } from "../conformance/adapter-config.ts";

@@ -2,10 +2,10 @@ import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import { createEventLog } from "../../src/events/event-log.ts";
 import { createMetrics } from "../../src/metrics.ts";
-import type { NewTask, StoredEvent } from "../../src/store/records.ts";
 import type { Store } from "../../src/store/store.ts";
+import type { NewTask, StoredEvent } from "../../src/store/tasks/records.ts";
 import type { Task } from "../../src/task.ts";
-import { newTask } from "../conformance/store.ts";
+import { newTask } from "../conformance/store/store.ts";
 import { openTestStore } from "../support/database-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -12,6 +12,13 @@ declare module "vitest" {
   }
 }
 
+/** The tests of the store that need PostgreSQL, as patterns of files. */
+export const postgresTests = [
+  "test/store/**/postgres*.test.ts",
+  "test/store/engines/postgres/**/*.test.ts",
+  "test/store/nodes/**/*.test.ts",
+];
+
 const failuresFile = process.env[FAILURES_VARIABLE];
 
 /** Options of all suites: no suite leaves processes or directories behind, and time limits scale with the load of the machine. */

@@ -34,7 +34,7 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
       "cluster/run.ts": "prints the duration of a run",
       "cluster/membership.test.ts": "a fake clock",
       "cluster/scenarios/restarts.ts": "the rate of tasks, as a figure of the report",
-      "store/postgres/callback-schedule.test.ts": "the time of a reading of another clock",
+      "store/posts/postgres-schedule.test.ts": "the time of a reading of another clock",
       "adapters/in-memory-adapter.ts": "the duration in a result",
       "runtimes/model-server/server.ts": "the time of a request, for debugging",
       "runtimes/table/scenarios.ts": "the time of a cancellation, for the report",

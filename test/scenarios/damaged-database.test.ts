@@ -1,6 +1,6 @@
 import path from "node:path";
 import { expect, test } from "vitest";
-import { damageMiddle, fillDatabase } from "../store/sqlite/damaged-file.ts";
+import { damageMiddle, fillDatabase } from "../store/engines/sqlite/damaged-file.ts";
 import { dispatchTask, startBridgeProgram, taskInState } from "../support/bridge-program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { catalog } from "../../adapters/index.ts";
 import { createApp } from "../../src/app/create-app.ts";
 import { loadConfig } from "../../src/app/load-config.ts";
-import { migrate } from "../../src/store/sqlite/migrate.ts";
+import { migrate } from "../../src/store/engines/sqlite/migrate.ts";
 import { shellCommand, startBridgeProgram } from "../support/bridge-program.ts";
 import { isAlive } from "../support/is-alive.ts";
 import { startTcpServer } from "../support/start-receiver.ts";

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import SqliteDatabase, { type Database } from "better-sqlite3";
 import { expect, test } from "vitest";
-import { openStore } from "../../src/store/sqlite/open-store.ts";
+import { openStore } from "../../src/store/open-sqlite.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const source = (file: string) => JSON.stringify(new URL(`../../${file}`, import.meta.url).href);
@@ -55,7 +55,7 @@ test("a kill at any step of a migration leaves the schema as it was, and the nex
   // `exec` runs one migration each. The last kill comes after all migrations and before the commit.
   for (let step = 1; step <= migrations.length; step += 1) {
     const killed = await run(`import SqliteDatabase from "better-sqlite3";
-      import { migrate } from ${source("src/store/sqlite/migrate.ts")};
+      import { migrate } from ${source("src/store/engines/sqlite/migrate.ts")};
       const database = new SqliteDatabase(${JSON.stringify(file)});
       const { exec, pragma } = database;
       let steps = 0;
@@ -87,7 +87,7 @@ test("a kill at any statement of pruning leaves every task whole, and the next r
   const before = contentOf(file);
   const prune = (killAt: number) =>
     run(`import SqliteDatabase from "better-sqlite3";
-      import { openStore } from ${source("src/store/sqlite/open-store.ts")};
+      import { openStore } from ${source("src/store/open-sqlite.ts")};
       const { prepare } = SqliteDatabase.prototype;
       let deletes = 0;
       SqliteDatabase.prototype.prepare = function (sql) {
@@ -140,7 +140,7 @@ test("a kill at any statement of a deletion leaves the task whole or deletes it,
   const before = contentOf(file);
   const act = (killAt: number, work: string) =>
     run(`import SqliteDatabase from "better-sqlite3";
-      import { openStore } from ${source("src/store/sqlite/open-store.ts")};
+      import { openStore } from ${source("src/store/open-sqlite.ts")};
       const { prepare } = SqliteDatabase.prototype;
       let writes = 0;
       SqliteDatabase.prototype.prepare = function (sql) {

@@ -1,7 +1,7 @@
 import path from "node:path";
 import SqliteDatabase from "better-sqlite3";
 import { vi } from "vitest";
-import { openStore } from "../../src/store/sqlite/open-store.ts";
+import { openStore } from "../../src/store/open-sqlite.ts";
 import type { DatabaseSubject } from "./database-subject-types.ts";
 
 /** The SQLite file in a data directory, which is removed together with the directory. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TraceEnd, TraceEvent } from "../../src/store/trace-records.ts";
+import type { TraceEnd, TraceEvent } from "../../src/store/traces/interface.ts";
 import type { ProviderTraits } from "../../src/traces/describe-providers.ts";
 import type { Span } from "../../src/traces/span.ts";
 import { type SpanOptions, toSpans } from "../../src/traces/to-spans.ts";

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
+import type { NewDelivery, WebhookEvent } from "../../src/store/posts/webhook-records.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { NewDelivery, WebhookEvent } from "../../src/store/webhook-records.ts";
 import { createLogFollower } from "../../src/webhooks/log-follower.ts";
 import { defaultTypes, type Subscription, type WebhookFilter } from "../../src/webhooks/subscription.ts";
-import { newFinish, newTask, started } from "../conformance/store.ts";
+import { newFinish, newTask, started } from "../conformance/store/store.ts";
 import { openTestStore } from "../support/database-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

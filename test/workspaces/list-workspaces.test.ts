@@ -2,7 +2,7 @@ import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
 import path from "node:path";
 import SqliteDatabase from "better-sqlite3";
 import { expect, onTestFinished, test } from "vitest";
-import { openStore } from "../../src/store/sqlite/open-store.ts";
+import { openStore } from "../../src/store/open-sqlite.ts";
 import { createWorkspaceList, MAX_WORKSPACES } from "../../src/workspaces/list-workspaces.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

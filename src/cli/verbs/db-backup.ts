@@ -1,7 +1,7 @@
 import path from "node:path";
 import { printRecord } from "bridge-cli";
 import packageJson from "../../../package.json" with { type: "json" };
-import { manifestOf } from "../../store/backup-manifest.ts";
+import { manifestOf } from "../../store/maintenance/backup-manifest.ts";
 import { createLocalVerb, findDatabase } from "../run-local.ts";
 
 /** Writes a verified backup of the database, and prints its manifest. */
@@ -11,7 +11,9 @@ export const run = createLocalVerb<object>(async ({ args: [name = ""], output, e
   const { version } = packageJson;
   output.status.show(() => "Writing and verifying the backup …");
   const { backUpDatabase } =
-    databaseUrl === null ? await import("../../store/sqlite/backup-database.ts") : await import("../../store/postgres/backup-database.ts");
+    databaseUrl === null
+      ? await import("../../store/maintenance/sqlite-backup.ts")
+      : await import("../../store/maintenance/postgres-backup.ts");
   const manifest = await backUpDatabase(databaseUrl ?? databaseFile, file, version);
   output.status.clear();
   const { engine, createdAt, schemaVersion, epoch, counts, bytes, sha256 } = manifest;

@@ -1,5 +1,5 @@
 import { CommandError, printRecord } from "bridge-cli";
-import type { DatabaseReport } from "../../store/invariants.ts";
+import type { DatabaseReport } from "../../store/maintenance/invariants.ts";
 import { createLocalVerb, findDatabase } from "../run-local.ts";
 
 /** Checks the database of the settings without changing it. Fails if it is damaged. */
@@ -21,13 +21,13 @@ export const run = createLocalVerb<object>(async ({ output, environment }) => {
 
 async function check({ databaseFile, databaseUrl }: ReturnType<typeof findDatabase>): Promise<DatabaseReport> {
   // Only the engine that is used is loaded.
-  if (databaseUrl !== null) return (await import("../../store/postgres/check-database.ts")).checkDatabase(databaseUrl);
-  return (await import("../../store/sqlite/check-database.ts")).checkDatabase(databaseFile);
+  if (databaseUrl !== null) return (await import("../../store/maintenance/postgres-check.ts")).checkDatabase(databaseUrl);
+  return (await import("../../store/maintenance/sqlite-check.ts")).checkDatabase(databaseFile);
 }
 
 async function adviseOn({ engine, database }: DatabaseReport): Promise<string> {
   if (engine === "sqlite") {
-    const { remedyOf } = await import("../../store/sqlite/damage.ts");
+    const { remedyOf } = await import("../../store/engines/sqlite/damage.ts");
     return `${remedyOf(database)} Then find out why it was damaged: disk, memory, or another program that writes to the file.`;
   }
   return "Stop all nodes, and restore a backup: brg db restore <file> --force. Then find out why it was damaged.";

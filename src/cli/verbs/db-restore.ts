@@ -14,8 +14,8 @@ export const run = createLocalVerb<Options>(async ({ args: [name = ""], options,
   output.status.show(() => "Verifying and restoring the backup …");
   const { restoreDatabase } =
     databaseUrl === null
-      ? await import("../../store/sqlite/restore-database.ts")
-      : await import("../../store/postgres/restore-database.ts");
+      ? await import("../../store/maintenance/sqlite-restore.ts")
+      : await import("../../store/maintenance/postgres-restore.ts");
   const { force: isForced = false, withoutManifest = false } = options;
   const restored = await restoreDatabase(databaseUrl ?? databaseFile, file, { isForced, hasManifest: !withoutManifest });
   output.status.clear();

@@ -7,7 +7,7 @@ import type { AdapterRegistry } from "../../registry/adapter-registry.ts";
 import type { AvailableAdapters, Obstacle, Runner } from "../../registry/available-adapters.ts";
 import type { ParsedDispatch } from "../../requests/parse-dispatch.ts";
 import type { SchemaChecker } from "../../requests/schema-checker.ts";
-import type { PlacementReads } from "../../store/cluster-store.ts";
+import type { PlacementReads } from "../../store/nodes/interface.ts";
 import type { Store } from "../../store/store.ts";
 import type { Task, TaskRequest, TraceContext } from "../../task.ts";
 import type { Workspaces } from "../../workspaces/workspace-directories.ts";

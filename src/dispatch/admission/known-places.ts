@@ -1,5 +1,5 @@
 import type { ClusterView } from "../../cluster/cluster-view.ts";
-import type { PlacementReads } from "../../store/cluster-store.ts";
+import type { PlacementReads } from "../../store/nodes/interface.ts";
 
 /** Maximum agents whose place is kept in memory. */
 const MAX_KNOWN = 10_000;

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { ClusterStore } from "../../store/cluster-store.ts";
+import type { ClusterStore } from "../../store/nodes/interface.ts";
 import type { TaskQueue } from "../scheduler/task-queue.ts";
 import type { InterruptedTasks } from "./interrupted-tasks.ts";
 

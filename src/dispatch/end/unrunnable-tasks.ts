@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { ClusterView } from "../../cluster/cluster-view.ts";
 import type { AvailableAdapters, Obstacle } from "../../registry/available-adapters.ts";
 import { failedResult } from "../../results/failed-result.ts";
-import type { ClusterStore, QueuedNeeds } from "../../store/cluster-store.ts";
+import type { ClusterStore, QueuedNeeds } from "../../store/nodes/interface.ts";
 import { pauseAfterReading } from "../scheduler/pause-after-reading.ts";
 import type { TaskCancellation } from "./cancel-task.ts";
 

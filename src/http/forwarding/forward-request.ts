@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from "fa
 import type { Logger } from "pino";
 import { Agent } from "undici";
 import { BridgeError } from "../../errors.ts";
-import type { ClusterNode } from "../../store/cluster-store.ts";
+import type { ClusterNode } from "../../store/nodes/interface.ts";
 
 /** The header of a request that a node has passed on. */
 const HOP_HEADER = "bridge-hop";

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { ClusterNode, ClusterStore } from "../../store/cluster-store.ts";
+import type { ClusterNode, ClusterStore } from "../../store/nodes/interface.ts";
 import type { Store } from "../../store/store.ts";
 import type { ForwardingView, Locate } from "./forward-request.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createKnownPlaces } from "../../../src/dispatch/admission/known-places.ts";
-import type { ClusterNode } from "../../../src/store/cluster-store.ts";
+import type { ClusterNode } from "../../../src/store/nodes/interface.ts";
 
 const newNode = (id: string, fields: Partial<ClusterNode> = {}): ClusterNode => ({
   ...{ id, incarnation: `${id}-1`, name: id, url: null, version: "0", tags: [], files: "local", settingsDigest: "" },

@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createForwarder } from "../../../src/http/forwarding/forward-request.ts";
 import { handleError } from "../../../src/http/server/error-handler.ts";
-import type { ClusterNode } from "../../../src/store/cluster-store.ts";
+import type { ClusterNode } from "../../../src/store/nodes/interface.ts";
 import { findFreePort } from "../../support/find-free-port.ts";
 
 const describeNode = (fields: Partial<ClusterNode>): ClusterNode => ({

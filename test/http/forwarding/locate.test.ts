@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { expect, test } from "vitest";
 import { locateTaskFiles, locateWorkspace } from "../../../src/http/forwarding/locate.ts";
-import type { ClusterNode, FilesMode } from "../../../src/store/cluster-store.ts";
+import type { ClusterNode, FilesMode } from "../../../src/store/nodes/interface.ts";
 import type { TaskProgress } from "../../../src/task.ts";
 
 const request = { principal: { tenant: "default" }, params: { taskId: "task" } } as unknown as FastifyRequest;

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import type { RouteHandlerMethod } from "fastify";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ClientMemory, createClientMemory, MAX_BYTES_PER_TENANT, type Reservation } from "../../../src/access/client-memory.ts";
-import { HELD_WHILE_READ_BYTES } from "../../../src/store/long-texts.ts";
+import { HELD_WHILE_READ_BYTES } from "../../../src/store/tasks/long-texts.ts";
 import { createInMemoryAdapter } from "../../adapters/in-memory-adapter.ts";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 import { createBareServer } from "../bare-server.ts";

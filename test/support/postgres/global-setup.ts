@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import type { TestProject } from "vitest/node";
-import { migrate } from "../../../src/store/postgres/migrate.ts";
+import { migrate } from "../../../src/store/engines/postgres/migrate.ts";
 import { startCluster } from "./cluster.ts";
 
 declare module "vitest" {

@@ -1,5 +1,5 @@
-import type { NewNode, NodeIdentity } from "../../../src/store/cluster-store.ts";
-import { openPostgresStore, type PostgresStoreOptions } from "../../../src/store/postgres/postgres-store.ts";
+import type { NewNode, NodeIdentity } from "../../../src/store/nodes/interface.ts";
+import { openPostgresStore, type PostgresStoreOptions } from "../../../src/store/open-postgres.ts";
 import type { TestDatabase } from "./create-database.ts";
 
 /** The identity of a node in tests that start it once. */

@@ -1,0 +1,85 @@
+import type { ExecutionResult } from "#contract";
+import type { Reader } from "../engines/postgres/reader-pool.ts";
+import { toStatement } from "../engines/postgres/to-statement.ts";
+import type { Store } from "../store.ts";
+import { HELD_WHILE_READ_BYTES, type LongTexts } from "./long-texts.ts";
+import { taskColumns, timedColumns } from "./postgres-columns.ts";
+import { tagsOfNode } from "./postgres-place-sql.ts";
+import { toQueuedCount, toStopRequest, toStoredResult, toTask, toTaskProgress } from "./rows.ts";
+import { toTaskSummary } from "./summary.ts";
+
+/** The other parts of the store that the reads of tasks use. */
+interface Dependencies extends Pick<LongTexts, "readGapped" | "parseGapped"> {
+  /** The id of this node. */
+  node: string;
+}
+
+/** Reads tasks and their results. */
+export function createTaskReads(reader: Reader, { node, readGapped, parseGapped }: Dependencies) {
+  const findRow = (tenant: string, taskId: string) => reader.get(selectTask, tenant, taskId);
+
+  return {
+    async findTask(tenant, taskId) {
+      const row = await findRow(tenant, taskId);
+      if (row === undefined) return null;
+      const task = toTask(row);
+      if (row["result_gaps"] === null) return task;
+      return { ...task, result: (await parseGapped(task.seq, toStoredResult(row))) as ExecutionResult };
+    },
+    async findStoredTask(tenant, taskId) {
+      const row = await findRow(tenant, taskId);
+      if (row === undefined) return null;
+      const task = toTask(row);
+      return {
+        task,
+        summary: toTaskSummary(row, task.request.labels ?? {}),
+        readResult: row["result_gaps"] === null ? null : () => readGapped(task.seq, toStoredResult(row)),
+      };
+    },
+    async resultBytes(tenant, taskId) {
+      const row = await reader.get(selectResultBytes, tenant, taskId);
+      return Number(row?.["bytes"] ?? 0) + (row?.["is_long"] === true ? HELD_WHILE_READ_BYTES : 0);
+    },
+    async findTaskProgress(tenant, taskId) {
+      const row = await reader.get(selectProgress, tenant, taskId);
+      return row === undefined ? null : toTaskProgress(row);
+    },
+    async listInterruptedTasks(deadNode?: string) {
+      const rows = deadNode === undefined ? await reader.all(selectInterrupted, node) : await reader.all(selectLost, deadNode);
+      return rows.map((row) => ({ task: toTask(row), stop: toStopRequest(row) }));
+    },
+    async findQueuedTask(provider) {
+      const row = await reader.get(selectQueued, provider);
+      return row === undefined ? null : toTask(row);
+    },
+    async listUnfinishedChildren(parentSeq) {
+      const children = (await reader.all(selectUnfinishedChildren, parentSeq)).map(toTask);
+      return children.toSorted((a, b) => a.seq - b.seq);
+    },
+    countQueuedTasks: async () => (await reader.all(countQueued, node)).map(toQueuedCount),
+  } satisfies Partial<Store>;
+}
+
+const byId = "FROM task WHERE tenant = $1 AND id = $2";
+const selectTask = toStatement(`SELECT ${taskColumns} ${byId}`);
+const selectProgress = toStatement(`SELECT ${timedColumns} ${byId}`);
+const selectResultBytes = toStatement(`SELECT octet_length(result) AS bytes, result_gaps IS NOT NULL AS is_long ${byId}`);
+
+/** Queued children are first. If the end of the others is interrupted, the running tasks that remain show that there is work left. */
+const interruptedOf = (condition: string): string =>
+  `SELECT ${taskColumns}, stop_code AS code, stop_reason AS reason FROM task
+   WHERE state = 'queued' AND coalesce(node, '') = $1 AND CASE WHEN parent_seq IS NULL THEN 'dispatched' ELSE 'child' END = 'child' ${condition}
+   UNION ALL SELECT ${taskColumns}, stop_code, stop_reason FROM task WHERE state = 'running' AND node = $1 ${condition}
+   ORDER BY state, seq DESC`;
+const selectInterrupted = toStatement(interruptedOf(""));
+/** A node that is gone starts no task, so these tasks are those of its dead process, even if a new one joins at the same time. */
+const selectLost = toStatement(interruptedOf("AND EXISTS (SELECT 1 FROM node n WHERE n.id = $1 AND n.state = 'gone')"));
+const selectQueued = toStatement(`SELECT ${taskColumns} FROM task WHERE provider = $1 AND state = 'queued' LIMIT 1`);
+/** Not sorted by the statement, because then it would read all tasks in the order of their numbers. */
+const selectUnfinishedChildren = toStatement(`SELECT ${taskColumns} FROM task WHERE parent_seq = $1 AND state IN ('queued', 'running')`);
+const countQueued = toStatement(
+  `SELECT provider, tenant, agent_id, (t.parent_seq IS NOT NULL) AS is_child, count(*) AS queued,
+     count(*) FILTER (WHERE (t.node IS NULL OR t.node = $1) AND t.needs <@ own.tags) AS startable
+   FROM task t LEFT JOIN (SELECT ${tagsOfNode} AS tags FROM node WHERE id = $1) AS own ON true
+   WHERE t.state = 'queued' AND (t.parent_seq IS NULL OR t.node = $1) GROUP BY 1, 2, 3, 4 ORDER BY min(t.seq)`,
+);

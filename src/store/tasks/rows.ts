@@ -1,0 +1,103 @@
+import { type ExecutionResult, parseExactJson, stringifyWellFormed } from "#contract";
+import type { ListedTask, StopCode, StopRequest, Task, TaskIdentity, TaskProgress, TaskState } from "../../task.ts";
+import { decodeGaps, type GappedJson } from "./gapped-json.ts";
+import type { NewEvent, NewTask, QueuedCount } from "./records.ts";
+import { toTaskSummary } from "./summary.ts";
+
+/** A row as any engine returns it. Integers are numbers. */
+export type StoredRow = Readonly<Record<string, unknown>>;
+
+/** The columns of `toTaskProgress`. */
+export const progressColumns = "seq, tenant, id, parent_id, agent_id, provider, state, created_at, started_at, finished_at";
+
+/** The identity columns of a task row, as every join selects them. */
+export const toTaskIdentity = (row: StoredRow): TaskIdentity => ({
+  seq: Number(row["seq"]),
+  tenant: String(row["tenant"]),
+  taskId: String(row["id"]),
+  parentTaskId: row["parent_id"] as string | null,
+  agentId: String(row["agent_id"]),
+  provider: String(row["provider"]),
+});
+
+/** A task row without the columns that may be long. */
+export const toTaskProgress = (row: StoredRow): TaskProgress => ({
+  ...toTaskIdentity(row),
+  state: row["state"] as TaskState,
+  // SQLite has no such column.
+  node: (row["node"] ?? null) as string | null,
+  createdAt: Number(row["created_at"]),
+  startedAt: row["started_at"] as number | null,
+  finishedAt: row["finished_at"] as number | null,
+  ...(typeof row["ran_from"] === "number" && { ran: { from: row["ran_from"], to: row["ran_to"] as number | null } }),
+});
+
+/** A task row as lists return it. */
+export const toListedTask = (row: StoredRow): ListedTask => ({
+  ...toTaskProgress(row),
+  summary: toTaskSummary(row),
+  metadata: toMetadata(row),
+});
+
+const toMetadata = ({ metadata }: StoredRow): Record<string, unknown> | null =>
+  metadata === null ? null : (JSON.parse(String(metadata)) as Record<string, unknown>);
+
+/** A whole row of `task`, without a long result, which callers read separately. */
+export function toTask(row: StoredRow): Task {
+  const metadata = toMetadata(row);
+  const isResultShort = row["result"] !== null && row["result_gaps"] === null;
+  return {
+    ...toTaskProgress(row),
+    parentSeq: row["parent_seq"] as number | null,
+    request: { ...(JSON.parse(String(row["request"])) as Task["request"]), ...(metadata !== null && { metadata }) },
+    fingerprint: String(row["fingerprint"]),
+    traceparent: row["traceparent"] as string | null,
+    tracestate: row["tracestate"] as string | null,
+    restarts: Number(row["restarts"]),
+    result: isResultShort ? (parseExactJson(String(row["result"])) as ExecutionResult) : null,
+  };
+}
+
+/** The result in a row of `task`, with the gaps of its long texts. */
+export const toStoredResult = (row: StoredRow): GappedJson => ({ json: String(row["result"]), gaps: decodeGaps(row["result_gaps"]) });
+
+/** The columns of a new task that contain its request, as JSON. */
+export function toRequestColumns({ request: { metadata, ...request } }: NewTask): { request: string; metadata: string | null } {
+  return { request: stringifyWellFormed(request), metadata: metadata === undefined ? null : stringifyWellFormed(metadata) };
+}
+
+/** The task that an insert has just created. */
+export function toInsertedTask(
+  { parent, needs: _, ...task }: NewTask,
+  stored: Pick<Task, "seq" | "node" | "createdAt" | "startedAt"> & { state: "queued" | "running" },
+): Task {
+  const parentage = { parentSeq: parent?.seq ?? null, parentTaskId: parent?.taskId ?? null };
+  return { ...task, ...parentage, ...stored, restarts: 0, finishedAt: null, result: null };
+}
+
+/** The event that a start appends. A second start reports that the task was restarted. */
+export const toStartEvent = (task: Task): NewEvent =>
+  task.restarts === 0
+    ? { type: "execution.started", data: JSON.stringify({ agentId: task.agentId }) }
+    : { type: "execution.progress", data: JSON.stringify({ restarted: true }) };
+
+/** Whether a running task uses the resume token of the queued task `q`. */
+export const isSessionInUse = `EXISTS (SELECT 1 FROM task r WHERE r.state = 'running' AND r.resume_token = q.resume_token AND r.tenant = q.tenant
+  AND r.provider = q.provider AND r.agent_id = q.agent_id)`;
+
+/** The stop request in the columns `code` and `reason`; null if they are null. */
+export const toStopRequest = ({ code, reason }: StoredRow): StopRequest | null =>
+  code === null ? null : { code: code as StopCode, reason: String(reason) };
+
+/** A row of the counts of queued tasks. */
+export const toQueuedCount = (row: StoredRow): QueuedCount => ({
+  provider: String(row["provider"]),
+  tenant: String(row["tenant"]),
+  agentId: String(row["agent_id"]),
+  queued: Number(row["queued"]),
+  startable: Number(row["startable"]),
+  isChild: row["is_child"] === true,
+});
+
+/** The reason of the approvals that a requeue rejects. */
+export const REQUEUE_REASON = "Bridge was stopped while the approval waited; the task starts again.";

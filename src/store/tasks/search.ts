@@ -1,0 +1,180 @@
+import { isFinal } from "../../task.ts";
+import { failureFlag } from "../attention/rows.ts";
+import type { Store } from "../store.ts";
+import type { TaskPage, TaskSearch } from "./list-records.ts";
+import type { Page } from "./records.ts";
+import { containsText, hasPrefix, type Term, type Value } from "./search-terms.ts";
+import { createTextSearch } from "./text-search.ts";
+
+/** Maximum tasks that one page of a search examines, in about 10 ms. */
+const MAX_EXAMINED = 2000;
+/** Maximum tasks that are known to match a condition and are sorted in memory. With more, the search examines the newest tasks. */
+const MAX_KNOWN = 1000;
+/** By how much the times of tasks can differ from the order of their numbers, because the clocks of nodes differ. */
+const TOLERATED_SKEW_MS = 60_000;
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The reads of an engine, and the SQL in which engines differ. */
+export interface SearchEngine extends Pick<Store, "findFamily"> {
+  all(sql: string, values: readonly Value[]): Promise<readonly Row[]>;
+  /** Lists these tasks, newest first. Returns fewer if their metadata is long. */
+  readTasks(tenant: string, seqs: readonly number[]): Promise<TaskPage["tasks"]>;
+  /** The tasks of `candidate`: the columns of the task `t`, `title`, `error_code`, and `number`, which is in the order of the list. */
+  from: string;
+  /** Tests whether a text contains another one, whatever the case of its ASCII letters. */
+  like: string;
+  /** The table `member` of numbers, whose parameter is an array. */
+  numbers: string;
+}
+
+/**
+ * Creates the search for tasks by conditions that have no index in the order of the list. Each page examines a limited number of tasks, so
+ * it may be empty before the end: continue from `next`.
+ */
+export function createTaskSearch({ all, readTasks, findFamily, from, like, numbers }: SearchEngine): Pick<Store, "searchTasks"> {
+  /** The only tasks that can match, if they are few and known without a search. */
+  async function findMembers(search: TaskSearch): Promise<readonly number[] | null> {
+    const { tenant, root, idPrefix, waitingOn, finishedAfter } = search;
+    if (typeof root === "string") return findFamily(tenant, root);
+    if (idPrefix !== undefined) return findFew(tenant, hasPrefix(idPrefix));
+    if (waitingOn !== undefined) return findWaiting(tenant);
+    return finishedAfter === undefined ? null : findFinished(search, finishedAfter);
+  }
+
+  /** Finds the tasks that ended since a time; null if they are many. Failed tasks without a parent have an index for each tenant. */
+  async function findFinished(
+    { tenant, state, root, finishedBefore }: TaskSearch,
+    finishedAfter: number,
+  ): Promise<readonly number[] | null> {
+    const isFailed = state === "failed" && root === null;
+    // The index of failures separates those that were acknowledged, so each part of it is read in its order.
+    const conditions = isFailed
+      ? [0, 1].map((flag) => `t.tenant = ? AND t.state = 'failed' AND t.parent_seq IS NULL AND ${failureFlag} = ${flag} AND `)
+      : [""];
+    const parts = conditions.map(
+      (where) =>
+        `SELECT seq FROM (SELECT t.seq FROM task t WHERE ${where}t.finished_at >= ? AND t.finished_at < ? ORDER BY t.finished_at LIMIT ?) part`,
+    );
+    const values = [...(isFailed ? [tenant] : []), finishedAfter, finishedBefore ?? Number.MAX_SAFE_INTEGER, MAX_KNOWN + 1];
+    const rows = await all(
+      parts.join(" UNION ALL "),
+      parts.flatMap(() => values),
+    );
+    return rows.length > MAX_KNOWN ? null : rows.map(({ seq }) => Number(seq));
+  }
+
+  /** Finds the tasks that wait for an approval; null if they are many. */
+  async function findWaiting(tenant: string): Promise<readonly number[] | null> {
+    const rows = await all("SELECT task FROM approval WHERE tenant = ? AND state = 'pending' LIMIT ?", [tenant, MAX_KNOWN + 1]);
+    return rows.length > MAX_KNOWN ? null : [...new Set(rows.map(({ task }) => Number(task)))];
+  }
+
+  /** Finds the tasks with an id, which has an index; null if they are many. */
+  async function findFew(tenant: string, { sql, values }: Term): Promise<readonly number[] | null> {
+    const rows = await all(`SELECT t.seq FROM task t WHERE t.tenant = ? AND ${sql} LIMIT ?`, [tenant, ...values, MAX_KNOWN + 1]);
+    return rows.length > MAX_KNOWN ? null : rows.map(({ seq }) => Number(seq));
+  }
+
+  /** Finds the number of the first task since a time. Tasks are numbered in the order of their times, so this looks up about 20 of them. */
+  async function findFirstSince(time: number): Promise<number> {
+    const [newest] = await all("SELECT max(seq) AS seq FROM task", []);
+    let [low, high] = [1, Number(newest?.["seq"] ?? 0) + 1];
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const [row] = await all("SELECT seq, created_at FROM task WHERE seq >= ? ORDER BY seq LIMIT 1", [middle]);
+      if (row === undefined || Number(row["created_at"]) >= time) high = middle;
+      else low = Number(row["seq"]) + 1;
+    }
+    return low;
+  }
+
+  async function selectCandidates(search: TaskSearch, { before }: Page, known: readonly number[] | null): Promise<Term> {
+    const { createdAfter, createdBefore } = search;
+    const lowest = createdAfter === undefined ? 0 : await findFirstSince(createdAfter - TOLERATED_SKEW_MS);
+    const end = createdBefore === undefined ? Number.MAX_SAFE_INTEGER : await findFirstSince(createdBefore + TOLERATED_SKEW_MS);
+    const range = [lowest, Math.min(before ?? Number.MAX_SAFE_INTEGER, end), MAX_EXAMINED];
+    const members = known ?? (await findMembers(search));
+    const { table, number, condition } =
+      members === null ? chooseIndex(search) : { ...ofMembers(numbers), condition: { sql: "", values: [members] } };
+    const where = [condition.sql, `${number} >= ?`, `${number} < ?`].filter((sql) => sql !== "").join(" AND ");
+    return {
+      sql: `SELECT ${number} AS number FROM ${table} WHERE ${where} ORDER BY ${number} DESC LIMIT ?`,
+      values: [...condition.values, ...range],
+    };
+  }
+
+  /** Lists the tasks that match the search and the term. `known`: the only tasks that can match, if they are known. */
+  async function listMatches(search: TaskSearch, page: Page, term: Term | null, known: readonly number[] | null): Promise<TaskPage> {
+    const candidates = await selectCandidates(search, page, known);
+    const candidate = `WITH candidate (number) AS (${candidates.sql})`;
+    const terms = [...conditionsOf(search, like), ...(term === null ? [] : [term])];
+    const rows = await all(
+      `${candidate} SELECT t.seq FROM ${from} WHERE ${terms.map(({ sql }) => sql).join(" AND ")} ORDER BY number DESC LIMIT ?`,
+      [...candidates.values, ...terms.flatMap(({ values }) => values), page.limit],
+    );
+    const found = rows.map(({ seq }) => Number(seq));
+    const tasks = found.length === 0 ? [] : await readTasks(search.tenant, found);
+    const isCut = tasks.length < found.length && tasks.length > 0;
+    if (isCut || found.length === page.limit) return { tasks, next: tasks.at(-1)?.seq ?? found.at(-1) ?? null };
+    const [examined] = await all(`${candidate} SELECT count(*) AS count, min(number) AS last FROM candidate`, candidates.values);
+    return { tasks, next: Number(examined?.["count"]) < MAX_EXAMINED ? null : Number(examined?.["last"]) };
+  }
+
+  const searchText = createTextSearch({ findFew, listMatches, like });
+  return {
+    searchTasks: ({ text, ...search }, page) =>
+      text === undefined ? listMatches(search, page, null, null) : searchText(search, text, page),
+  };
+}
+
+const ofMembers = (numbers: string) => ({ table: numbers, number: "member.number" });
+
+/** The index that is read: the one whose tasks are probably the fewest. */
+function chooseIndex({ tenant, labels: [label] = [], callback, parentTaskId, agentId, provider, state, errorCode }: TaskSearch) {
+  if (label !== undefined) {
+    const condition = { sql: "tenant = ? AND name = ? AND value = ?", values: [tenant, label.name, label.value] };
+    return { table: "task_label", number: "task", condition };
+  }
+  if (callback !== undefined)
+    return { table: "callback", number: "task", condition: { sql: `tenant = ? AND state = '${callback}'`, values: [tenant] } };
+  const ofTasks = (sql: string, ...values: string[]) => ({
+    ...{ table: "task", number: "seq" },
+    condition: { sql: `tenant = ?${sql}`, values: [tenant, ...values] },
+  });
+  if (parentTaskId !== undefined) return ofTasks(" AND parent_id = ?", parentTaskId);
+  if (agentId !== undefined) return ofTasks(" AND agent_id = ?", agentId);
+  const ended = state ?? (errorCode === undefined ? undefined : errorCode === "cancelled" ? "cancelled" : "failed");
+  // Written as a literal, because a partial index serves no parameter. The state is from a closed list.
+  if (ended !== undefined && isFinal(ended)) return ofTasks(` AND state = '${ended}' AND finished_at IS NOT NULL`);
+  return provider === undefined ? ofTasks("") : ofTasks(" AND provider = ?", provider);
+}
+
+/** The conditions on a task `t`. */
+function conditionsOf(search: TaskSearch, like: string): Term[] {
+  const equal = (column: string, value: string | undefined): Term[] =>
+    value === undefined ? [] : [{ sql: `${column} = ?`, values: [value] }];
+  const { createdAfter, createdBefore, finishedAfter, finishedBefore, callback, waitingOn, idPrefix, root, title, labels = [] } = search;
+  return [
+    ...equal("t.tenant", search.tenant),
+    ...equal("t.state", search.state),
+    ...equal("t.provider", search.provider),
+    ...equal("t.agent_id", search.agentId),
+    ...equal("t.parent_id", search.parentTaskId),
+    ...equal("error_code", search.errorCode),
+    ...(createdAfter === undefined ? [] : [{ sql: "t.created_at >= ?", values: [createdAfter] }]),
+    ...(createdBefore === undefined ? [] : [{ sql: "t.created_at < ?", values: [createdBefore] }]),
+    ...(finishedAfter === undefined ? [] : [{ sql: "t.finished_at >= ?", values: [finishedAfter] }]),
+    ...(finishedBefore === undefined ? [] : [{ sql: "t.finished_at < ?", values: [finishedBefore] }]),
+    ...(callback === undefined ? [] : [{ sql: `(SELECT c.state FROM callback c WHERE c.task = t.seq) = ?`, values: [callback] }]),
+    ...(waitingOn === undefined ? [] : [isWaitingForApproval]),
+    ...(idPrefix === undefined ? [] : [hasPrefix(idPrefix)]),
+    ...labels.map(({ name, value }) => ({
+      ...{ sql: "(SELECT l.value FROM task_label l WHERE l.task = t.seq AND l.name = ?) = ?", values: [name, value] },
+    })),
+    ...(root === null ? [{ sql: "t.parent_seq IS NULL", values: [] }] : []),
+    ...(title === undefined ? [] : [containsText("title", title, like)]),
+  ];
+}
+
+const isWaitingForApproval: Term = { sql: "EXISTS (SELECT 1 FROM approval a WHERE a.task = t.seq AND a.state = 'pending')", values: [] };

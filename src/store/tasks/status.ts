@@ -1,0 +1,28 @@
+import { toCallback } from "../posts/callback-rows.ts";
+import type { Callback, TaskStatus } from "./records.ts";
+import { type StoredRow, toTaskIdentity } from "./rows.ts";
+
+/** The condition of events that count as progress of a task. */
+export const isExecution = "type NOT LIKE 'callback.%'";
+
+/** The status of a task from a row with the columns of its callback, which are null if it has none. `needs`: the tags that it needs. */
+export const toTaskStatus = (row: StoredRow, needs: readonly string[]): TaskStatus => ({
+  callback: row["url"] === null ? toUnstoredCallback(row) : toCallback(row),
+  lastProgressAt: row["last_progress_at"] as number | null,
+  silentMs: row["silent_ms"] as number | null,
+  isApprovalPending: Boolean(row["is_approval_pending"]),
+  childCount: Number(row["child_count"]),
+  queued:
+    row["task_state"] === "queued"
+      ? { node: (row["node"] ?? null) as string | null, needs, isSessionInUse: Boolean(row["is_session_in_use"]) }
+      : null,
+});
+
+/** The callback of a task that has not ended; null if the task has no callback URL. Its row is stored when the task ends. */
+function toUnstoredCallback(row: StoredRow): Callback | null {
+  if (row["callback_url"] === null || (row["task_state"] !== "queued" && row["task_state"] !== "running")) return null;
+  return {
+    ...{ task: toTaskIdentity(row), url: String(row["callback_url"]), state: "pending", attempts: 0 },
+    ...{ nextAttemptAt: null, lastStatus: null, lastError: null, updatedAt: Number(row["created_at"]) },
+  };
+}

@@ -1,4 +1,0 @@
-import { taskStateConformance } from "../../conformance/task-states.ts";
-import { postgresSubject } from "../../support/postgres/postgres-subject.ts";
-
-taskStateConformance(postgresSubject, 15);
