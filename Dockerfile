@@ -7,6 +7,15 @@ COPY package.json package-lock.json .npmrc ./
 COPY packages ./packages
 RUN npm ci --omit=dev --omit=optional
 
+# The console, with the development packages that build it.
+FROM node:24-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY packages ./packages
+RUN npm ci
+COPY web ./web
+RUN npm run build:console
+
 FROM node:24-slim AS bridge
 # Agents may leave child processes behind, so process 1 must be an init that reaps them. `docker run --init` would do the same, but is
 # easily forgotten.
@@ -19,7 +28,7 @@ COPY package.json LICENSE ./
 COPY migrations ./migrations
 COPY src ./src
 COPY adapters ./adapters
-COPY web/dist ./web/dist
+COPY --from=console /app/web/dist ./web/dist
 COPY examples/agents ./examples/agents
 
 RUN mkdir /data && chown 10001:10001 /data

@@ -1,12 +1,14 @@
 import path from "node:path";
 import { parseArgs } from "node:util";
 import server from "../package.json" with { type: "json" };
+import { ensureBuilt } from "../web/build/ensure-built.ts";
 import { writePackage } from "./write-package.ts";
 import { readWorkspaceManifest, writeWorkspace } from "./write-workspace.ts";
 
 /** The workspaces that the server imports, directly or through another one. The package contains them. */
 const bundled = ["async-kit", "nofollow-fs", "responder-bridge", "responder-bridge-openai", "council", "bridge-client", "bridge-cli"];
 
+if (!ensureBuilt()) process.exit(1);
 const { positionals } = parseArgs({ allowPositionals: true });
 const directory = path.resolve(positionals[0] ?? path.join(import.meta.dirname, "../dist"));
 const manifests = bundled.map(readWorkspaceManifest);

@@ -1,8 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { listAllSettings } from "../src/app/load-config.ts";
-import { buildConsole } from "./build-console.ts";
 import { renderDomainsTable } from "./render-domains.ts";
 import { renderMetricsTable } from "./render-metrics.ts";
 import { renderOpenapi } from "./render-openapi.ts";
@@ -33,9 +32,6 @@ const pages: Record<string, Record<string, (openapi: string) => string>> = {
   "docs/websocket.md": { companion: () => renderCodeBlock("examples/companion/companion.js") },
 };
 
-/** The built console. */
-const CONSOLE = "web/dist";
-
 const allSettings = listAllSettings();
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 const files = await generate();
@@ -48,7 +44,6 @@ async function generate(): Promise<Map<string, string>> {
   const generated = new Map([
     [".env.example", renderEnvironmentExample(allSettings)],
     ["openapi.yaml", openapi],
-    ...[...(await buildConsole())].map(([name, text]) => [`${CONSOLE}/${name}`, text] as const),
   ]);
   for (const [name, sections] of Object.entries(pages)) {
     const page = read(name);
@@ -63,29 +58,15 @@ async function generate(): Promise<Map<string, string>> {
 
 function writeFiles(files: ReadonlyMap<string, string>): void {
   for (const [name, text] of files) {
-    const file = path.join(repository, name);
-    mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, text);
+    writeFileSync(path.join(repository, name), text);
   }
-  for (const name of listOldAssets(files)) rmSync(path.join(repository, name));
 }
 
 function reportStale(files: ReadonlyMap<string, string>): number {
   const stale = [...files].filter(([name, text]) => read(name) !== text).map(([name]) => name);
-  stale.push(...listOldAssets(files));
   if (stale.length === 0) return 0;
   console.error(`Out of date: ${stale.join(", ")}. Run: npm run generate`);
   return 1;
-}
-
-/** Lists the files of earlier builds of the console, whose names contain the hash of their content. */
-function listOldAssets(files: ReadonlyMap<string, string>): string[] {
-  const directory = path.join(repository, CONSOLE);
-  if (!existsSync(directory)) return [];
-  return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.relative(repository, path.join(entry.parentPath, entry.name)).split(path.sep).join("/"))
-    .filter((name) => !files.has(name));
 }
 
 function read(name: string): string | null {

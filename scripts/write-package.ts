@@ -9,7 +9,7 @@ const repository = path.resolve(import.meta.dirname, "..");
 export interface PackageParts {
   /** The tsconfig files that list its sources. */
   projects: readonly string[];
-  /** Directories that it contains at the same path, without their pages. */
+  /** Directories that it contains at the same path, without their pages and hidden files. */
   directories?: readonly string[];
   /** Paths of other text files, by their name in the package. Links in Markdown to files outside of the package are replaced. */
   files: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export async function writePackage(directory: string, { projects, directories = 
   for (const project of projects)
     await execa("tsc", ["-p", project, "--outDir", directory], { cwd: repository, preferLocal: true, stdio: "inherit" });
   for (const name of directories)
-    cpSync(path.join(repository, name), path.join(directory, name), { recursive: true, filter: (file) => !file.endsWith(".md") });
+    cpSync(path.join(repository, name), path.join(directory, name), { recursive: true, filter: (file) => !/\.md$|\/\.[^/]*$/.test(file) });
   const namesBySource = new Map(Object.entries(files).map(([name, file]) => [path.join(repository, file), name]));
   for (const [source, name] of namesBySource) {
     const text = readFileSync(source, "utf8");

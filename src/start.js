@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import module from "node:module";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
 import v8 from "node:v8";
 import { checkNode } from "./check-node.js";
 
@@ -12,6 +14,10 @@ module.enableCompileCache(path.resolve(import.meta.dirname, "../node_modules/.ca
 // Most objects of a start survive, so V8 would double its young generation several times, and an idle process would keep 20 MB that Bridge
 // needs only under load. After the start, the young generation can grow.
 v8.setFlagsFromString("--semi-space-growth-factor=1");
+// A clone builds its console if the source has changed. The package and the image contain the console, and not this program. If the build
+// fails, Bridge starts with the console that it has.
+const consoleBuilder = path.resolve(import.meta.dirname, "../web/build/ensure-built.ts");
+if (existsSync(consoleBuilder)) (await import(pathToFileURL(consoleBuilder).href)).ensureBuilt();
 // A static import would load the code before the cache is enabled.
 await import("./main.ts");
 v8.setFlagsFromString("--semi-space-growth-factor=2");

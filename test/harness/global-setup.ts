@@ -3,6 +3,7 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { TestProject } from "vitest/node";
 import { sendSignal } from "../../adapters/shared/process/process-table.ts";
+import { ensureBuilt } from "../../web/build/ensure-built.ts";
 import { compileCache } from "./compile-cache.ts";
 import { addBrokenRun } from "./failure-list.ts";
 import { measureMachine, slowness } from "./machine.ts";
@@ -14,6 +15,8 @@ const POLL_MS = 20;
 
 /** Creates the run's directory for temporary files and its reaper, and measures the machine. A run that leaves processes behind fails. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // Otherwise the first Bridge that a test starts would build the console, and its test would wait for it.
+  if (!ensureBuilt()) throw new Error("The console could not be built; see the error above.");
   await removeDeadRuns();
   const run = beginRun({ wantsMemory: project.getProvidedContext().filesInMemory });
   startReaper(run.name);

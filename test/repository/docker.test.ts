@@ -39,7 +39,7 @@ describe("Dockerfile", () => {
   });
 
   test("uses the Node major version of the lock file, a user other than root, and no development tools", () => {
-    expect(all("FROM").map((rest) => rest.split(" ")[0])).toEqual(["node:24-slim", "node:24-slim", "bridge", "bridge"]);
+    expect(all("FROM").map((rest) => rest.split(" ")[0])).toEqual(["node:24-slim", "node:24-slim", "node:24-slim", "bridge", "bridge"]);
     expect(all("USER").at(-1)).toMatch(/^[1-9]\d*:[1-9]\d*$/);
     expect(all("RUN").find((rest) => rest.includes("npm ci"))).toContain("--omit=dev");
     // The target `agents` is not part of the default target.

@@ -50,7 +50,7 @@ export const consoleRoutes: FastifyPluginAsync = async (app) => {
 
 /** Sends the page with paths of its assets that are relative to the requested path. */
 function sendPage(reply: FastifyReply, page: EncodedDocument | undefined, name: string): FastifyReply {
-  if (page === undefined) throw new BridgeError("not_found", "The console is not built. Run: npm run generate");
+  if (page === undefined) throw new BridgeError("not_found", "The console is not built. Run: npm run build:console");
   const toRoot = "../".repeat(name.split("/").length - 1) || "./";
   // `no-cache` lets a browser keep the page for its back button, but not show it without asking.
   return reply

@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { type OutputChunk, rolldown } from "rolldown";
 
-const source = path.resolve(import.meta.dirname, "../web");
+const source = path.resolve(import.meta.dirname, "..");
 
 /** Returns the files of the built console by their path in `web/dist/`: the page, its scripts and style sheet, and scripts for later. */
-export async function buildConsole(): Promise<Map<string, string>> {
+export async function bundleConsole(): Promise<Map<string, string>> {
   const scripts = await bundle();
   const styles = minifyCss(readStyles());
   const styleSheet = `assets/console-${hash("sha256", styles).slice(0, 12)}.css`;
@@ -24,9 +24,10 @@ async function bundle(): Promise<OutputChunk[]> {
     input: { console: path.join(source, "src/main.ts") },
     cwd: source,
     platform: "browser",
+    tsconfig: false,
     preserveEntrySignatures: "allow-extension",
     onLog(level, { message }) {
-      if (level === "warn") throw new Error(`The console does not build: ${message}`);
+      if (level === "warn") throw new Error(message);
     },
   });
   // The names contain a hash of the content, so that browsers can cache the files forever.
