@@ -8,7 +8,7 @@ import { createMetrics } from "../src/metrics.ts";
 import { createDnsCache } from "../src/network/dns-cache.ts";
 import { limitResponseOverhead } from "../src/network/limit-response-overhead.ts";
 import { openStore } from "../src/store/open-sqlite.ts";
-import type { DueCallback } from "../src/store/tasks/records.ts";
+import type { DueCallback } from "../src/store/posts/interface.ts";
 
 /**
  * A method to post callbacks, which `callbacks.ts` compares with the others. `request`: `Pool.request` of undici. `post`: Bridge's worker,

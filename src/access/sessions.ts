@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { BridgeError } from "../errors.ts";
 import { sha256Hex } from "../requests/sha256-hex.ts";
-import type { SessionStore } from "../store/store.ts";
+import type { SessionStore } from "../store/access/interface.ts";
 import type { Principal } from "./principal.ts";
 import type { Tickets } from "./tickets.ts";
 import { findOwner, proveToken } from "./token-proof.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { BridgeError } from "../errors.ts";
 import { sha256Hex } from "../requests/sha256-hex.ts";
-import type { TicketStore } from "../store/store.ts";
+import type { TicketStore } from "../store/access/interface.ts";
 import { type Principal, restrictScopes, type Scope } from "./principal.ts";
 import { findOwner, proveToken } from "./token-proof.ts";
 import type { Tokens } from "./tokens.ts";

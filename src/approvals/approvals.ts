@@ -4,13 +4,14 @@ import { BridgeError } from "../errors.ts";
 import { encodeEventData } from "../events/encode-event-data.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
+import type { Approval, ApprovalDecision, ApprovalFilter, NewApproval } from "../store/approvals/interface.ts";
+import type { OrderedPage } from "../store/page.ts";
 import type { Store } from "../store/store.ts";
-import type { Approval, ApprovalDecision, ApprovalFilter, NewApproval, OrderedPage } from "../store/tasks/records.ts";
 import type { Task, TaskRun } from "../task.ts";
 import type { TracedTask } from "../trace-context.ts";
 import { BRIDGE, createDecisionLog } from "./decision-log.ts";
 
-export { type Approval, approvalStates } from "../store/tasks/records.ts";
+export { type Approval, approvalStates } from "../store/approvals/interface.ts";
 
 export type Approvals = ReturnType<typeof createApprovals>;
 

@@ -2,8 +2,8 @@ import type { AdapterLogger, ApprovalAnswer } from "#contract";
 import { isTerminal } from "../events/event-feed.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
+import type { ApprovalDecision } from "../store/approvals/interface.ts";
 import type { Store } from "../store/store.ts";
-import type { ApprovalDecision } from "../store/tasks/records.ts";
 import type { TaskIdentity } from "../task.ts";
 import { type TracedTask, traceFields } from "../trace-context.ts";
 

@@ -2,8 +2,13 @@ import type { Logger } from "pino";
 import { BridgeError } from "../errors.ts";
 import type { AdapterRegistry } from "../registry/adapter-registry.ts";
 import type { AvailableAdapters } from "../registry/available-adapters.ts";
-import type { Acknowledgement, FaultSelection, StoredAttention, StoredAttentionItem } from "../store/attention/interface.ts";
-import type { AttentionStore } from "../store/store.ts";
+import type {
+  Acknowledgement,
+  AttentionStore,
+  FaultSelection,
+  StoredAttention,
+  StoredAttentionItem,
+} from "../store/attention/interface.ts";
 import type { Webhooks } from "../webhooks/webhooks.ts";
 
 export { MAX_COUNTED } from "../store/attention/interface.ts";

@@ -1,5 +1,5 @@
 import { type ExecutionResult, stringifyWellFormed } from "#contract";
-import type { NewCallback } from "../store/tasks/records.ts";
+import type { NewCallback } from "../store/posts/interface.ts";
 import type { Task } from "../task.ts";
 
 /**

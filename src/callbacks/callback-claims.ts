@@ -1,4 +1,4 @@
-import type { CallbackQueue, DuePost } from "../store/tasks/records.ts";
+import type { CallbackQueue, DuePost } from "../store/posts/interface.ts";
 import type { CallbackOutbox } from "./callback-outbox.ts";
 import { createCallbackPosts, type Deliver } from "./callback-posts.ts";
 import { createCallbackSearch } from "./callback-search.ts";

@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-import type { DueCallback } from "../store/tasks/records.ts";
+import type { DueCallback } from "../store/posts/interface.ts";
 import { callbackId } from "./callback-id.ts";
 import type { Envelope } from "./post-callback.ts";
 

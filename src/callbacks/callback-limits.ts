@@ -1,4 +1,4 @@
-import type { DuePost } from "../store/tasks/records.ts";
+import type { DuePost } from "../store/posts/interface.ts";
 
 /** Maximum callbacks in progress of all tenants. Limits sockets and memory. */
 const MAX_CLAIMED = 1024;

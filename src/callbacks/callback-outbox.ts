@@ -1,4 +1,4 @@
-import type { CallbackQueue, CallbackSettlement, DueCallback, DuePost } from "../store/tasks/records.ts";
+import type { CallbackQueue, CallbackSettlement, DueCallback, DuePost } from "../store/posts/interface.ts";
 
 /** What a worker posts: the callbacks of the store, or other posts that are stored and settled in the same way. */
 export interface CallbackOutbox<Post extends DuePost = DueCallback> {

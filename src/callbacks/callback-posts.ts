@@ -1,5 +1,5 @@
 import { withTimeout } from "@hak2i/async-kit";
-import type { DuePost } from "../store/tasks/records.ts";
+import type { DuePost } from "../store/posts/interface.ts";
 import { createCallbackLimits } from "./callback-limits.ts";
 import { createOriginSlots } from "./origin-slots.ts";
 

@@ -1,4 +1,4 @@
-import type { CallbackQueue } from "../store/tasks/records.ts";
+import type { CallbackQueue } from "../store/posts/interface.ts";
 import type { CallbackOutbox } from "./callback-outbox.ts";
 import { createWakeTimer } from "./wake-timer.ts";
 

@@ -1,4 +1,4 @@
-import type { CallbackQueue } from "../store/tasks/records.ts";
+import type { CallbackQueue } from "../store/posts/interface.ts";
 
 /** Keeps the order in which queues with due callbacks are claimed: tenants take turns, and so do the origins of a tenant. */
 export function createCallbackTurns() {

@@ -1,4 +1,4 @@
-import type { DueCallback } from "../store/tasks/records.ts";
+import type { DueCallback } from "../store/posts/interface.ts";
 import { isProbe } from "../task.ts";
 import { traceIdsOf } from "../trace-context.ts";
 import { createCallbackEnvelope } from "./callback-envelope.ts";

@@ -1,11 +1,12 @@
 import { BridgeError } from "../errors.ts";
+import type { Page } from "../store/page.ts";
+import type { Callback, CallbackDetails, CallbackQueue, CallbackState } from "../store/posts/interface.ts";
 import type { Store } from "../store/store.ts";
-import type { Callback, CallbackDetails, CallbackQueue, CallbackState, Page } from "../store/tasks/records.ts";
 import { callbackOrigin } from "./callback-body.ts";
 import type { CallbackWorker } from "./callback-worker.ts";
 import { type Redelivery, redeliverPages } from "./redeliver-pages.ts";
 
-export { type CallbackAttempt, type CallbackDetails, callbackStates } from "../store/tasks/records.ts";
+export { type CallbackAttempt, type CallbackDetails, callbackStates } from "../store/posts/interface.ts";
 
 /** Whether the callback waits for the end of its task. */
 export const isAwaitingEnd = ({ state, nextAttemptAt }: Callback): boolean => state === "pending" && nextAttemptAt === null;

@@ -1,4 +1,4 @@
-import type { DuePost } from "../store/tasks/records.ts";
+import type { DuePost } from "../store/posts/interface.ts";
 import { createUnresponsiveOrigins } from "./unresponsive-origins.ts";
 
 const MAX_POSTS_PER_ORIGIN = 8;

@@ -4,7 +4,7 @@ import { rejectOnAbort } from "@hak2i/async-kit";
 import type { Dispatcher } from "undici";
 import packageJson from "../../package.json" with { type: "json" };
 import type { DnsCache } from "../network/dns-cache.ts";
-import type { DuePost } from "../store/tasks/records.ts";
+import type { DuePost } from "../store/posts/interface.ts";
 import { startDeadline } from "../timers/deadline.ts";
 import { classifyFailure, isOwnFault } from "./callback-failure.ts";
 import { createDrainingAnswers } from "./draining-answers.ts";

@@ -1,4 +1,4 @@
-import type { Page } from "../store/tasks/records.ts";
+import type { Page } from "../store/page.ts";
 
 /** Dead posts that one request examines. Others of the process wait for no more than one page of them. */
 const MAX_EXAMINED = 1000;

@@ -1,5 +1,5 @@
 import { withTimeout } from "@hak2i/async-kit";
-import type { ResponseExcerpt } from "../store/tasks/records.ts";
+import type { ResponseExcerpt } from "../store/posts/interface.ts";
 
 /** Bytes of a response body that an excerpt contains. */
 export const EXCERPT_BYTES = 1024;

@@ -1,9 +1,9 @@
 import type { EventType } from "#contract";
+import type { EventFilter, StoredEvent } from "../store/events/interface.ts";
 import type { Store } from "../store/store.ts";
-import type { EventFilter, StoredEvent } from "../store/tasks/records.ts";
 import type { TaskIdentity } from "../task.ts";
 
-export type { EventFilter, StoredEvent } from "../store/tasks/records.ts";
+export type { EventFilter, StoredEvent } from "../store/events/interface.ts";
 /** The part of the store that feeds and their followers read. */
 export type EventStore = Pick<
   Store,

@@ -1,7 +1,7 @@
 import type { AdapterLogger, EventType } from "#contract";
 import type { Metrics } from "../metrics.ts";
+import type { NewEvent } from "../store/events/interface.ts";
 import type { Store } from "../store/store.ts";
-import type { NewEvent } from "../store/tasks/records.ts";
 import type { TaskIdentity, TaskRun } from "../task.ts";
 import { encodeEventData } from "./encode-event-data.ts";
 import { encodeTextDelta, MAX_TEXT_BYTES } from "./encode-text-delta.ts";

@@ -1,7 +1,7 @@
 import { createTurns } from "@hak2i/async-kit";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { Store } from "../store/store.ts";
-import type { ListedAgent } from "../store/tasks/list-records.ts";
+import type { ListedAgent } from "../store/tasks/interface.ts";
 
 /** An agent, and the name of the node on which it lives; null if it lives on no particular node, or the node was forgotten. */
 export interface PlacedAgent extends Omit<ListedAgent, "node"> {

@@ -1,11 +1,12 @@
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { QueuedReason } from "../dispatch/scheduler/queued-reason.ts";
+import type { Page } from "../store/page.ts";
 import type { Store } from "../store/store.ts";
-import type { TaskFilter, TaskSearch } from "../store/tasks/list-records.ts";
-import type { Page, TaskStatus } from "../store/tasks/records.ts";
+import type { TaskFilter, TaskSearch, TaskStatus } from "../store/tasks/interface.ts";
 import type { ListedTask, Task, TaskProgress, TaskSummary } from "../task.ts";
 
-export type { Callback, Page } from "../store/tasks/records.ts";
+export type { Page } from "../store/page.ts";
+export type { Callback } from "../store/posts/interface.ts";
 
 /** A task, with the state of its callback and approvals, what it waits for, and its node. */
 export interface TaskSnapshot<Shown extends ListedTask | Task = Task> extends Omit<TaskStatus, "queued"> {

@@ -1,11 +1,18 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createTurns } from "@hak2i/async-kit";
 import type { Store } from "../store/store.ts";
-import { addCounts, noCounts, type UsageCounts } from "../store/usage/counts.ts";
-import type { UsageDimension, UsageParts, UsageSplit, UsageSum } from "../store/usage/interface.ts";
+import {
+  addCounts,
+  noCounts,
+  type UsageCounts,
+  type UsageDimension,
+  type UsageParts,
+  type UsageSplit,
+  type UsageSum,
+} from "../store/usage/interface.ts";
 import { HOUR_MS, KEPT_HOURS, OTHER } from "../store/usage/rollup.ts";
 
-export type { UsageCounts } from "../store/usage/counts.ts";
+export type { UsageCounts } from "../store/usage/interface.ts";
 export { usageSplits } from "../store/usage/interface.ts";
 
 /** The windows that end with the current hour or day, in hours. Those of days begin at midnight UTC. */

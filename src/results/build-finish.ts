@@ -2,7 +2,8 @@ import type { ExecutionResult } from "#contract";
 import { buildCallback, encodeResult } from "../callbacks/callback-body.ts";
 import { callbackId } from "../callbacks/callback-id.ts";
 import { encodeEventData } from "../events/encode-event-data.ts";
-import type { Finish, NewCallback } from "../store/tasks/records.ts";
+import type { NewCallback } from "../store/posts/interface.ts";
+import type { Finish } from "../store/tasks/interface.ts";
 import type { FinalState, Task } from "../task.ts";
 import type { MarkedResult } from "./store-long-texts.ts";
 

@@ -1,5 +1,4 @@
-import type { ClusterStore, Hint, NodeIdentity } from "./nodes/interface.ts";
-import type { RateStore } from "./nodes/rates.ts";
+import type { ClusterStore, Hint, NodeIdentity, RateStore } from "./nodes/interface.ts";
 import type { Store } from "./store.ts";
 
 /** Which database a store uses. */

@@ -1,4 +1,4 @@
-import type { CallbackAttempt } from "../store/tasks/records.ts";
+import type { CallbackAttempt } from "../store/posts/interface.ts";
 import type { TraceEnd } from "../store/traces/interface.ts";
 import { readTraceparent, type TraceIds, traceIdsOf } from "../trace-context.ts";
 import { formatMessage } from "./cut-content.ts";

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EventType } from "#contract";
-import type { NewDelivery, WebhookEvent, WebhookPage } from "../store/posts/webhook-records.ts";
-import type { WebhookStore } from "../store/store.ts";
+import type { NewDelivery, WebhookEvent, WebhookPage, WebhookStore } from "../store/posts/interface.ts";
 import { matchesFilter, type Subscription } from "./subscription.ts";
 
 /** A position without matching events is stored this often, so that it does not fall behind retention. */

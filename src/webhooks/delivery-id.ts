@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { WebhookEvent } from "../store/posts/webhook-records.ts";
+import type { WebhookEvent } from "../store/posts/interface.ts";
 
 /**
  * Returns the `webhook-id` of the delivery of an event. It is the same on all nodes and in every pass over the log, so that no event is

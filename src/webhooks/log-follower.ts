@@ -1,6 +1,5 @@
 import { createRepeatedPass } from "../events/repeated-pass.ts";
-import type { NewDelivery } from "../store/posts/webhook-records.ts";
-import type { WebhookStore } from "../store/store.ts";
+import type { NewDelivery, WebhookStore } from "../store/posts/interface.ts";
 import { type CatchUpOptions, createCatchUp } from "./catch-up.ts";
 import type { Subscription } from "./subscription.ts";
 

@@ -1,8 +1,6 @@
 import { type Redelivery, redeliverPages } from "../callbacks/redeliver-pages.ts";
 import { BridgeError } from "../errors.ts";
-import type { WebhookDelivery } from "../store/posts/webhook-records.ts";
-import type { WebhookStore } from "../store/store.ts";
-import type { CallbackQueue } from "../store/tasks/records.ts";
+import type { CallbackQueue, WebhookDelivery, WebhookStore } from "../store/posts/interface.ts";
 
 interface RedeliveryOptions {
   store: WebhookStore;

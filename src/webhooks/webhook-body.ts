@@ -1,6 +1,6 @@
 import { stringifyWellFormed } from "#contract";
 import { toPublicUrl } from "../network/public-url.ts";
-import type { WebhookEvent } from "../store/posts/webhook-records.ts";
+import type { WebhookEvent } from "../store/posts/interface.ts";
 import { ADAPTER_OFFLINE } from "./subscription.ts";
 
 /** Builds the body of an event of a task: what it concerns and where to look. Of prompts and outputs, it contains only the title. */

@@ -1,8 +1,6 @@
 import type { CallbackOutbox } from "../callbacks/callback-outbox.ts";
 import type { Envelope } from "../callbacks/post-callback.ts";
-import type { ClaimedDelivery, WebhookDelivery } from "../store/posts/webhook-records.ts";
-import type { WebhookStore } from "../store/store.ts";
-import type { DuePost } from "../store/tasks/records.ts";
+import type { ClaimedDelivery, DuePost, WebhookDelivery, WebhookStore } from "../store/posts/interface.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** A delivery that is due. Its row has the number of the delivery, and its origin is the name of the webhook. */

@@ -4,9 +4,9 @@ import { createPostWorker, type PostMessages, type PostWorkerTools } from "../ca
 import { BridgeError } from "../errors.ts";
 import type { EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
-import type { WebhookDelivery } from "../store/posts/webhook-records.ts";
-import type { WebhookStore } from "../store/store.ts";
-import type { CallbackState, Page, StoredEvent } from "../store/tasks/records.ts";
+import type { StoredEvent } from "../store/events/interface.ts";
+import type { Page } from "../store/page.ts";
+import type { CallbackState, WebhookDelivery, WebhookStore } from "../store/posts/interface.ts";
 import { deliveryId } from "./delivery-id.ts";
 import { createLogFollower } from "./log-follower.ts";
 import { createRedelivery } from "./redelivery.ts";

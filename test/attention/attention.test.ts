@@ -1,8 +1,7 @@
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import { createAttention, FAILURE_HOURS } from "../../src/attention/attention.ts";
-import type { FaultSelection } from "../../src/store/attention/interface.ts";
-import type { AttentionStore } from "../../src/store/store.ts";
+import type { AttentionStore, FaultSelection } from "../../src/store/attention/interface.ts";
 
 const now = 1_000 * 3_600_000;
 const since = now - FAILURE_HOURS * 3_600_000;

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createCallbackClaims } from "../../src/callbacks/callback-claims.ts";
-import type { CallbackQueue, DueCallback } from "../../src/store/tasks/records.ts";
+import type { CallbackQueue, DueCallback } from "../../src/store/posts/interface.ts";
 
 test("a callback that becomes due between two reads of the store is posted immediately", async () => {
   const queue = { tenant: "default", origin: "http://127.0.0.1:1" };

@@ -4,8 +4,9 @@ import { type CallbackWorkerOptions, createCallbackWorker } from "../../src/call
 import { createMetrics } from "../../src/metrics.ts";
 import { createDnsCache } from "../../src/network/dns-cache.ts";
 import type { Lookup } from "../../src/network/dns-resolver.ts";
+import type { StoredEvent } from "../../src/store/events/interface.ts";
+import type { Callback } from "../../src/store/posts/interface.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { Callback, StoredEvent } from "../../src/store/tasks/records.ts";
 import type { Task } from "../../src/task.ts";
 import { openTestStore } from "../support/database-subject.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";

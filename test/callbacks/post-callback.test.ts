@@ -15,7 +15,7 @@ import { readSigningKeys, signCallback } from "../../src/callbacks/sign-callback
 import { createDestinationGuard } from "../../src/network/destination-guard.ts";
 import { createDnsCache } from "../../src/network/dns-cache.ts";
 import type { Lookup } from "../../src/network/dns-resolver.ts";
-import type { DueCallback } from "../../src/store/tasks/records.ts";
+import type { DueCallback } from "../../src/store/posts/interface.ts";
 import { scaled } from "../harness/machine.ts";
 import { blockEventLoop } from "../support/block-event-loop.ts";
 import { findFreePort } from "../support/find-free-port.ts";

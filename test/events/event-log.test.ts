@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { StoredEvent } from "../../src/store/tasks/records.ts";
+import type { StoredEvent } from "../../src/store/events/interface.ts";
 import { newFinish } from "../conformance/store/store.ts";
 import { openLog, readAll, startTask } from "./log-fixture.ts";
 

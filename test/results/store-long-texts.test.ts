@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import type { ConversationMessage } from "#contract";
 import { buildCallback } from "../../src/callbacks/callback-body.ts";
 import type { Store } from "../../src/store/store.ts";
-import type { StoredTask } from "../../src/store/tasks/records.ts";
+import type { StoredTask } from "../../src/store/tasks/interface.ts";
 import type { Task } from "../../src/task.ts";
 import { createInMemoryAdapter, type Run } from "../adapters/in-memory-adapter.ts";
 import { caller, newDispatch, startEngine } from "../dispatch/engine.ts";

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import type { NewDelivery, WebhookEvent } from "../../src/store/posts/webhook-records.ts";
+import type { NewDelivery, WebhookEvent } from "../../src/store/posts/interface.ts";
 import type { Store } from "../../src/store/store.ts";
 import { createLogFollower } from "../../src/webhooks/log-follower.ts";
 import { defaultTypes, type Subscription, type WebhookFilter } from "../../src/webhooks/subscription.ts";

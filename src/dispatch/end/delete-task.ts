@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { withTimeout } from "@hak2i/async-kit";
 import type { Logger } from "pino";
 import { BridgeError } from "../../errors.ts";
+import type { DeletionOutcome } from "../../store/maintenance/interface.ts";
 import type { Store } from "../../store/store.ts";
-import type { DeletionOutcome } from "../../store/tasks/records.ts";
 import { isFinal } from "../../task.ts";
 
 /** Maximum time that a deletion waits for a runtime that outlives its task, and for the removal of its TMPDIR. */

@@ -4,7 +4,7 @@ import { encodeEventData } from "../../events/encode-event-data.ts";
 import { buildFinish } from "../../results/build-finish.ts";
 import { failedResult } from "../../results/failed-result.ts";
 import type { Store } from "../../store/store.ts";
-import type { InterruptedTask } from "../../store/tasks/records.ts";
+import type { InterruptedTask } from "../../store/tasks/interface.ts";
 import type { Task } from "../../task.ts";
 import { createOpenCalls } from "../run/open-calls.ts";
 import type { TaskCancellation } from "./cancel-task.ts";

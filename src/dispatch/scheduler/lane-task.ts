@@ -1,4 +1,4 @@
-import type { ClaimFilter } from "../../store/tasks/records.ts";
+import type { ClaimFilter } from "../../store/tasks/interface.ts";
 import type { TaskIdentity } from "../../task.ts";
 
 /** The fields of a task that the lanes use. `node` is the only node that may start it; absent or null if any may. */

@@ -1,6 +1,6 @@
 import type { AvailableAdapters } from "../../registry/available-adapters.ts";
 import type { ClusterStore } from "../../store/nodes/interface.ts";
-import type { QueuedNeeds } from "../../store/tasks/records.ts";
+import type { QueuedNeeds } from "../../store/tasks/interface.ts";
 import type { TaskProgress, TenantQuota } from "../../task.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { isReached, limitsRunning } from "./tenant-load.ts";

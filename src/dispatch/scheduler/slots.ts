@@ -1,4 +1,4 @@
-import type { ClaimFilter } from "../../store/tasks/records.ts";
+import type { ClaimFilter } from "../../store/tasks/interface.ts";
 import type { Share, Tenant } from "./lane.ts";
 import { kindOf, type LaneTask } from "./lane-task.ts";
 import { hasNext, type Line, unblock } from "./line.ts";

@@ -1,4 +1,4 @@
-import type { ClaimFilter, QueuedCount } from "../../store/tasks/records.ts";
+import type { ClaimFilter, QueuedCount } from "../../store/tasks/interface.ts";
 import type { Share, Tenant } from "./lane.ts";
 import { unblock } from "./line.ts";
 import { correctTally } from "./queue-tally.ts";

@@ -1,4 +1,4 @@
-import type { QueuedCount } from "../../store/tasks/records.ts";
+import type { QueuedCount } from "../../store/tasks/interface.ts";
 
 /** Adds up counts: those of agents by tenant, the tasks that this node may start by provider and tenant, and the others by provider. */
 export function sumCounts(counts: readonly QueuedCount[]) {

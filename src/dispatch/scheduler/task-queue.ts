@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import { readLateOutcome, UnconfirmedWriteError } from "../../store/engines/unconfirmed-write.ts";
 import type { Store } from "../../store/store.ts";
-import type { NewTask } from "../../store/tasks/records.ts";
+import type { NewTask } from "../../store/tasks/interface.ts";
+import { readLateOutcome, UnconfirmedWriteError } from "../../store/writes.ts";
 import type { Task } from "../../task.ts";
 import type { LaneTask } from "./lane-task.ts";
 import type { Scheduler } from "./scheduler.ts";

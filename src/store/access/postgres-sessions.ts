@@ -1,9 +1,8 @@
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { serverClock } from "../engines/postgres/server-clock.ts";
 import { toStatement } from "../engines/postgres/to-statement.ts";
-import type { SessionStore } from "../store.ts";
-import { SESSION_LIFETIME_MS } from "./interface.ts";
+import { SESSION_LIFETIME_MS, type SessionStore } from "./interface.ts";
 import { sessionColumns, toStoredSession } from "./rows.ts";
 
 /**

@@ -1,8 +1,7 @@
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
 import type { OperationKind, Transaction } from "../engines/postgres/operation-kind.ts";
-import type { TicketStore } from "../store.ts";
-import { type NewTicket, type RedeemedTicket, TICKET_LIFETIME_MS } from "./interface.ts";
+import { type NewTicket, type RedeemedTicket, TICKET_LIFETIME_MS, type TicketStore } from "./interface.ts";
 import type { createTicketReads } from "./postgres-ticket-reads.ts";
 import { toRedeemedTicket } from "./rows.ts";
 

@@ -1,6 +1,5 @@
 import type { SqliteDriver } from "../engines/sqlite/driver.ts";
-import type { SessionStore } from "../store.ts";
-import { SESSION_LIFETIME_MS } from "./interface.ts";
+import { SESSION_LIFETIME_MS, type SessionStore } from "./interface.ts";
 import { sessionColumns, toStoredSession } from "./rows.ts";
 
 /** Creates the operations of sessions. */

@@ -1,5 +1,5 @@
 import type { SqliteDriver } from "../engines/sqlite/driver.ts";
-import type { Store } from "../store.ts";
+import type { TicketStore } from "./interface.ts";
 import { TICKET_LIFETIME_MS } from "./interface.ts";
 import { toRedeemedTicket } from "./rows.ts";
 
@@ -36,7 +36,7 @@ export function createTicketOperations(driver: SqliteDriver, clock: () => number
         if (row === undefined || isExpired(Number(row["expires_at"]), clock())) return null;
         return toRedeemedTicket(row);
       }),
-  } satisfies Partial<Store>;
+  } satisfies Partial<TicketStore>;
 
   return { removeExpired, operations };
 }

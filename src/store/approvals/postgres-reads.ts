@@ -1,8 +1,8 @@
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 import { cutPage } from "../engines/postgres/cut-pages.ts";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { toStatement } from "../engines/postgres/to-statement.ts";
-import type { Store } from "../store.ts";
+import type { ApprovalStore } from "./interface.ts";
 import { approvalColumns, toApproval } from "./rows.ts";
 
 /** Reads approvals. */
@@ -24,7 +24,7 @@ export function createApprovalReads(reader: Reader) {
     },
     listPendingApprovals: async (tenant, toolCallId) => (await reader.all(selectPending, tenant, toColumnText(toolCallId))).map(toApproval),
     hasPendingApproval: async (taskSeq) => (await reader.get(selectPendingOfTask, taskSeq)) !== undefined,
-  } satisfies Partial<Store>;
+  } satisfies Partial<ApprovalStore>;
 }
 
 const fromApprovals = "FROM approval a JOIN task t ON t.seq = a.task";

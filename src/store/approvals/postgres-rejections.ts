@@ -1,4 +1,4 @@
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 import { toColumns } from "../engines/postgres/columns.ts";
 import type { Row } from "../engines/postgres/connection.ts";
 import type { TaskEvent, Transaction } from "../engines/postgres/operation-kind.ts";

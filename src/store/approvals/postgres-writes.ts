@@ -1,10 +1,9 @@
 import type { TaskRun } from "../../task.ts";
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
 import { toColumns } from "../engines/postgres/columns.ts";
 import type { OperationKind, Transaction } from "../engines/postgres/operation-kind.ts";
-import type { ApprovalStore } from "../store.ts";
-import type { Approval, ApprovalDecision, NewApproval } from "../tasks/records.ts";
+import type { Approval, ApprovalDecision, ApprovalStore, NewApproval } from "./interface.ts";
 import { approvalColumns, isDecidable, MAX_PENDING_APPROVALS, NO_EXPIRY, toApproval, toDecided, toDecisionEvent } from "./rows.ts";
 
 /** An approval to insert. */

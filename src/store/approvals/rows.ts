@@ -1,7 +1,8 @@
 import { parseExactJson, stringifyWellFormed } from "#contract";
-import { toColumnText } from "../engines/column-text.ts";
-import type { Approval, ApprovalDecision, ApprovalState, NewEvent } from "../tasks/records.ts";
+import { toColumnText } from "../column-text.ts";
+import type { NewEvent } from "../events/interface.ts";
 import { type StoredRow, toTaskIdentity } from "../tasks/rows.ts";
+import type { Approval, ApprovalDecision, ApprovalState } from "./interface.ts";
 
 /** Maximum pending approvals of one task. They are read at once when a tool call is looked up and when the task ends. */
 export const MAX_PENDING_APPROVALS = 100;

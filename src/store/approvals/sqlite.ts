@@ -1,10 +1,9 @@
 import type { TaskIdentity } from "../../task.ts";
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 import type { SqliteDriver } from "../engines/sqlite/driver.ts";
 import { createLengthLimit } from "../engines/sqlite/read-length.ts";
 import { type createEventOperations, selectRun } from "../events/sqlite.ts";
-import type { Store } from "../store.ts";
-import type { Approval, ApprovalDecision } from "../tasks/records.ts";
+import type { Approval, ApprovalDecision, ApprovalStore } from "./interface.ts";
 import {
   approvalColumns,
   isDecidable,
@@ -110,7 +109,7 @@ export function createApprovalOperations(driver: SqliteDriver, events: ReturnTyp
         .map(toApproval),
     hasPendingApproval: async (taskSeq) =>
       driver.get("SELECT 1 AS pending FROM approval WHERE task = ? AND state = 'pending' LIMIT 1", taskSeq) !== undefined,
-  } satisfies Partial<Store>;
+  } satisfies Partial<ApprovalStore>;
 
   return {
     rejectAll,

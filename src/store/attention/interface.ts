@@ -1,5 +1,24 @@
+/** What needs a person, and the acknowledgements of faults. */
+export interface AttentionStore {
+  readAttention(tenant: string, query: AttentionQuery): Promise<StoredAttention>;
+  /** Whether there is such a fault; with `isNew`, one that is not acknowledged. */
+  isFault(selection: FaultSelection, options?: { isNew?: boolean }): Promise<boolean>;
+  /**
+   * Acknowledges at most `limit` faults that are not acknowledged, and returns their number. With PostgreSQL, it leaves out those that are
+   * being written, unless the selection has an id. A callback or delivery that dies again is a new fault.
+   */
+  acknowledgeFaults(selection: FaultSelection, by: string, limit: number): Promise<number>;
+  /** The acknowledgements of adapters that are offline, by adapter. */
+  listAdapterAcknowledgements(tenant: string): Promise<ReadonlyMap<string, Acknowledgement>>;
+  /** Returns false if it is acknowledged already. */
+  acknowledgeAdapter(tenant: string, provider: string, by: string): Promise<boolean>;
+  /** Deletes the acknowledgements of an adapter that is no longer offline. */
+  forgetAdapterAcknowledgements(provider: string): Promise<void>;
+}
+
 /** Faults that the store contains: failed tasks, dead callbacks and dead deliveries to webhooks. */
 export const storedFaultKinds = ["failure", "callback", "delivery"] as const;
+
 export type StoredFaultKind = (typeof storedFaultKinds)[number];
 
 /** Maximum items of a kind that are counted. With SQLite, a longer count would delay all requests. */

@@ -1,5 +1,5 @@
 import { PROBE_AGENT, PROBE_ID_PREFIX } from "../../task.ts";
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 import type { StoredRow } from "../tasks/rows.ts";
 import {
   type AttentionQuery,

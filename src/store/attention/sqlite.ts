@@ -1,5 +1,5 @@
 import type { SqliteDriver } from "../engines/sqlite/driver.ts";
-import type { AttentionStore } from "../store.ts";
+import type { AttentionStore } from "./interface.ts";
 import { readAttention, selectFaults } from "./rows.ts";
 
 /** Creates the operations on what needs a person. Acknowledgements are columns, so they are deleted with what they acknowledge. */

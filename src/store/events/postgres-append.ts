@@ -1,6 +1,6 @@
 import type { TaskRun } from "../../task.ts";
 import type { OperationKind } from "../engines/postgres/operation-kind.ts";
-import type { NewEvent } from "../tasks/records.ts";
+import type { NewEvent } from "./interface.ts";
 
 /** Events to append to the log of a running task. */
 interface Append {

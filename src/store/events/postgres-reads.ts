@@ -1,11 +1,10 @@
 import { cutPage, isFull } from "../engines/postgres/cut-pages.ts";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { toStatement } from "../engines/postgres/to-statement.ts";
-import type { Store } from "../store.ts";
-import { isExecution } from "../tasks/status.ts";
 import { essentialEvents } from "./essential-events.ts";
+import type { EventStore } from "./interface.ts";
 import type { LogPage, LogRange } from "./postgres-tail.ts";
-import { eventColumns, taskEventConditions, toStoredEvent } from "./rows.ts";
+import { eventColumns, isExecution, taskEventConditions, toStoredEvent } from "./rows.ts";
 
 /** Maximum events that one read of a client examines, so that a reader with a narrow filter does not keep a connection. */
 const MAX_EXAMINED_EVENTS = 250;
@@ -31,7 +30,7 @@ export function createEventReads(reader: Reader, lastPublished: () => number) {
     prunedThrough: async () => Number((await reader.get(selectPruned))?.["value"]),
     hasEventsAfter: async (taskSeq, number) => (await reader.get(selectLater, taskSeq, number)) !== undefined,
     isInToolCall: async (taskSeq) => (await reader.get(selectToolEvent, taskSeq))?.["type"] === "tool.invoked",
-  } satisfies Partial<Store>;
+  } satisfies Partial<EventStore>;
 }
 
 /** Reads ranges of the log for the tail: all events, or only the essential ones, of which only decisions have their data. */

@@ -1,4 +1,4 @@
-import type { StoredEvent } from "../tasks/records.ts";
+import type { StoredEvent } from "./interface.ts";
 
 /** Events of own commits that are held while earlier events are read. Beyond it, they are read from the log, too. */
 const MAX_HELD_EVENTS = 10_000;

@@ -1,7 +1,9 @@
 import { type EventType, toWellFormedJson } from "#contract";
-import type { StoredEvent } from "../tasks/records.ts";
 import { type StoredRow, toTaskIdentity } from "../tasks/rows.ts";
-import { isExecution } from "../tasks/status.ts";
+import type { StoredEvent } from "./interface.ts";
+
+/** The condition of events that count as progress of a task. */
+export const isExecution = "type NOT LIKE 'callback.%'";
 
 /** SQL conditions that select the events of each kind. */
 export const taskEventConditions = {

@@ -1,5 +1,5 @@
 import type { TaskIdentity } from "../../task.ts";
-import type { StoredEvent } from "../tasks/records.ts";
+import type { StoredEvent } from "./interface.ts";
 
 /**
  * Creates the set of tasks in a tool call. One process runs all tasks, and a restart ends them or starts them again, so memory suffices.

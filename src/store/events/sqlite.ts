@@ -1,8 +1,7 @@
 import type { TaskIdentity } from "../../task.ts";
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
 import { createLengthLimit } from "../engines/sqlite/read-length.ts";
-import type { Store } from "../store.ts";
-import type { EventFilter, NewEvent, StoredEvent } from "../tasks/records.ts";
+import type { EventFilter, EventStore, NewEvent, StoredEvent } from "./interface.ts";
 import { eventColumns, taskEventConditions, toStoredEvent } from "./rows.ts";
 import { createOpenToolCalls } from "./sqlite-open-tool-calls.ts";
 
@@ -124,7 +123,7 @@ export function createEventOperations(driver: SqliteDriver, clock: () => number)
       driver.get("SELECT 1 AS more FROM event WHERE task = ? AND number > ? AND type NOT LIKE 'callback.%' LIMIT 1", taskSeq, number) !==
       undefined,
     isInToolCall: async (taskSeq) => toolCalls.has(taskSeq),
-  } satisfies Partial<Store>;
+  } satisfies Partial<EventStore>;
 
   return { append, toolCalls, operations };
 }

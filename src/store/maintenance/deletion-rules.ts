@@ -1,5 +1,5 @@
-import type { DeletionOutcome } from "../tasks/records.ts";
 import type { StoredRow } from "../tasks/rows.ts";
+import type { DeletionOutcome } from "./interface.ts";
 
 /** Tenant of deleted tasks. No token belongs to it, so no client can find a task while its rows are being removed. */
 export const DELETED_TENANT = "";

@@ -1,13 +1,13 @@
 import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { toStatement } from "../engines/postgres/to-statement.ts";
-import type { Store } from "../store.ts";
+import type { DeletionStore } from "./interface.ts";
 
 /** Reads which tasks a deletion concerns. */
 export function createDeletionReads(reader: Reader) {
   return {
     findFamily: async (tenant, taskId) => (await reader.all(selectFamily, tenant, taskId)).map((row) => Number(row["seq"])),
     isTaskKept: async (taskSeq) => (await reader.get(selectKept, taskSeq)) !== undefined,
-  } satisfies Partial<Store>;
+  } satisfies Partial<DeletionStore>;
 }
 
 /** The task and everything below it. */

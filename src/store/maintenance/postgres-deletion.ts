@@ -1,9 +1,8 @@
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
 import type { OperationKind, Transaction } from "../engines/postgres/operation-kind.ts";
-import type { DeletionStore } from "../store.ts";
-import type { DeletionOutcome } from "../tasks/records.ts";
 import { DELETED_TENANT, findObstacle } from "./deletion-rules.ts";
+import type { DeletionOutcome, DeletionStore } from "./interface.ts";
 import { lockRetention, purgeSlice } from "./postgres-purge.ts";
 
 /** A task to delete. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { Store } from "../store.ts";
+import type { MaintenanceStore } from "./interface.ts";
 
 const HOUR_MS = 3_600_000;
 /** Rows of one slice, small enough not to delay readers. */
@@ -13,7 +13,7 @@ export function createRetention({
   logger,
   everyMs = HOUR_MS,
 }: {
-  store: Store;
+  store: MaintenanceStore;
   days: number;
   logger: Logger;
   everyMs?: number;

@@ -1,8 +1,7 @@
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
-import type { Store } from "../store.ts";
-import type { DeletionOutcome } from "../tasks/records.ts";
 import type { createAgentOperations } from "../tasks/sqlite-agents.ts";
 import { DELETED_TENANT, findObstacle, PURGE_SLICE } from "./deletion-rules.ts";
+import type { DeletionOutcome, DeletionStore } from "./interface.ts";
 
 /** The other parts of the store that deletions use. */
 interface Dependencies {
@@ -96,7 +95,7 @@ export function createDeletionOperations(driver: SqliteDriver, { agents }: Depen
     purgeDeletedTasks: () => driver.write(purgeSlice, { lazy: true }),
     isTaskKept: async (taskSeq) =>
       driver.get("SELECT 1 AS kept FROM task WHERE seq = ? AND tenant <> ?", taskSeq, DELETED_TENANT) !== undefined,
-  } satisfies Partial<Store>;
+  } satisfies Partial<DeletionStore>;
 
   return { purgeSlice, operations };
 }

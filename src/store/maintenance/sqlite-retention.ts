@@ -2,9 +2,9 @@ import type { createSessionOperations } from "../access/sqlite-sessions.ts";
 import type { createTicketOperations } from "../access/sqlite-tickets.ts";
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
 import type { createWebhookOperations } from "../posts/sqlite-webhooks.ts";
-import type { Store } from "../store.ts";
 import type { createAgentOperations } from "../tasks/sqlite-agents.ts";
 import type { createUsageOperations } from "../usage/sqlite.ts";
+import type { MaintenanceStore } from "./interface.ts";
 import { type Age, findRangeEnd, type OldestEvent, TASK_SLICE_BYTES } from "./retention-range.ts";
 import type { createDeletionOperations } from "./sqlite-deletion.ts";
 
@@ -96,7 +96,7 @@ export function createRetentionOperations(
         },
         { lazy: true },
       ),
-  } satisfies Partial<Store>;
+  } satisfies Partial<MaintenanceStore>;
 }
 
 const toOldestEvent = (row: Row): OldestEvent => ({

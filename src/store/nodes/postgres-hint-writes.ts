@@ -1,7 +1,7 @@
-import type { Store } from "../store.ts";
+import type { TaskStore } from "../tasks/interface.ts";
 import type { Hint } from "./interface.ts";
 
-type Hinted = Pick<Store, "insertTaskIfAbsent" | "requeueTaskIfRunning" | "requestStopIfRunning">;
+type Hinted = Pick<TaskStore, "insertTaskIfAbsent" | "requeueTaskIfRunning" | "requestStopIfRunning">;
 
 /** Reports to the other nodes what these writes leave for them to do: a task to start, or a task to stop. */
 export function hintWrites(writes: Hinted, send: (hint: Hint) => void): Hinted {

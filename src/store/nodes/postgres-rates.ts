@@ -1,6 +1,6 @@
 import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { toStatement } from "../engines/postgres/to-statement.ts";
-import type { RateStore } from "./rates.ts";
+import type { RateStore } from "./interface.ts";
 
 const MINUTE_MS = 60_000;
 

@@ -1,4 +1,4 @@
-import type { SharedResult } from "../tasks/records.ts";
+import type { SharedResult } from "./interface.ts";
 
 /** A callback body as its row contains it. */
 export interface StoredBody {

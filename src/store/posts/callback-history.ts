@@ -1,4 +1,4 @@
-import type { CallbackAttempt, CallbackSettlement } from "../tasks/records.ts";
+import type { CallbackAttempt, CallbackSettlement } from "./interface.ts";
 
 /** Number of attempts that the history of a callback contains. A longer one drops its oldest attempts. */
 const MAX_HISTORY_ATTEMPTS = 20;

@@ -1,10 +1,10 @@
 import { toWellFormedJson } from "#contract";
 import type { Task } from "../../task.ts";
 import { decodeGaps, encodeGaps, type GappedJson } from "../tasks/gapped-json.ts";
-import type { Callback, CallbackDetails, CallbackState, DueCallback, NewCallback } from "../tasks/records.ts";
 import { type StoredRow, toTaskIdentity } from "../tasks/rows.ts";
 import { insertResult, lacksResult, type StoredBody, storeWithoutResult } from "./body-without-result.ts";
 import { decodeHistory } from "./callback-history.ts";
+import type { Callback, CallbackDetails, CallbackState, DueCallback, NewCallback } from "./interface.ts";
 
 /** Reads a JSON text with long texts, in parts. */
 export type ReadGapped = (taskSeq: number, stored: GappedJson) => AsyncIterable<string>;

@@ -1,8 +1,6 @@
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { toStatement } from "../engines/postgres/to-statement.ts";
-import type { Store } from "../store.ts";
-import { type CallbackQueue, callbackStates } from "../tasks/records.ts";
 import { oldestPending, pendingOfQueue, pendingQueues } from "./callback-queues.ts";
 import {
   callbackColumns,
@@ -13,6 +11,8 @@ import {
   toCallbackDetails,
   toDueCallback,
 } from "./callback-rows.ts";
+import type { CallbackStore } from "./interface.ts";
+import { type CallbackQueue, callbackStates } from "./interface.ts";
 import { isForeign, releaseIdleOriginsOperation, takeOriginsOperation } from "./postgres-origins.ts";
 
 /** A node releases origins without pending callbacks after this time, as long as it remembers which origins did not respond. */
@@ -87,7 +87,7 @@ export function createCallbackReads(reader: Reader, { readGapped, correctSchedul
       const endedAt = (await reader.get(selectOldest))?.["at"];
       return typeof endedAt === "number" ? Math.max(0, (await correctSchedule()) - endedAt) : null;
     },
-  } satisfies Partial<Store>;
+  } satisfies Partial<CallbackStore>;
 }
 
 const fromCallbacks = "FROM callback c JOIN task t ON t.seq = c.task";

@@ -1,12 +1,11 @@
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
 import { toColumns } from "../engines/postgres/columns.ts";
 import type { Row } from "../engines/postgres/connection.ts";
 import type { OperationKind } from "../engines/postgres/operation-kind.ts";
-import type { CallbackStore } from "../store.ts";
-import type { Callback, CallbackSettlement, DueCallback } from "../tasks/records.ts";
 import { encodeAttempt, extendHistory } from "./callback-history.ts";
 import { callbackColumns, toCallback } from "./callback-rows.ts";
+import type { Callback, CallbackSettlement, CallbackStore, DueCallback } from "./interface.ts";
 import { takeOrigins } from "./postgres-origins.ts";
 
 /** The result of the POST that followed the first `attempts` POSTs. */

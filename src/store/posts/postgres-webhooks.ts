@@ -1,12 +1,10 @@
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 import { toColumns } from "../engines/postgres/columns.ts";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { serverClock } from "../engines/postgres/server-clock.ts";
 import { toStatement } from "../engines/postgres/to-statement.ts";
 import { lastEventNumber } from "../events/postgres-reads.ts";
-import type { WebhookStore } from "../store.ts";
-import { callbackStates } from "../tasks/records.ts";
-import type { NewDelivery, WebhookKey } from "./webhook-records.ts";
+import { callbackStates, type NewDelivery, type WebhookKey, type WebhookStore } from "./interface.ts";
 import {
   deliveryColumns,
   MAX_COUNT,

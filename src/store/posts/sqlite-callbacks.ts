@@ -1,10 +1,8 @@
 import type { Task } from "../../task.ts";
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
 import type { createEventOperations } from "../events/sqlite.ts";
-import type { Store } from "../store.ts";
 import type { LongTexts } from "../tasks/long-texts.ts";
-import { type Callback, type CallbackSettlement, callbackStates, type DueCallback, type NewCallback } from "../tasks/records.ts";
 import { encodeAttempt, extendHistory } from "./callback-history.ts";
 import { oldestPending, pendingOfQueue, pendingQueues } from "./callback-queues.ts";
 import {
@@ -17,6 +15,8 @@ import {
   toNewDueCallback,
   toStoredBody,
 } from "./callback-rows.ts";
+import type { CallbackStore } from "./interface.ts";
+import { type Callback, type CallbackSettlement, callbackStates, type DueCallback, type NewCallback } from "./interface.ts";
 import { createSetBackDetector } from "./set-back-detector.ts";
 
 /** The other parts of the store that callback operations use. */
@@ -138,7 +138,7 @@ export function createCallbackOperations(driver: SqliteDriver, { events, longTex
         );
         return changed === 1 ? find(taskSeq) : null;
       }),
-  } satisfies Partial<Store>;
+  } satisfies Partial<CallbackStore>;
 
   return {
     insert(task: Task, callback: NewCallback, end: TaskEnd): DueCallback {

@@ -1,7 +1,6 @@
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 import type { SqliteDriver } from "../engines/sqlite/driver.ts";
-import type { WebhookStore } from "../store.ts";
-import { callbackStates } from "../tasks/records.ts";
+import { callbackStates, type WebhookStore } from "./interface.ts";
 import {
   deliveryColumns,
   MAX_COUNT,

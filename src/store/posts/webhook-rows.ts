@@ -1,6 +1,5 @@
-import type { CallbackState } from "../tasks/records.ts";
 import { type StoredRow, toTaskIdentity } from "../tasks/rows.ts";
-import type { WebhookCounts, WebhookDelivery, WebhookEvent, WebhookPage } from "./webhook-records.ts";
+import type { CallbackState, WebhookCounts, WebhookDelivery, WebhookEvent, WebhookPage } from "./interface.ts";
 
 /** Maximum events that one read of a webhook examines. */
 export const MAX_EXAMINED_EVENTS = 1000;

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseExactJson, toWellFormedJson } from "#contract";
 import type { TaskIdentity, TaskRun } from "../../task.ts";
 import type { ReadGapped } from "../posts/callback-rows.ts";
-import type { TaskStore } from "../store.ts";
 import { fillGaps, type GappedJson, type LongText } from "./gapped-json.ts";
+import type { TaskStore } from "./interface.ts";
 
 /** Maximum UTF-16 units of a text in one chunk. */
 const CHUNK_LENGTH = 64 * 1024;

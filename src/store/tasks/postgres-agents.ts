@@ -1,15 +1,14 @@
 import type { Row } from "../engines/postgres/connection.ts";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { toStatement } from "../engines/postgres/to-statement.ts";
-import type { Store } from "../store.ts";
-import type { ListedAgent } from "./list-records.ts";
+import type { ListedAgent, TaskStore } from "./interface.ts";
 
 /** Lists the agents of the stored tasks. */
 export function createAgentReads(reader: Reader) {
   return {
     listAgents: async (tenant, limit) => (await reader.all(selectNewest, tenant, limit)).map(toAgent),
     listAgentsByName: async (tenant, { after, limit }) => (await reader.all(selectByName, tenant, limit, after)).map(toAgent),
-  } satisfies Partial<Store>;
+  } satisfies Partial<TaskStore>;
 }
 
 const toAgent = (row: Row): ListedAgent => ({

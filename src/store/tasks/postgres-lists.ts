@@ -3,10 +3,10 @@ import type { Row, Statement } from "../engines/postgres/connection.ts";
 import { cutPage, isFull } from "../engines/postgres/cut-pages.ts";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { numberParameters, toStatement } from "../engines/postgres/to-statement.ts";
-import type { Store } from "../store.ts";
-import type { TaskFilter } from "./list-records.ts";
+import type { DeletionStore } from "../maintenance/interface.ts";
+import type { Page } from "../page.ts";
+import type { TaskFilter, TaskStore } from "./interface.ts";
 import { listedColumns as columns } from "./postgres-columns.ts";
-import type { Page } from "./records.ts";
 import { toListedTask } from "./rows.ts";
 import { createTaskSearch } from "./search.ts";
 
@@ -28,7 +28,7 @@ interface Conditions {
 }
 
 /** Lists tasks. */
-export function createTaskListReads(reader: Reader, { findFamily }: Pick<Store, "findFamily">) {
+export function createTaskListReads(reader: Reader, { findFamily }: Pick<DeletionStore, "findFamily">) {
   async function readNewest(conditions: Conditions, { before, limit }: Page): Promise<readonly Row[]> {
     const examined = conditions.sql.length === 1 ? limit : EXAMINED_PER_TASK * limit;
     return reader.all(selectNewest(conditions), ...conditions.parameters, before ?? Number.MAX_SAFE_INTEGER, limit, examined);
@@ -71,7 +71,7 @@ export function createTaskListReads(reader: Reader, { findFamily }: Pick<Store, 
       like: "ILIKE",
       numbers: "unnest(?::bigint[]) AS member (number)",
     }),
-  } satisfies Partial<Store>;
+  } satisfies Partial<TaskStore>;
 }
 
 function conditionsOf({ tenant, state, provider, agentId, parentTaskId }: TaskFilter): Conditions {

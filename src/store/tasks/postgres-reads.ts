@@ -1,7 +1,7 @@
 import type { ExecutionResult } from "#contract";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { toStatement } from "../engines/postgres/to-statement.ts";
-import type { Store } from "../store.ts";
+import type { TaskStore } from "./interface.ts";
 import { HELD_WHILE_READ_BYTES, type LongTexts } from "./long-texts.ts";
 import { taskColumns, timedColumns } from "./postgres-columns.ts";
 import { tagsOfNode } from "./postgres-place-sql.ts";
@@ -57,7 +57,7 @@ export function createTaskReads(reader: Reader, { node, readGapped, parseGapped 
       return children.toSorted((a, b) => a.seq - b.seq);
     },
     countQueuedTasks: async () => (await reader.all(countQueued, node)).map(toQueuedCount),
-  } satisfies Partial<Store>;
+  } satisfies Partial<TaskStore>;
 }
 
 const byId = "FROM task WHERE tenant = $1 AND id = $2";

@@ -1,5 +1,5 @@
 import type { Transaction } from "../engines/postgres/operation-kind.ts";
-import type { RunningLimits } from "./records.ts";
+import type { RunningLimits } from "./interface.ts";
 
 /** Dispatched tasks of some tenants that run on all nodes. */
 export interface RunningCounts {

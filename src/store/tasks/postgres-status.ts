@@ -1,9 +1,10 @@
 import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { toStatement } from "../engines/postgres/to-statement.ts";
+import { isExecution } from "../events/rows.ts";
 import { callbackColumns } from "../posts/callback-rows.ts";
-import type { Store } from "../store.ts";
+import type { TaskStore } from "./interface.ts";
 import { isSessionInUse } from "./rows.ts";
-import { isExecution, toTaskStatus } from "./status.ts";
+import { toTaskStatus } from "./status.ts";
 
 /** Reads what tasks wait for and how far they are. */
 export function createTaskStatusReads(reader: Reader) {
@@ -13,7 +14,7 @@ export function createTaskStatusReads(reader: Reader) {
       const rows = await reader.all(selectStatuses, [...taskSeqs]);
       return new Map(rows.map((row) => [Number(row["seq"]), toTaskStatus(row, row["needs"] as unknown as string[])]));
     },
-  } satisfies Partial<Store>;
+  } satisfies Partial<TaskStore>;
 }
 
 const selectStatuses = toStatement(

@@ -1,5 +1,5 @@
 import type { StopRequest, TaskIdentity } from "../../task.ts";
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 import { toColumns } from "../engines/postgres/columns.ts";
 import type { OperationKind } from "../engines/postgres/operation-kind.ts";
 import { toStopRequest } from "./rows.ts";

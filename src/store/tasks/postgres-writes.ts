@@ -1,15 +1,16 @@
 import type { StopRequest, Task, TaskIdentity } from "../../task.ts";
 import type { BatchWriter } from "../engines/postgres/batch-writer.ts";
+import type { EventStore } from "../events/interface.ts";
 import { appendOperation } from "../events/postgres-append.ts";
 import type { ReadGapped } from "../posts/callback-rows.ts";
-import type { CallbackStore, EventStore, TaskStore } from "../store.ts";
+import type { CallbackStore, DueCallback } from "../posts/interface.ts";
 import { createUsageRollup } from "../usage/rollup.ts";
+import type { Finish, TaskStore } from "./interface.ts";
 import { acceptOperation } from "./postgres-accept.ts";
 import { type Claim, type Claimed, claimOperation } from "./postgres-claim.ts";
 import { finishOperation } from "./postgres-finish.ts";
 import { requeueOperation } from "./postgres-requeue.ts";
 import { stopOperation } from "./postgres-stop.ts";
-import type { DueCallback, Finish } from "./records.ts";
 import { toRequestColumns } from "./rows.ts";
 
 /** The other parts of the store that the writes of tasks use. */

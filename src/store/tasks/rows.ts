@@ -1,7 +1,8 @@
 import { type ExecutionResult, parseExactJson, stringifyWellFormed } from "#contract";
 import type { ListedTask, StopCode, StopRequest, Task, TaskIdentity, TaskProgress, TaskState } from "../../task.ts";
+import type { NewEvent } from "../events/interface.ts";
 import { decodeGaps, type GappedJson } from "./gapped-json.ts";
-import type { NewEvent, NewTask, QueuedCount } from "./records.ts";
+import type { NewTask, QueuedCount } from "./interface.ts";
 import { toTaskSummary } from "./summary.ts";
 
 /** A row as any engine returns it. Integers are numbers. */

@@ -1,4 +1,4 @@
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 
 /** A value of a statement. */
 export type Value = string | number | readonly number[];

@@ -1,8 +1,8 @@
 import { isFinal } from "../../task.ts";
 import { failureFlag } from "../attention/rows.ts";
-import type { Store } from "../store.ts";
-import type { TaskPage, TaskSearch } from "./list-records.ts";
-import type { Page } from "./records.ts";
+import type { DeletionStore } from "../maintenance/interface.ts";
+import type { Page } from "../page.ts";
+import type { TaskPage, TaskSearch, TaskStore } from "./interface.ts";
 import { containsText, hasPrefix, type Term, type Value } from "./search-terms.ts";
 import { createTextSearch } from "./text-search.ts";
 
@@ -16,7 +16,7 @@ const TOLERATED_SKEW_MS = 60_000;
 type Row = Readonly<Record<string, unknown>>;
 
 /** The reads of an engine, and the SQL in which engines differ. */
-export interface SearchEngine extends Pick<Store, "findFamily"> {
+export interface SearchEngine extends Pick<DeletionStore, "findFamily"> {
   all(sql: string, values: readonly Value[]): Promise<readonly Row[]>;
   /** Lists these tasks, newest first. Returns fewer if their metadata is long. */
   readTasks(tenant: string, seqs: readonly number[]): Promise<TaskPage["tasks"]>;
@@ -32,7 +32,7 @@ export interface SearchEngine extends Pick<Store, "findFamily"> {
  * Creates the search for tasks by conditions that have no index in the order of the list. Each page examines a limited number of tasks, so
  * it may be empty before the end: continue from `next`.
  */
-export function createTaskSearch({ all, readTasks, findFamily, from, like, numbers }: SearchEngine): Pick<Store, "searchTasks"> {
+export function createTaskSearch({ all, readTasks, findFamily, from, like, numbers }: SearchEngine): Pick<TaskStore, "searchTasks"> {
   /** The only tasks that can match, if they are few and known without a search. */
   async function findMembers(search: TaskSearch): Promise<readonly number[] | null> {
     const { tenant, root, idPrefix, waitingOn, finishedAfter } = search;

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
-import type { Store } from "../store.ts";
-import type { ListedAgent } from "./list-records.ts";
+import type { ListedAgent, TaskStore } from "./interface.ts";
 
 /** Tasks that one list counts at once, in about 1 ms. Then the event loop is free for a turn. */
 const COUNTED_AT_ONCE = 20_000;
@@ -92,7 +91,7 @@ export function createAgentOperations(driver: SqliteDriver) {
       );
       return toAgents(rows, tenant);
     },
-  } satisfies Partial<Store>;
+  } satisfies Partial<TaskStore>;
 
   return {
     operations,

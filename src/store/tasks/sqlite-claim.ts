@@ -1,4 +1,4 @@
-import type { ClaimFilter } from "./records.ts";
+import type { ClaimFilter } from "./interface.ts";
 
 /** The claim of the next task as SQL. The time is its first parameter, followed by the returned ones. */
 export function claimSql({ provider, tenant, kind, exceptAgents }: ClaimFilter): { sql: string; parameters: string[] } {

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { isFinal, type ListedTask } from "../../task.ts";
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
 import { createLengthLimit } from "../engines/sqlite/read-length.ts";
-import type { Store } from "../store.ts";
-import type { TaskFilter } from "./list-records.ts";
-import type { Page } from "./records.ts";
+import type { DeletionStore } from "../maintenance/interface.ts";
+import type { Page } from "../page.ts";
+import type { TaskFilter, TaskStore } from "./interface.ts";
 import { progressColumns, toListedTask } from "./rows.ts";
 import { createTaskSearch } from "./search.ts";
 import { summaryColumns } from "./summary.ts";
@@ -27,7 +27,7 @@ interface Condition {
 type Conditions = readonly [Condition, ...Condition[]];
 
 /** The operations that list tasks. */
-export function createTaskListOperations(driver: SqliteDriver, { findFamily }: Pick<Store, "findFamily">) {
+export function createTaskListOperations(driver: SqliteDriver, { findFamily }: Pick<DeletionStore, "findFamily">) {
   const selectListed = `SELECT ${listedColumns} FROM task LEFT JOIN task_summary s ON s.task = seq WHERE seq = ? AND tenant = ?`;
 
   /** Reads the index of one condition, and compares its newest tasks with the other conditions. */
@@ -111,7 +111,7 @@ export function createTaskListOperations(driver: SqliteDriver, { findFamily }: P
       like: "LIKE",
       numbers: "(SELECT value AS number FROM json_each(?)) AS member",
     }),
-  } satisfies Partial<Store>;
+  } satisfies Partial<TaskStore>;
 }
 
 /** The conditions of a filter, each of which has an index in the order of the list. */

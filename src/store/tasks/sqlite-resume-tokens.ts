@@ -1,7 +1,7 @@
 import type { Task } from "../../task.ts";
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 import type { SqliteDriver } from "../engines/sqlite/driver.ts";
-import type { Store } from "../store.ts";
+import type { TaskStore } from "./interface.ts";
 
 /** The operations of resume tokens, which tasks have returned. */
 export function createResumeTokenOperations(driver: SqliteDriver) {
@@ -14,7 +14,7 @@ export function createResumeTokenOperations(driver: SqliteDriver) {
         agentId,
         toColumnText(token),
       ) !== undefined,
-  } satisfies Partial<Store>;
+  } satisfies Partial<TaskStore>;
 }
 
 /** Stores a resume token inside the operation that ends its task. */

@@ -1,8 +1,9 @@
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
+import { isExecution } from "../events/rows.ts";
 import { callbackColumns } from "../posts/callback-rows.ts";
-import type { Store } from "../store.ts";
+import type { TaskStore } from "./interface.ts";
 import { isSessionInUse } from "./rows.ts";
-import { isExecution, toTaskStatus } from "./status.ts";
+import { toTaskStatus } from "./status.ts";
 
 /** Reads what tasks wait for and how far they are. */
 export function createTaskStatusOperations(driver: SqliteDriver, clock: () => number) {
@@ -12,7 +13,7 @@ export function createTaskStatusOperations(driver: SqliteDriver, clock: () => nu
       const rows = taskSeqs.map((seq) => driver.get(selectStatus, now, seq)).filter((row): row is Row => row !== undefined);
       return new Map(rows.map((row) => [Number(row["seq"]), toTaskStatus(row, [])]));
     },
-  } satisfies Partial<Store>;
+  } satisfies Partial<TaskStore>;
 }
 
 const selectStatus = `SELECT ${callbackColumns}, q.state AS task_state, q.created_at, s.callback_url, newest.at AS last_progress_at,

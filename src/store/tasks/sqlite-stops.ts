@@ -1,7 +1,7 @@
 import type { StopRequest, TaskIdentity } from "../../task.ts";
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
-import type { Store } from "../store.ts";
+import type { TaskStore } from "./interface.ts";
 import { toStopRequest } from "./rows.ts";
 
 /** Creates the operations of stop requests. The process that runs a task receives them, and ends the task. */
@@ -26,5 +26,5 @@ export function createStopOperations(driver: SqliteDriver) {
     onStopRequests(listener) {
       announce = listener;
     },
-  } satisfies Partial<Store>;
+  } satisfies Partial<TaskStore>;
 }

@@ -1,15 +1,15 @@
 import type { ExecutionResult } from "#contract";
 import type { Task } from "../../task.ts";
 import type { createApprovalOperations } from "../approvals/sqlite.ts";
-import { toColumnText } from "../engines/column-text.ts";
+import { toColumnText } from "../column-text.ts";
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
 import type { createEventOperations } from "../events/sqlite.ts";
+import type { DueCallback } from "../posts/interface.ts";
 import type { createCallbackOperations } from "../posts/sqlite-callbacks.ts";
-import type { Store } from "../store.ts";
 import type { createUsageOperations } from "../usage/sqlite.ts";
 import { encodeGaps } from "./gapped-json.ts";
+import type { Finish, TaskStore } from "./interface.ts";
 import { HELD_WHILE_READ_BYTES, type LongTexts } from "./long-texts.ts";
-import type { DueCallback, Finish } from "./records.ts";
 import {
   progressColumns,
   REQUEUE_REASON,
@@ -210,5 +210,5 @@ export function createTaskOperations(driver: SqliteDriver, { events, approvals, 
       );
       return rows.map(toQueuedCount);
     },
-  } satisfies Partial<Store>;
+  } satisfies Partial<TaskStore>;
 }

@@ -1,9 +1,7 @@
 import { toCallback } from "../posts/callback-rows.ts";
-import type { Callback, TaskStatus } from "./records.ts";
+import type { Callback } from "../posts/interface.ts";
+import type { TaskStatus } from "./interface.ts";
 import { type StoredRow, toTaskIdentity } from "./rows.ts";
-
-/** The condition of events that count as progress of a task. */
-export const isExecution = "type NOT LIKE 'callback.%'";
 
 /** The status of a task from a row with the columns of its callback, which are null if it has none. `needs`: the tags that it needs. */
 export const toTaskStatus = (row: StoredRow, needs: readonly string[]): TaskStatus => ({

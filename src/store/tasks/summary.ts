@@ -1,7 +1,7 @@
 import type { ExecutionResult } from "#contract";
 import type { TaskSummary } from "../../task.ts";
-import { toColumnText } from "../engines/column-text.ts";
-import type { NewTask } from "./records.ts";
+import { toColumnText } from "../column-text.ts";
+import type { NewTask } from "./interface.ts";
 
 /** Maximum characters of a title. */
 const MAX_TITLE = 120;

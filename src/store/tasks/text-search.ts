@@ -1,5 +1,5 @@
-import type { TaskPage, TaskSearch } from "./list-records.ts";
-import type { Page } from "./records.ts";
+import type { Page } from "../page.ts";
+import type { TaskPage, TaskSearch } from "./interface.ts";
 import { containsText, hasLabel, hasPrefix, type Term } from "./search-terms.ts";
 
 /**

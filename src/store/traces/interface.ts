@@ -1,6 +1,19 @@
 import type { EventType } from "#contract";
 import type { Task, TaskIdentity, TaskSummary } from "../../task.ts";
-import type { StoredEvent } from "../tasks/records.ts";
+import type { StoredEvent } from "../events/interface.ts";
+
+/** The export of traces, which one process at a time does. */
+export interface TraceStore {
+  /**
+   * Claims the position of the export for a process, or renews its claim, and returns the position: at first the end of the log. Null while
+   * another process holds it.
+   */
+  claimTracePosition(holder: string, forMs: number): Promise<number | null>;
+  /** Moves the position, if the process still holds it. Returns false otherwise. */
+  moveTracePosition(holder: string, to: number): Promise<boolean>;
+  /** Reads the ends of runs and callbacks after an event, with what their spans need, oldest first. */
+  readTraceEnds(after: number, limits: TraceLimits): Promise<TracePage>;
+}
 
 /** The events that end something: the run of a task, or the attempts of its callback. Their spans are exported together. */
 export const traceEndTypes = [
@@ -9,6 +22,7 @@ export const traceEndTypes = [
   "callback.delivered",
   "callback.dead",
 ] as const satisfies readonly EventType[];
+
 export type TraceEndType = (typeof traceEndTypes)[number];
 
 /** The events of a run that begin or end a span. */

@@ -2,8 +2,7 @@ import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { serverClock } from "../engines/postgres/server-clock.ts";
 import { toStatement } from "../engines/postgres/to-statement.ts";
 import { lastEventNumber } from "../events/postgres-reads.ts";
-import type { TraceStore } from "../store.ts";
-import { traceEndTypes, traceEventTypes } from "./interface.ts";
+import { type TraceStore, traceEndTypes, traceEventTypes } from "./interface.ts";
 import { previousEndColumn, TAIL_CHARACTERS, toTraceEnd, toTraceEvent, toTracePage, toTraceRange, traceEndColumns } from "./rows.ts";
 
 /**

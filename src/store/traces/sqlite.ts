@@ -1,6 +1,5 @@
 import type { Row, SqliteDriver } from "../engines/sqlite/driver.ts";
-import type { TraceStore } from "../store.ts";
-import { type TraceLimits, traceEndTypes, traceEventTypes } from "./interface.ts";
+import { type TraceLimits, type TraceStore, traceEndTypes, traceEventTypes } from "./interface.ts";
 import { previousEndColumn, TAIL_CHARACTERS, toTraceEnd, toTraceEvent, toTracePage, toTraceRange, traceEndColumns } from "./rows.ts";
 
 /** Creates the operations of the export of traces. One process uses the database, so it always holds the position. */

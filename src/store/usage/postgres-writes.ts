@@ -1,7 +1,7 @@
 import { toColumns } from "../engines/postgres/columns.ts";
 import type { Statement } from "../engines/postgres/connection.ts";
 import type { Transaction } from "../engines/postgres/operation-kind.ts";
-import { usageCounts } from "./counts.ts";
+import { usageCounts } from "./interface.ts";
 import { HOUR_MS, KEPT_HOURS, labelUsageKey, type UsageRows, usageKey } from "./rollup.ts";
 
 /** Adds rows to the hourly rollup of usage of this node, with one statement for each table. */

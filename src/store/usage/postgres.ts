@@ -1,7 +1,7 @@
 import type { Statement } from "../engines/postgres/connection.ts";
 import type { Reader } from "../engines/postgres/reader-pool.ts";
 import { toStatement } from "../engines/postgres/to-statement.ts";
-import type { Store } from "../store.ts";
+import type { UsageStore } from "./interface.ts";
 import { type UsageDimension, type UsageSplit, usageSplits } from "./interface.ts";
 import { partColumn, sumColumns, toUsageSum, usageSources } from "./rows.ts";
 
@@ -10,7 +10,7 @@ export function createUsageReads(reader: Reader) {
   return {
     sumUsage: async (tenant, hours, by) => (await reader.all(selectSums[by], hours, tenant)).map(toUsageSum),
     sumUsageParts: async (tenant, hours, { by, keys }) => (await reader.all(selectParts[by], hours, tenant, keys)).map(toUsageSum),
-  } satisfies Partial<Store>;
+  } satisfies Partial<UsageStore>;
 }
 
 const selectSums = Object.fromEntries(

@@ -1,8 +1,8 @@
 import type { ExecutionResult, TaskErrorCode } from "#contract";
 import { isProbe, type Task } from "../../task.ts";
-import { toColumnText } from "../engines/column-text.ts";
-import type { Finish } from "../tasks/records.ts";
-import { addCounts, type UsageCounts } from "./counts.ts";
+import { toColumnText } from "../column-text.ts";
+import type { Finish } from "../tasks/interface.ts";
+import { addCounts, type UsageCounts } from "./interface.ts";
 
 export const HOUR_MS = 3_600_000;
 /** Rows are kept for this many hours. The longest window of a reader is 365 days. */

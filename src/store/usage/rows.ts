@@ -1,6 +1,5 @@
 import type { StoredRow } from "../tasks/rows.ts";
-import { type UsageCounts, usageCounts } from "./counts.ts";
-import type { UsageDimension, UsageSplit, UsageSum } from "./interface.ts";
+import { type UsageCounts, type UsageDimension, type UsageSplit, type UsageSum, usageCounts } from "./interface.ts";
 import { OTHER } from "./rollup.ts";
 
 /** The table of each dimension, and the SQL of its key. */

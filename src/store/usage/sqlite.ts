@@ -1,6 +1,6 @@
 import type { SqliteDriver } from "../engines/sqlite/driver.ts";
-import type { Store } from "../store.ts";
-import { usageCounts } from "./counts.ts";
+import type { UsageStore } from "./interface.ts";
+import { usageCounts } from "./interface.ts";
 import { createUsageRollup, HOUR_MS, KEPT_HOURS, labelUsageKey, type TaskEnd, usageKey } from "./rollup.ts";
 import { partColumn, sumColumns, toUsageSum, usageSources } from "./rows.ts";
 
@@ -58,7 +58,7 @@ export function createUsageOperations(driver: SqliteDriver) {
             ...[JSON.stringify(keys), JSON.stringify(hours), tenant],
           )
           .map(toUsageSum),
-    } satisfies Partial<Store>,
+    } satisfies Partial<UsageStore>,
   };
 }
 

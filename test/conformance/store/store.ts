@@ -2,18 +2,12 @@ import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { EventType, ExecutionResult } from "#contract";
 import type { NewTicket } from "../../../src/store/access/interface.ts";
+import type { NewApproval } from "../../../src/store/approvals/interface.ts";
+import type { StoredEvent, TaskEventKind } from "../../../src/store/events/interface.ts";
+import type { CallbackSettlement, DueCallback } from "../../../src/store/posts/interface.ts";
 import type { Store } from "../../../src/store/store.ts";
-import type {
-  CallbackSettlement,
-  ClaimFilter,
-  DueCallback,
-  Finish,
-  NewApproval,
-  NewTask,
-  StoredEvent,
-  TaskEventKind,
-} from "../../../src/store/tasks/records.ts";
-import type { UsageCounts } from "../../../src/store/usage/counts.ts";
+import type { ClaimFilter, Finish, NewTask } from "../../../src/store/tasks/interface.ts";
+import type { UsageCounts } from "../../../src/store/usage/interface.ts";
 import type { StopRequest, Task } from "../../../src/task.ts";
 
 /** A storage engine under test. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { StoredEvent } from "../../../src/store/events/interface.ts";
 import type { Store } from "../../../src/store/store.ts";
-import type { StoredEvent } from "../../../src/store/tasks/records.ts";
 import { isFinal, legalMoves, type TaskState } from "../../../src/task.ts";
 import { newFinish, newTask, type StoreSubject } from "./store.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { EventType } from "#contract";
-import type { NewDelivery, WebhookKey } from "../../../src/store/posts/webhook-records.ts";
+import type { NewDelivery, WebhookKey } from "../../../src/store/posts/interface.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { newFinish, newTask, type StoreSubject, started } from "./store.ts";
 

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import { createTaskDeletion, type TaskDeletionOptions } from "../../../src/dispatch/end/delete-task.ts";
-import type { DeletionOutcome } from "../../../src/store/tasks/records.ts";
+import type { DeletionOutcome } from "../../../src/store/maintenance/interface.ts";
 import type { TaskState } from "../../../src/task.ts";
 
 type DeletionStore = TaskDeletionOptions["store"];

@@ -4,7 +4,7 @@ import type { LaneTask } from "../../../src/dispatch/scheduler/lane-task.ts";
 import { createScheduler } from "../../../src/dispatch/scheduler/scheduler.ts";
 import type { SchedulerLimits } from "../../../src/dispatch/scheduler/shares.ts";
 import type { Claim } from "../../../src/dispatch/scheduler/slots.ts";
-import type { ClaimFilter } from "../../../src/store/tasks/records.ts";
+import type { ClaimFilter } from "../../../src/store/tasks/interface.ts";
 import type { TenantQuota } from "../../../src/task.ts";
 import { unlimitedQuota } from "../engine.ts";
 

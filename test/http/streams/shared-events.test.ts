@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createClientMemory } from "../../../src/access/client-memory.ts";
 import { createSharing } from "../../../src/http/streams/shared-events.ts";
-import type { StoredEvent } from "../../../src/store/tasks/records.ts";
+import type { StoredEvent } from "../../../src/store/events/interface.ts";
 
 const task = { seq: 1, tenant: "default", taskId: "task", parentTaskId: null, agentId: "agent", provider: "memory" };
 const event: StoredEvent = { number: 1, task, type: "execution.progress", at: 0, data: "{}" };

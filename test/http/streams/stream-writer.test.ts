@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createClientMemory } from "../../../src/access/client-memory.ts";
 import { createSharing, type SharedEvents } from "../../../src/http/streams/shared-events.ts";
 import { createStreamWriter } from "../../../src/http/streams/stream-writer.ts";
-import type { StoredEvent } from "../../../src/store/tasks/records.ts";
+import type { StoredEvent } from "../../../src/store/events/interface.ts";
 import { outlasts } from "../../support/outlasts.ts";
 
 const MIB = 1024 * 1024;

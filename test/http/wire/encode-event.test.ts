@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { eventEnvelopeSchema, eventTypes } from "#contract";
 import { encodeEventData } from "../../../src/events/encode-event-data.ts";
 import { createEventEncoder, encodeSseFrame } from "../../../src/http/wire/encode-event.ts";
-import type { StoredEvent } from "../../../src/store/tasks/records.ts";
+import type { StoredEvent } from "../../../src/store/events/interface.ts";
 import { anyCharacter } from "../../support/any-character.ts";
 
 /** Parses the bytes like a client, split at random positions. */

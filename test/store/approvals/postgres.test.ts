@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { NewApproval } from "../../../src/store/approvals/interface.ts";
 import { MAX_PENDING_APPROVALS } from "../../../src/store/approvals/rows.ts";
-import type { NewApproval } from "../../../src/store/tasks/records.ts";
 import { newFinish } from "../../conformance/store/store.ts";
 import { accept, openWrites, typesOf } from "../../support/postgres/open-writes.ts";
 

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { StoredEvent } from "../../../src/store/events/interface.ts";
 import { createEventTail, type LogPage, type LogRange } from "../../../src/store/events/postgres-tail.ts";
-import type { StoredEvent } from "../../../src/store/tasks/records.ts";
 
 const toEvent = (number: number): StoredEvent => ({
   number,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ClaimFilter } from "../../../src/store/tasks/records.ts";
+import type { ClaimFilter } from "../../../src/store/tasks/interface.ts";
 import { newFinish } from "../../conformance/store/store.ts";
 import { accept, openWrites, type WritingNode } from "../../support/postgres/open-writes.ts";
 

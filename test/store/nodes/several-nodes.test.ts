@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
+import type { StoredEvent } from "../../../src/store/events/interface.ts";
 import type { Hint } from "../../../src/store/nodes/interface.ts";
 import type { PostgresStoreOptions } from "../../../src/store/open-postgres.ts";
 import type { Store } from "../../../src/store/store.ts";
-import type { StoredEvent } from "../../../src/store/tasks/records.ts";
 import type { StopRequest, Task, TaskIdentity } from "../../../src/task.ts";
 import { newFinish, newTask } from "../../conformance/store/store.ts";
 import { createDatabase } from "../../support/postgres/create-database.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CallbackSettlement } from "../../../src/store/tasks/records.ts";
+import type { CallbackSettlement } from "../../../src/store/posts/interface.ts";
 import { newFinish } from "../../conformance/store/store.ts";
 import { accept, openWrites, typesOf, type WritingNode } from "../../support/postgres/open-writes.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ClusterStore, Hint } from "../../../src/store/nodes/interface.ts";
+import type { DueCallback } from "../../../src/store/posts/interface.ts";
 import type { Store } from "../../../src/store/store.ts";
-import type { DueCallback } from "../../../src/store/tasks/records.ts";
 import { newFinish, newTask } from "../../conformance/store/store.ts";
 import { createDatabase, type TestDatabase } from "../../support/postgres/create-database.ts";
 import { openNode } from "../../support/postgres/open-node.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { DueCallback, NewApproval } from "../../../src/store/tasks/records.ts";
+import type { NewApproval } from "../../../src/store/approvals/interface.ts";
+import type { DueCallback } from "../../../src/store/posts/interface.ts";
 import { newFinish } from "../../conformance/store/store.ts";
 import { accept, openWrites, typesOf, type WritingNode } from "../../support/postgres/open-writes.ts";
 

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openSqlite, type SqliteDriver } from "../../../src/store/engines/sqlite/driver.ts";
-import type { TaskFilter } from "../../../src/store/tasks/list-records.ts";
+import type { TaskFilter } from "../../../src/store/tasks/interface.ts";
 import { createTaskListOperations } from "../../../src/store/tasks/sqlite-lists.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 

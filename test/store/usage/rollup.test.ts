@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ExecutionResult } from "#contract";
-import type { NewTask } from "../../../src/store/tasks/records.ts";
+import type { NewTask } from "../../../src/store/tasks/interface.ts";
 import { createUsageRollup, HOUR_MS, type TaskEnd } from "../../../src/store/usage/rollup.ts";
 import type { Task } from "../../../src/task.ts";
 import { newFinish, newTask } from "../../conformance/store/store.ts";

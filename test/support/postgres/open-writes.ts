@@ -4,13 +4,14 @@ import { createTicketWrites } from "../../../src/store/access/postgres-tickets.t
 import { createApprovalWrites } from "../../../src/store/approvals/postgres-writes.ts";
 import { createBatchWriter } from "../../../src/store/engines/postgres/batch-writer.ts";
 import { connect } from "../../../src/store/engines/postgres/connection.ts";
+import type { StoredEvent } from "../../../src/store/events/interface.ts";
 import { createDeletionWrites } from "../../../src/store/maintenance/postgres-deletion.ts";
 import { createRetentionWrites } from "../../../src/store/maintenance/postgres-retention.ts";
 import { writeKinds } from "../../../src/store/postgres-write-kinds.ts";
 import { createCallbackWrites } from "../../../src/store/posts/postgres-callbacks.ts";
+import type { NewTask } from "../../../src/store/tasks/interface.ts";
 import { createLongTextWrites } from "../../../src/store/tasks/postgres-texts.ts";
 import { createTaskWrites } from "../../../src/store/tasks/postgres-writes.ts";
-import type { NewTask, StoredEvent } from "../../../src/store/tasks/records.ts";
 import { newTask } from "../../conformance/store/store.ts";
 import { createDatabase, type TestDatabase } from "./create-database.ts";
 import { insertNodes } from "./open-node.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
+import type { StoredEvent } from "../../events/interface.ts";
 import type { NodeIdentity } from "../../nodes/interface.ts";
-import type { StoredEvent } from "../../tasks/records.ts";
 import { abandonAll, type BatchEntry, isOpen } from "./batch-entry.ts";
 import {
   type AnyKind,

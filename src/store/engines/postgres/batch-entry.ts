@@ -1,4 +1,4 @@
-import { UnconfirmedWriteError } from "../unconfirmed-write.ts";
+import { UnconfirmedWriteError } from "../../writes.ts";
 import type { Operation } from "./batch-transaction.ts";
 
 /** A write that waits for its batch or is part of it. */

@@ -1,6 +1,6 @@
+import type { StoredEvent } from "../../events/interface.ts";
 import type { NodeIdentity } from "../../nodes/interface.ts";
 import { tagsOfNode } from "../../tasks/postgres-place-sql.ts";
-import type { StoredEvent } from "../../tasks/records.ts";
 import { advisoryLocks } from "./advisory-locks.ts";
 import { type Connection, DatabaseUnavailableError, endsSession, type Result } from "./connection.ts";
 import { commitWithEvents } from "./number-events.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { BridgeError } from "../../../errors.ts";
-import type { WriteOptions } from "../write-options.ts";
+import type { WriteOptions } from "../../writes.ts";
 import { type BatchCommitsOptions, createBatchCommits, type OutcomeWait } from "./batch-commits.ts";
 import { type BatchEntry, hasSameKey, isOpen, rejectAll, toEntry } from "./batch-entry.ts";
 import { lengthOfBatch } from "./batch-length.ts";

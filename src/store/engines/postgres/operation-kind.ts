@@ -1,5 +1,5 @@
 import type { TaskIdentity, TaskState } from "../../../task.ts";
-import type { NewEvent } from "../../tasks/records.ts";
+import type { NewEvent } from "../../events/interface.ts";
 import type { Row, Statement, Value } from "./connection.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { BridgeError } from "../../../errors.ts";
-import type { WriteOptions } from "../write-options.ts";
+import type { WriteOptions } from "../../writes.ts";
 import { createCommitTimer } from "./commit-timer.ts";
 import { damageRefusal, isDamage } from "./damage.ts";
 import { isStorageFault, type StorageFaults } from "./storage-faults.ts";

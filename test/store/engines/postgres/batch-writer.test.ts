@@ -7,10 +7,11 @@ import { type BatchWriter, createBatchWriter } from "../../../../src/store/engin
 import { connect } from "../../../../src/store/engines/postgres/connection.ts";
 import { migrate } from "../../../../src/store/engines/postgres/migrate.ts";
 import type { OperationKind } from "../../../../src/store/engines/postgres/operation-kind.ts";
-import { readLateOutcome, UnconfirmedWriteError } from "../../../../src/store/engines/unconfirmed-write.ts";
+import type { NewEvent, StoredEvent } from "../../../../src/store/events/interface.ts";
 import { appendOperation } from "../../../../src/store/events/postgres-append.ts";
+import type { NewTask } from "../../../../src/store/tasks/interface.ts";
 import { acceptOperation } from "../../../../src/store/tasks/postgres-accept.ts";
-import type { NewEvent, NewTask, StoredEvent } from "../../../../src/store/tasks/records.ts";
+import { readLateOutcome, UnconfirmedWriteError } from "../../../../src/store/writes.ts";
 import type { Task } from "../../../../src/task.ts";
 import { newTask } from "../../../conformance/store/store.ts";
 import { startCluster } from "../../../support/postgres/cluster.ts";

@@ -1,4 +1,12 @@
-import { BridgeError } from "../../errors.ts";
+import { BridgeError } from "../errors.ts";
+
+/** How a write behaves while it waits for its commit. */
+export interface WriteOptions {
+  /** Bridge's own work: waits while the database accepts no writes, in order, instead of failing. */
+  patient?: boolean;
+  /** Approximate size of a large write, which limits what one commit contains. */
+  bytes?: number;
+}
 
 /** The database was lost while it committed a write, so its caller got no confirmation. The write may have taken effect. */
 export class UnconfirmedWriteError extends BridgeError {
