@@ -144,7 +144,7 @@ function createFairShareClaim(driver: SqliteDriver, tasks: readonly LaneTask[], 
   const quotas = { ...unlimited, ...quota };
   // The additional slot is for the running task of the agent at its limit.
   const maxConcurrent = () => MAX_CONCURRENT + 1;
-  const scheduler = createScheduler({ maxConcurrent, queueLimit: tasks.length, quotaOf: () => quotas });
+  const scheduler = createScheduler({ maxConcurrent, queueLimit: tasks.length, quotaOf: () => quotas, ownNode: "" });
   const start = () => scheduler.claimSlot(PROVIDER);
   if (held > 0) {
     const task = { ...(tasks[0] as LaneTask), agentId: "held" };

@@ -1,13 +1,14 @@
 import type { AdapterCapabilities, ExecutionAdapter } from "#contract";
+import type { NodeDescription } from "../cluster/cluster.ts";
 import type { Config } from "../config/config.ts";
 import type { Dispatcher } from "../dispatch/dispatcher.ts";
 import type { AdapterRegistry } from "../registry/adapter-registry.ts";
-import type { NewNode, NodeAdapter } from "../store/nodes/interface.ts";
+import type { NodeAdapter } from "../store/nodes/interface.ts";
 
-/** Describes this node as it registers itself among the nodes of a PostgreSQL database. */
-export function describeNode(config: Config, version: string, settingsDigest: string): NewNode {
-  const { name, url, tags, files, leaseSeconds } = config.node;
-  return { name, url, version, tags, files, settingsDigest, leaseMs: leaseSeconds * 1000 };
+/** Describes this node as it registers itself among the nodes of its database. */
+export function describeNode({ node }: Pick<Config, "node">, version: string): NodeDescription {
+  const { name, url, tags, files, leaseSeconds } = node;
+  return { name, url, version, tags, files, leaseMs: leaseSeconds * 1000 };
 }
 
 /** Describes the adapters of this node as it reports them to the other nodes. */

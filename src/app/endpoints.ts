@@ -45,7 +45,7 @@ import { eventRoutes } from "../http/streams/events.ts";
 import { taskEventRoutes } from "../http/streams/task-events.ts";
 import { createRequestRates, type RequestRates } from "../http/wire/request-rates.ts";
 import { createRequestTurns } from "../http/wire/request-turns.ts";
-import type { AddRateCounts } from "../http/wire/shared-rates.ts";
+import type { SharedRates } from "../http/wire/shared-rates.ts";
 import type { Metrics } from "../metrics.ts";
 import { createAgentList } from "../queries/agent-list.ts";
 import { createPhaseReader } from "../queries/phase-reader.ts";
@@ -62,7 +62,6 @@ import { createTaskDiffs } from "../workspaces/task-diffs.ts";
 import { createTaskFiles } from "../workspaces/tenant-task-files.ts";
 import { createWorkspaceFiles } from "../workspaces/workspace-files.ts";
 import type { Engine } from "./engine.ts";
-import { createForwarding } from "./forwarding.ts";
 import { createMetricsSampler } from "./sample-metrics.ts";
 
 /** Options of the endpoints that are not part of the configuration. */
@@ -85,10 +84,10 @@ export async function createEndpoints(
   config: Config,
   { engine, catalog, tokens, metrics, logger, version, maxEventLoopDelayMs }: EndpointOptions,
 ) {
-  const { store, cluster, view, membership, rates, eventLog, approvals, workspaces, registry, adapters, nodes, dispatcher } = engine;
+  const { store, membership, forwarding, eventLog, approvals, workspaces, registry, adapters, nodes, dispatcher } = engine;
   const tickets = createTickets({ store, tokens });
   const sessions = createSessions({ store, tokens, tickets });
-  const requestRates = createRates(config.rateLimitPerMinute, rates?.addRateCounts ?? null);
+  const requestRates = createRates(config.rateLimitPerMinute, engine.sharedRates);
   const limits = { clientMemory: createClientMemory(), requestTurns: createRequestTurns() };
   const onSample = (delayMs: number): void => metrics.eventLoopDelay.observe(delayMs / 1000);
   const overload = createOverloadMonitor({ onSample, ...(maxEventLoopDelayMs !== undefined && { maxDelayMs: maxEventLoopDelayMs }) });
@@ -118,7 +117,6 @@ export async function createEndpoints(
   const parseDispatch = createDispatchParser(inputs);
   const receiveDispatch = createReceiveDispatch({ dispatcher, adapters, metrics, parseDispatch, defaultProfile: config.defaultProfile });
   const previewDispatch = createPreviewDispatch({ dispatcher, registry, workspaces, parseDispatch, defaultProfile: config.defaultProfile });
-  const forwarding = await createForwarding({ cluster, view, store, logger });
   const workspaceList = createWorkspaceList({ store, workspacesDir: config.workspacesDir });
   await server.register(meRoutes, { scopes, signsCallbacks: config.callbacks.secrets.length > 0 });
   await server.register(sessionRoutes, { sessions, tickets });
@@ -146,7 +144,7 @@ export async function createEndpoints(
   await server.register(gatewayRoutes, { registry, dispatcher, logger, forward: forwarding.runtimes });
   await server.register(serviceInfoRoutes, { version, callbackRetries: describeSchedule(config.callbacks) });
   await server.register(consoleRoutes);
-  await server.register(healthRoutes, { dispatcher, adapters, checkWritable: membership?.checkInTouch ?? store.checkWritable });
+  await server.register(healthRoutes, { dispatcher, adapters, checkWritable: membership.checkInTouch });
   await server.register(metricsRoutes, { metrics, sample: createMetricsSampler(config, engine, metrics), isPublic: config.metricsPublic });
 
   const ops = createOps({
@@ -217,5 +215,5 @@ function holdRequests(server: FastifyInstance): () => void {
   };
 }
 
-const createRates = (perMinute: number | null, addRateCounts: AddRateCounts | null): RequestRates | null =>
-  perMinute === null ? null : createRequestRates({ perMinute, addRateCounts });
+const createRates = (perMinute: number | null, shared: SharedRates): RequestRates | null =>
+  perMinute === null ? null : createRequestRates({ perMinute, shared });

@@ -6,22 +6,18 @@ import type { Tokens } from "../access/tokens.ts";
 import { createApprovals } from "../approvals/approvals.ts";
 import { createAttention } from "../attention/attention.ts";
 import { type CallbackWorker, createCallbackWorker } from "../callbacks/callback-worker.ts";
-import { type ClusterView, createClusterView, createLoneView } from "../cluster/cluster-view.ts";
-import { createMembership } from "../cluster/membership.ts";
-import { createLoneDirectory, createNodeDirectory } from "../cluster/node-directory.ts";
-import { loadNodeIdentity } from "../cluster/node-identity.ts";
+import type { ClusterView } from "../cluster/cluster-view.ts";
 import type { Config } from "../config/config.ts";
 import { createDispatcher, type Dispatcher } from "../dispatch/dispatcher.ts";
 import { createAdapterLogger } from "../dispatch/run/adapter-logger.ts";
 import { createEventLog, type EventLog } from "../events/event-log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Lookup } from "../network/dns-resolver.ts";
-import { type AdapterRegistry, createAdapterRegistry, type LoadedAdapter } from "../registry/adapter-registry.ts";
+import { createAdapterRegistry, type LoadedAdapter } from "../registry/adapter-registry.ts";
 import { createAvailableAdapters } from "../registry/available-adapters.ts";
 import { createSchemaChecker } from "../requests/schema-checker.ts";
 import { createFaultLog } from "../store/engines/sqlite/fault-log.ts";
-import type { ClusterStore, Hint, NodeIdentity } from "../store/nodes/interface.ts";
-import { openStore } from "../store/open-store.ts";
+import type { Hint } from "../store/nodes/interface.ts";
 import type { Store } from "../store/store.ts";
 import { formatTraceparent, type TracedTask } from "../trace-context.ts";
 import { createProviderTraits } from "../traces/describe-providers.ts";
@@ -29,14 +25,12 @@ import { type OpenedTraces, openTraces } from "../traces/open-traces.ts";
 import { createTraceExporter, type TraceExporter } from "../traces/trace-exporter.ts";
 import { createWebhooks, type Webhooks } from "../webhooks/webhooks.ts";
 import { createWorkspaces } from "../workspaces/workspace-directories.ts";
-import { describeAdapters, describeNode } from "./describe-node.ts";
+import { describeAdapters } from "./describe-node.ts";
 import { createNetwork } from "./network.ts";
+import { openDatabase } from "./open-database.ts";
 import { createRunGit } from "./run-git.ts";
 import type { Environment, OpenedSandbox } from "./sandbox.ts";
 import { createSettingsDigest } from "./settings-digest.ts";
-
-/** Maximum time between two searches for due callbacks among several nodes, because a hint of another node can be lost. */
-const MAX_SLEEP_AMONG_NODES_MS = 5_000;
 
 /** Options of the engine that are not part of the configuration. */
 interface EngineOptions {
@@ -57,9 +51,6 @@ interface EngineOptions {
   onDrainRequested(): void;
 }
 
-/** Stands for this process with SQLite, which has no other nodes. */
-const ONLY_NODE: NodeIdentity = { id: "", incarnation: "", home: "" };
-
 /** The parts that accept, run and store tasks and deliver callbacks. */
 export type Engine = Awaited<ReturnType<typeof createEngine>>;
 
@@ -69,20 +60,12 @@ export async function createEngine(
   { loaded, catalog, environment, sandbox, resolve, tokens, metrics, logger, version, onExpelled, onDrainRequested }: EngineOptions,
 ) {
   const logFault = createFaultLog({ file: config.databaseFile, logger });
-  const node = config.databaseUrl === null ? ONLY_NODE : loadNodeIdentity(config.dataDir);
-  const { store, cluster, onHint, rates } = await openStore({
-    databaseFile: config.databaseFile,
-    databaseUrl: config.databaseUrl,
-    databaseListenUrl: config.databaseListenUrl,
-    delivers: config.delivers,
-    migrates: config.migrate === "auto",
-    node,
-    onFault(error) {
-      metrics.storageFaults.inc();
-      logFault(error);
-    },
-    onTailLag: (events) => metrics.tailLag.set(events),
-  });
+  const onFault = (error: unknown): void => {
+    metrics.storageFaults.inc();
+    logFault(error);
+  };
+  const { store, cluster, shareQueue, sharedRates, forwarding } = await openDatabase(config, { onFault, metrics, logger, version });
+  const { view } = cluster;
   const eventLog = createEventLog({ store, metrics, logger });
   const opened = config.traces === null ? null : await openTraces(config.traces, { version, node: config.node.name, logger });
   const runTraceparent = createRunTraceparent(opened);
@@ -92,8 +75,7 @@ export async function createEngine(
   const { dnsCache, operatorDnsCache, guard, guardedFetch } = createNetwork({ allow: config.callbacks.allow, resolve });
   const callbackWorker = createCallbackWorker({
     ...{ store, metrics, logger, dnsCache, config: config.callbacks, hasSpans: config.traces !== null },
-    // With SQLite, no other process stores callbacks.
-    ...(config.databaseUrl !== null && { maxSleepMs: MAX_SLEEP_AMONG_NODES_MS }),
+    maxSleepMs: cluster.searchMs,
   });
   const webhooks = createWebhooks({
     ...{ store, eventLog, metrics, logger, dnsCache: operatorDnsCache, config: config.callbacks, delivers: config.delivers },
@@ -101,23 +83,17 @@ export async function createEngine(
     publicUrl: config.publicUrl ?? "",
     node: config.node.name,
     checkUrl: guard.checkUrl,
-    ...(config.databaseUrl !== null && { maxSleepMs: MAX_SLEEP_AMONG_NODES_MS }),
+    maxSleepMs: cluster.searchMs,
   });
 
-  const traces = createTraces(config, opened, { store, eventLog, catalog, node, metrics, logger });
+  const traces = createTraces(config, opened, { store, eventLog, catalog, holder: view.self.id, metrics, logger });
 
   const schemas = createSchemaChecker();
   const registry = createAdapterRegistry({ loaded, metrics, logger });
-  const graceMs = config.node.graceSeconds * 1000;
-  const self = { id: node.id, ...config.node };
-  const view = cluster === null ? createLoneView(self) : createClusterView({ self, cluster, graceMs, logger });
-  // With SQLite, no other node could run the tasks.
-  const hasSlots = (provider: string): boolean => cluster === null || config.maxConcurrent(provider) > 0;
-  const adapters = createAvailableAdapters(registry, view, hasSlots);
+  const adapters = createAvailableAdapters(registry, view, (provider) => config.maxConcurrent(provider) > 0);
   const attention = createAttention({ store, registry, adapters, webhooks, logger });
   const dispatcher = createDispatcher({
-    ...{ store, adapters, view, cluster, eventLog, approvals, registry, workspaces, guard, schemas, metrics, logger },
-    nodeGraceMs: graceMs,
+    ...{ store, adapters, view, shareQueue, eventLog, approvals, registry, workspaces, guard, schemas, metrics, logger },
     maxConcurrent: config.maxConcurrent,
     queueLimit: config.queueLimit,
     quotaOf: (tenant) => ({ ...config.quota, ...tokens.quotaOf(tenant) }),
@@ -130,17 +106,23 @@ export async function createEngine(
 
   view.onRead(dispatcher.onNodesRead);
   view.onRead(() => {
-    if (view.nodes().some(({ id, state }) => id === node.id && state === "draining")) onDrainRequested();
+    if (view.nodes().some(({ id, state }) => id === view.self.id && state === "draining")) onDrainRequested();
   });
-  onHint(createHintHandler({ metrics, view, webhooks, traces, callbackWorker, dispatcher }));
+  cluster.onHint(createHintHandler({ metrics, view, webhooks, traces, callbackWorker, dispatcher }));
 
-  const report = { describeAdapters: () => describeAdapters(registry, dispatcher), isDraining: () => dispatcher.draining };
-  // A lone Bridge has no settings to compare.
-  const lone = describeNode(config, version, "");
-  const nodes = cluster === null ? createLoneDirectory(lone, report) : createNodeDirectory(cluster, view, report);
-  const describeFiles = () => [tokens.describe(), webhooks.describe()];
-  const parts = { cluster, registry, dispatcher, describeFiles, metrics, logger, version, onExpelled };
-  const membership = await createOwnMembership(config, parts);
+  const status = { describeAdapters: () => describeAdapters(registry, dispatcher), isDraining: () => dispatcher.draining };
+  const nodes = cluster.createDirectory(status);
+  const membership = await cluster.createMembership({
+    ...status,
+    digestSettings: () => createSettingsDigest(config, () => [tokens.describe(), webhooks.describe()]),
+    onLost: dispatcher.interrupt,
+    onRegained: dispatcher.resume,
+    onExpelled() {
+      dispatcher.interrupt("The node lost its database, and other nodes declared it dead.");
+      onExpelled();
+    },
+    endTasksOf: dispatcher.endTasksOf,
+  });
 
   /** Initializes the adapters and reports their events to the dispatcher. Resolves when every adapter has been checked once. */
   const startAdapters = (): Promise<void> =>
@@ -170,7 +152,7 @@ export async function createEngine(
     });
 
   return {
-    ...{ store, cluster, membership, view, nodes, adapters, onHint, rates, eventLog, approvals, workspaces },
+    ...{ store, sharedRates, forwarding, membership, view, nodes, adapters, eventLog, approvals, workspaces },
     ...{ guardedFetch, callbackWorker, webhooks, attention, traces, schemas, registry, dispatcher, startAdapters },
     runGit: createRunGit({ environment, sandbox: sandbox.sandbox }),
   };
@@ -199,19 +181,18 @@ interface HintedParts extends Pick<EngineOptions, "metrics"> {
 }
 
 /** Creates the exporter of traces; null without traces. */
-function createTraces(config: Config, opened: OpenedTraces | null, { catalog, node, ...parts }: TraceParts): TraceExporter | null {
+function createTraces(config: Config, opened: OpenedTraces | null, { catalog, ...parts }: TraceParts): TraceExporter | null {
   if (config.traces === null || opened === null) return null;
   return createTraceExporter({
     ...{ ...parts, ...opened, content: config.traces.content, traitsOf: createProviderTraits(catalog) },
-    // A process that starts again does not wait for the claim of its predecessor.
-    holder: node.id,
   });
 }
 
 interface TraceParts extends Pick<EngineOptions, "catalog" | "metrics" | "logger"> {
   store: Store;
   eventLog: EventLog;
-  node: NodeIdentity;
+  /** The id of this node: a process that starts again does not wait for the claim of its predecessor. */
+  holder: string;
 }
 
 /** Without traces, what a task starts belongs to the trace of the caller, if there is one. */
@@ -224,34 +205,4 @@ function makeAdapterDirectory(dataDir: string, provider: string): string {
   const directory = path.join(dataDir, "adapters", provider);
   makePrivateDirectory(directory);
   return directory;
-}
-
-interface OwnMembershipOptions extends Pick<EngineOptions, "metrics" | "logger" | "version" | "onExpelled"> {
-  cluster: ClusterStore | null;
-  registry: AdapterRegistry;
-  dispatcher: Dispatcher;
-  /** Describes the tokens and the webhooks. */
-  describeFiles(): unknown;
-}
-
-/** Creates the membership of this process, which stops its tasks when it ends. Null with SQLite. */
-async function createOwnMembership(
-  config: Config,
-  { cluster, registry, dispatcher, describeFiles, version, onExpelled, ...tools }: OwnMembershipOptions,
-) {
-  if (cluster === null) return null;
-  const digest = await createSettingsDigest(config, describeFiles);
-  return createMembership({
-    ...tools,
-    cluster,
-    node: describeNode(config, version, digest.current()),
-    report: () => ({ settingsDigest: digest.current(), adapters: describeAdapters(registry, dispatcher) }),
-    onLost: dispatcher.interrupt,
-    onRegained: dispatcher.resume,
-    onExpelled() {
-      dispatcher.interrupt("The node lost its database, and other nodes declared it dead.");
-      onExpelled();
-    },
-    endTasksOf: dispatcher.endTasksOf,
-  });
 }

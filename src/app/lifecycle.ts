@@ -5,7 +5,6 @@ import type { Logger } from "pino";
 import { findUnusedPrograms, getProcessLabels, sweepLeftovers } from "../../adapters/index.ts";
 import type { Tokens } from "../access/tokens.ts";
 import { listDifferingNodes } from "../cluster/node-directory.ts";
-import { waitForLoadBalancers } from "../cluster/wait-for-load-balancers.ts";
 import type { Config } from "../config/config.ts";
 import { toSignInPath } from "../http/routes/sessions.ts";
 import type { Metrics } from "../metrics.ts";
@@ -17,7 +16,6 @@ import { createRetention } from "../store/maintenance/retention-timer.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { Engine } from "./engine.ts";
 import type { Environment, OpenedSandbox } from "./sandbox.ts";
-import { checkSharedFiles } from "./shared-files.ts";
 
 /** The parts of Bridge that the lifecycle starts and closes, and its environment. */
 interface LifecycleOptions {
@@ -35,7 +33,7 @@ interface LifecycleOptions {
 /** Creates the functions that start and close Bridge, each as a sequence of steps. */
 export function createLifecycle(config: Config, options: LifecycleOptions) {
   const { engine, endpoints, sandbox, loaded, tokens, environment, metrics, logger, version } = options;
-  const { store, workspaces, dispatcher } = engine;
+  const { store, workspaces, dispatcher, membership } = engine;
   const closing = new AbortController();
   const stopLimiting = limitResponseOverhead();
   const stopSkipping = skipContinueResponses();
@@ -51,13 +49,12 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       "listening",
     );
     await warnOfMissingIsolation(config, options);
-    if (engine.cluster !== null && config.node.files === "shared") await checkSharedFiles(engine.cluster, config.filesDir);
-    await engine.membership?.join(closing.signal);
+    await membership.join(closing.signal);
     try {
       await startAsMember();
     } catch (error) {
       // Otherwise each start that fails would renew the lease, and no node would end the tasks of this one.
-      await engine.membership?.leave();
+      await membership.leave();
       throw error;
     }
     return address;
@@ -94,10 +91,8 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
 
   /** Ends the tasks, and keeps the port until load balancers send their requests to other nodes. */
   async function drain(): Promise<void> {
-    const { membership, view } = engine;
     const drained = dispatcher.drain();
-    await membership?.startDraining();
-    if (membership !== null) await waitForLoadBalancers({ view, membership, limitMs: config.drainSeconds * 1000 });
+    await membership.drain(config.drainSeconds * 1000);
     await drained;
     dispatcher.endWaits();
   }
@@ -147,7 +142,7 @@ export function createLifecycle(config: Config, options: LifecycleOptions) {
       stopLimiting();
       stopSkipping();
       await engine.eventLog.close();
-      await engine.membership?.leave();
+      await membership.leave();
       await store.close();
       await suggestion;
     },

@@ -18,12 +18,13 @@ interface CallbackSearchOptions {
   onFound(queue: CallbackQueue): void;
   /** Called after each search, also after a failed one. */
   onEnded(): void;
+  /** Shortens the maximum time between two searches. */
   maxSleepMs?: number | undefined;
 }
 
 /** Creates the search for due callbacks in the store, which wakes up when the next one is due. */
 export function createCallbackSearch({ store, onFault, onBegin, onFound, onEnded, maxSleepMs = MAX_SLEEP_MS }: CallbackSearchOptions) {
-  const timer = createWakeTimer(() => void findDueQueues(), maxSleepMs);
+  const timer = createWakeTimer(() => void findDueQueues(), Math.min(maxSleepMs, MAX_SLEEP_MS));
   let open = false;
   let isStopped = false;
   let isBacklogKnown = false;

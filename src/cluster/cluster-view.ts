@@ -37,16 +37,6 @@ interface ClusterViewOptions {
   logger: Logger;
 }
 
-/** The view of a Bridge that is alone on its database, as with SQLite. It needs no reads. */
-export const createLoneView = (self: OwnNode): ClusterView => ({
-  self,
-  nodes: () => [],
-  isGivenUp: () => false,
-  onRead() {},
-  async refresh() {},
-  async close() {},
-});
-
 /** Creates the view of a node on PostgreSQL. It is empty until it is refreshed for the first time. */
 export function createClusterView({ self, cluster, graceMs, logger }: ClusterViewOptions): ClusterView {
   const listeners = new Set<() => void>();

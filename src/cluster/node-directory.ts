@@ -1,5 +1,5 @@
 import { BridgeError } from "../errors.ts";
-import type { ClusterNode, ClusterStore, NewNode, NodeAdapter } from "../store/nodes/interface.ts";
+import type { ClusterNode, ClusterStore, NodeAdapter } from "../store/nodes/interface.ts";
 import type { ClusterView } from "./cluster-view.ts";
 
 /** A node as operators see it. Times are ms since the epoch. */
@@ -21,32 +21,6 @@ export interface NodeDirectory {
   drain(name: string): Promise<void>;
   /** Forgets a dead node. Throws BridgeError: not_found, invalid_state. */
   forget(name: string): Promise<void>;
-}
-
-/** Creates the directory of a Bridge that is alone on its database. */
-export function createLoneDirectory(
-  { name, url, version, tags, files }: NewNode,
-  { describeAdapters, isDraining }: { describeAdapters(): NodeAdapter[]; isDraining(): boolean },
-): NodeDirectory {
-  const startedAt = Date.now();
-  const refuse = async (): Promise<void> => {
-    throw new BridgeError("invalid_state", "This Bridge uses SQLite, so it is its only node. Stop it with SIGTERM.");
-  };
-  return {
-    list: () => [
-      {
-        ...{ name, url, version, tags, files, startedAt },
-        state: isDraining() ? "draining" : "live",
-        skewMs: 0,
-        leaseUntil: null,
-        agents: null,
-        adapters: describeAdapters(),
-        settingsDiffer: false,
-      },
-    ],
-    drain: refuse,
-    forget: refuse,
-  };
 }
 
 /** Creates the directory of the nodes on PostgreSQL. */

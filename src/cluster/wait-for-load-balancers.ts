@@ -1,6 +1,5 @@
 import { withTimeout } from "@hak2i/async-kit";
 import type { ClusterView } from "./cluster-view.ts";
-import type { Membership } from "./membership.ts";
 
 /** How long load balancers send requests to a node that is not ready any more, at most: two of their usual health checks. */
 const HEALTH_CHECKS_MS = 5_000;
@@ -8,7 +7,8 @@ const LOOK_MS = 250;
 
 interface LoadBalancerOptions {
   view: Pick<ClusterView, "self" | "nodes" | "refresh">;
-  membership: Pick<Membership, "checkInTouch">;
+  /** Throws if this node has lost its database. */
+  checkInTouch(): Promise<void>;
   limitMs: number;
 }
 
@@ -16,10 +16,10 @@ interface LoadBalancerOptions {
  * Waits until load balancers have noticed that this node drains, at most `limitMs`. Returns earlier when no other node can take the
  * requests, or when this node has lost its database. Never rejects.
  */
-export async function waitForLoadBalancers({ view, membership, limitMs }: LoadBalancerOptions): Promise<void> {
+export async function waitForLoadBalancers({ view, checkInTouch, limitMs }: LoadBalancerOptions): Promise<void> {
   const hasSuccessor = (): boolean => view.nodes().some(({ id, state, isAlive }) => id !== view.self.id && state === "live" && isAlive);
   const isInTouch = (): Promise<boolean> =>
-    membership.checkInTouch().then(
+    checkInTouch().then(
       () => true,
       () => false,
     );

@@ -9,26 +9,22 @@ import type { DestinationGuard } from "../network/destination-guard.ts";
 import type { AdapterRegistry } from "../registry/adapter-registry.ts";
 import type { AvailableAdapters } from "../registry/available-adapters.ts";
 import type { SchemaChecker } from "../requests/schema-checker.ts";
-import { failedResult } from "../results/failed-result.ts";
-import type { ClusterStore, PlacementReads } from "../store/nodes/interface.ts";
 import type { Store } from "../store/store.ts";
 import type { TenantQuota } from "../task.ts";
 import type { Workspaces } from "../workspaces/workspace-directories.ts";
 import { createAdmission } from "./admission/admission.ts";
-import { createTaskCancellation, type TaskCancellation } from "./end/cancel-task.ts";
+import { createTaskCancellation } from "./end/cancel-task.ts";
 import { createTaskDeletion } from "./end/delete-task.ts";
 import { createInterruptedTasks } from "./end/interrupted-tasks.ts";
-import { createLostTasks } from "./end/lost-tasks.ts";
-import { createUnrunnableTasks } from "./end/unrunnable-tasks.ts";
 import { createRunChildTask } from "./run/run-child-task.ts";
 import { createRunInSlot } from "./run/run-in-slot.ts";
 import type { Run, RunOptions } from "./run/run-task.ts";
 import { createRunningTasks } from "./run/running-tasks.ts";
 import { createLimitedWaits } from "./run/wait-for-end.ts";
-import { createQueueCounts } from "./scheduler/queue-counts.ts";
 import { createQueuedReasons } from "./scheduler/queued-reason.ts";
 import { createScheduler } from "./scheduler/scheduler.ts";
 import { createTaskQueue } from "./scheduler/task-queue.ts";
+import type { QueueSharing, ShareQueue } from "./sharing/queue-sharing.ts";
 
 /** The parts that the dispatcher uses, and its settings. */
 export interface DispatcherOptions {
@@ -39,10 +35,7 @@ export interface DispatcherOptions {
   /** The adapters of all nodes. */
   adapters: AvailableAdapters;
   view: ClusterView;
-  /** Null with SQLite, where no other node can run a task. */
-  cluster: (PlacementReads & Pick<ClusterStore, "freeTasks" | "listOwnRunningTasks" | "countRunning">) | null;
-  /** For how long queued tasks wait for a node that could run them. */
-  nodeGraceMs: number;
+  shareQueue: ShareQueue;
   workspaces: Workspaces;
   guard: DestinationGuard;
   schemas: SchemaChecker;
@@ -62,8 +55,6 @@ export interface DispatcherOptions {
   stopGraceMs?: number;
   /** Maximum time to store the ends of stopped tasks while Bridge shuts down. */
   lastWritesMs?: number;
-  /** How often a node on PostgreSQL looks for tasks that are stored as running on it, but have no run. */
-  lostTaskSearchMs?: number;
 }
 
 /** How busy an adapter is. */
@@ -77,7 +68,6 @@ export type Dispatcher = ReturnType<typeof createDispatcher>;
 
 const STOP_GRACE_MS = 15_000;
 const LAST_WRITES_MS = 3_000;
-const LOST_TASK_SEARCH_MS = 15_000;
 
 /**
  * Creates the dispatcher, which admits tasks, queues them, runs them within the limits of their adapter, and settles each of them exactly
@@ -85,16 +75,15 @@ const LOST_TASK_SEARCH_MS = 15_000;
  */
 export function createDispatcher({ runTraceparent = ({ traceparent }) => traceparent, ...given }: DispatcherOptions) {
   const options = { ...given, runTraceparent };
-  const { store, adapters, view, cluster, logger } = options;
-  const { stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS, lostTaskSearchMs = LOST_TASK_SEARCH_MS } = options;
+  const { store, adapters, view, logger } = options;
+  const { stopGraceMs = STOP_GRACE_MS, lastWritesMs = LAST_WRITES_MS } = options;
   let draining = false;
   /** Whether the drain time is over. A run that starts now is stopped at once. */
   let stopping = false;
-  /** On PostgreSQL, a node accepts tasks until it has stopped, because other nodes run them. */
-  const isRefusing = (): boolean => draining && cluster === null;
+  const isRefusing = (): boolean => draining && sharing.refusesWhileDraining;
   /** Why no task may run at the moment; null if tasks may run. */
   let interruption: string | null = null;
-  const scheduler = createScheduler({ ...options, ownNode: cluster === null ? undefined : view.self.id });
+  const scheduler = createScheduler({ ...options, ownNode: view.self.id });
   const running = createRunningTasks(options);
   const { cancel, endQueued, settle } = createTaskCancellation({ ...options, scheduler, running });
   const { endOwnTasks, endLostTasks, endTasksOf } = createInterruptedTasks({ ...options, settle });
@@ -102,32 +91,27 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
     if (stopping) stopForShutdown(run);
     if (interruption !== null) run.stop("bridge_restarted", interruption);
   };
-  const runInSlot = createRunInSlot({ ...options, scheduler, running, settle, stopGraceMs, onStarted, checksAtStart: cluster !== null });
+  const findRejection: QueueSharing["findRejection"] = (task, adapter) => sharing.findRejection(task, adapter);
+  const runInSlot = createRunInSlot({ ...options, scheduler, running, settle, stopGraceMs, onStarted, findRejection });
   const queue = createTaskQueue({ ...options, scheduler, tags: tagsOf(view.self), mayStart, runTask: runInSlot });
   const { enqueue, fillSlots } = queue;
-  const counts = cluster === null ? null : createQueueCounts({ ...options, scheduler, fillSlots });
-  const lostTasks = cluster === null ? null : createLostTasks({ cluster, queue, endLostTasks, logger, intervalMs: lostTaskSearchMs });
-  const admission = createAdmission({ ...options, scheduler, enqueue, isRefusing });
+  const sharing: QueueSharing = options.shareQueue({ ...options, scheduler, queue, endQueued, endLostTasks });
+  const admission = createAdmission({ ...options, scheduler, enqueue, isRefusing, findPlace: sharing.findPlace });
   const runChild = createRunChildTask({ ...options, running, admission, enqueue, ownNode: view.self.id });
   const deleteTask = createTaskDeletion({ store, unreleased: running.unreleased, logger });
-  const unrunnable = cluster === null ? null : createUnrunnableTasks({ ...options, cluster, graceMs: options.nodeGraceMs, endQueued });
 
-  /** Tasks wait for the first check of their adapter. On PostgreSQL, they also wait while it is offline here, for other nodes. */
+  /** Tasks wait for the first check of their adapter. */
   function mayStart(provider: string): boolean {
-    if (interruption !== null || (options.registry.get(provider)?.health.checkedAt ?? null) === null) return false;
-    return cluster === null || adapters.findOnline(provider) !== null;
+    const isChecked = (options.registry.get(provider)?.health.checkedAt ?? null) !== null;
+    return interruption === null && isChecked && sharing.mayStart(provider);
   }
-
-  const endAllQueued = (provider: string): Promise<void> => endQueuedTasks({ store, adapters, endQueued }, provider);
 
   /** Ends or requeues the tasks that a crash interrupted. Call it once, before the registry starts and before the first dispatch. */
   async function recover(): Promise<void> {
     await endOwnTasks();
     scheduler.beginReading();
     scheduler.applyCounts(await store.countQueuedTasks());
-    lostTasks?.start();
-    if (counts !== null) return counts.start();
-    for (const { provider } of scheduler.listLanes()) if (!adapters.isLoaded(provider)) await endAllQueued(provider);
+    await sharing.start();
   }
 
   function fillAllSlots(): void {
@@ -142,7 +126,7 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
     stopping = true;
     // If the disk accepts no writes, the tasks stay stored as running, and the next start ends them.
     await withTimeout(stopAll(), stopGraceMs + lastWritesMs, () => {});
-    for (const part of [counts, lostTasks]) part?.close();
+    sharing.close();
   }
 
   async function stopAll(): Promise<void> {
@@ -176,18 +160,17 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
     onAdapterEvent: running.onAdapterEvent,
     requestApproval: running.requestApproval,
     findTraceparent: running.findTraceparent,
-    /** Call it after each health check of an adapter. Starts its queued tasks, or ends them if the adapter is offline. */
+    /** Call it after each health check of an adapter. Starts its queued tasks, or ends those that cannot start if it is offline. */
     onAdapterChecked(provider: string): void {
       if (adapters.findOnline(provider) !== null) fillSlots(provider);
-      else if (unrunnable !== null) void unrunnable.endChildren(provider);
-      else void endAllQueued(provider).catch((error: unknown) => logger.error({ err: error, provider }, "failed to end queued tasks"));
+      else sharing.onAdapterOffline(provider);
     },
     /** Call it whenever the nodes were read. */
-    onNodesRead: (): void => unrunnable?.check(),
+    onNodesRead: sharing.onNodesRead,
     load: (provider: string): Load => toLoad(scheduler.getLane(provider)),
     /** Call it when another node has queued a task of the provider. */
-    onQueueHint: (provider: string): void => counts?.onHint(provider),
-    ...createQueuedReasons({ ...options, scheduler }),
+    onQueueHint: sharing.onQueueHint,
+    ...createQueuedReasons({ adapters, scheduler, isHeldByOthers: sharing.isHeldByOthers }),
     /** Null without a node, and if the node was forgotten. */
     nameOfNode: (id: string | null): string | null => view.nodes().find((node) => node.id === id)?.name ?? null,
     /** Applies changed quotas, and starts tasks that waited for one. */
@@ -207,13 +190,3 @@ export function createDispatcher({ runTraceparent = ({ traceparent }) => tracepa
 const stopForShutdown = (run: Run): boolean => run.stop("bridge_shutdown", "Bridge was stopped while the task ran.");
 
 const toLoad = ({ running, queued, maxConcurrent }: Load): Load => ({ running, queued, maxConcurrent });
-
-/** Ends all queued tasks of an adapter that is offline or not loaded. */
-async function endQueuedTasks(
-  { store, adapters, endQueued }: Pick<DispatcherOptions, "store" | "adapters"> & Pick<TaskCancellation, "endQueued">,
-  provider: string,
-): Promise<void> {
-  const result = failedResult("adapter_offline", adapters.describeOffline(provider));
-  for (let task = await store.findQueuedTask(provider); task !== null; task = await store.findQueuedTask(provider))
-    await endQueued(task, result);
-}

@@ -31,6 +31,7 @@ async function startMember() {
       return database.isExpelled ? null : startedAt + performance.now() + database.aheadMs;
     },
     isAnswering: () => true,
+    settleSharedFiles: async (directory) => directory,
     startDraining: async () => void calls.push("draining"),
     leave: async () => void calls.push("left"),
     async listNodes() {
@@ -57,7 +58,9 @@ async function startMember() {
   const metrics = createMetrics("test");
   const membership = createMembership({
     cluster,
+    view: { self: { id: "n1", name: "n1", tags: [], files: "local" }, nodes: () => [], async refresh() {} },
     node,
+    filesDir: "",
     report: () => ({ settingsDigest: "", adapters: [] }),
     onLost: (reason) => calls.push(reason),
     onRegained: () => calls.push("regained"),
@@ -235,7 +238,7 @@ test("a clock that differs from that of the database is reported, and warned of 
 
 test("an orderly end leaves the cluster once", async () => {
   const { membership, calls, renewals } = await startMember();
-  await membership.startDraining();
+  await membership.drain(0);
   await membership.leave();
   await membership.leave();
   const count = renewals.length;

@@ -14,7 +14,7 @@ function startWait(nodes: ClusterNode[], limitMs = 30_000, refresh: ClusterView[
   const view: Pick<ClusterView, "self" | "nodes" | "refresh"> = { self, nodes: () => nodes, refresh };
   const membership = { checkInTouch: vi.fn<() => Promise<void>>(async () => {}) };
   let isOver = false;
-  void waitForLoadBalancers({ view, membership, limitMs }).then(() => {
+  void waitForLoadBalancers({ view, checkInTouch: membership.checkInTouch, limitMs }).then(() => {
     isOver = true;
   });
   return { membership, isOver: () => isOver };

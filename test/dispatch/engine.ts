@@ -3,8 +3,9 @@ import { pino } from "pino";
 import { onTestFinished } from "vitest";
 import type { ExecutionAdapter } from "#contract";
 import { createApprovals } from "../../src/approvals/approvals.ts";
-import { createLoneView } from "../../src/cluster/cluster-view.ts";
+import { createLoneView } from "../../src/cluster/lone-cluster.ts";
 import { createDispatcher, type DispatcherOptions } from "../../src/dispatch/dispatcher.ts";
+import { createLoneQueue } from "../../src/dispatch/sharing/lone-queue.ts";
 import { createEventLog } from "../../src/events/event-log.ts";
 import { createMetrics } from "../../src/metrics.ts";
 import { createDestinationGuard } from "../../src/network/destination-guard.ts";
@@ -50,8 +51,7 @@ export async function startEngine(
     registry,
     adapters: createAvailableAdapters(registry, view),
     view,
-    cluster: null,
-    nodeGraceMs: 0,
+    shareQueue: createLoneQueue,
     workspaces: createWorkspaces({ dataDir, workspacesDir: path.join(dataDir, "workspaces") }),
     guard: createDestinationGuard({ allow: ["127.0.0.1"] }),
     schemas,
@@ -101,8 +101,8 @@ export async function startEngine(
   return { dispatcher, approvals, registry, store, metrics, dataDir, events, eventsOf, callbacksDue, createOtherDispatcher, stop };
 }
 
-/** The view of a Bridge that is alone on its database. */
-export const loneView = createLoneView({ id: "self", name: "self", tags: [], files: "local" });
+/** The view of a Bridge that is alone on its database. PostgreSQL stores the id of the node with its tasks. */
+export const loneView = createLoneView({ id: "node-1", name: "self", tags: [], files: "local" });
 
 /** The quota of a tenant without limits. */
 export const unlimitedQuota: TenantQuota = {

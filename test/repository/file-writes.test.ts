@@ -17,7 +17,7 @@ const allowed: Readonly<Record<string, { calls: readonly string[]; because: stri
   "src/store/maintenance/backup-manifest.ts": { calls: ["open", "rename"], because: "a backup, where the operator wants it" },
   "src/store/maintenance/new-backup.ts": { calls: ["openSync", "rmSync"], because: "a backup, where the operator wants it" },
   "src/store/maintenance/sqlite-restore.ts": { calls: ["chownSync", "copyFile", "rename", "rmSync"], because: ownData },
-  "src/app/shared-files.ts": { calls: ["writeFileSync"], because: "the file is in the directory above those of the tasks" },
+  "src/cluster/shared-files.ts": { calls: ["writeFileSync"], because: "the file is in the directory above those of the tasks" },
   "src/access/generated-token.ts": { calls: ["writeFileSync"], because: ownData },
   "adapters/shared/model-api/conversations.ts": { calls: ["mkdir", "rename", "rm", "writeFile"], because: ownData },
   "adapters/shared/agent-program/session-files.ts": { calls: ["mkdir", "rename", "rm", "writeFile"], because: ownData },

@@ -57,7 +57,7 @@ const rules: { about: string; pattern: RegExp; exceptions: Readonly<Record<strin
       "crash/orchestrator.ts": "requests at random moments",
       "crash/crash-run.ts": "kills at random moments",
       "webhooks/killed.test.ts": "kills at random moments",
-      "dispatch/scheduler/queue-counts.test.ts": "a fake clock",
+      "dispatch/sharing/queue-counts.test.ts": "a fake clock",
 
       "browser/console/agent-scripts.ts": "waits until an event is stored, before the clock moves on",
       "browser/console/scripted-bridge.ts": poll,

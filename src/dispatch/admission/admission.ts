@@ -7,14 +7,12 @@ import type { AdapterRegistry } from "../../registry/adapter-registry.ts";
 import type { AvailableAdapters, Obstacle, Runner } from "../../registry/available-adapters.ts";
 import type { ParsedDispatch } from "../../requests/parse-dispatch.ts";
 import type { SchemaChecker } from "../../requests/schema-checker.ts";
-import type { PlacementReads } from "../../store/nodes/interface.ts";
 import type { Store } from "../../store/store.ts";
 import type { Task, TaskRequest, TraceContext } from "../../task.ts";
 import type { Workspaces } from "../../workspaces/workspace-directories.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { TaskQueue } from "../scheduler/task-queue.ts";
 import { createProviderChoice } from "./choose-provider.ts";
-import { createKnownPlaces } from "./known-places.ts";
 import { validateDispatch } from "./validate-dispatch.ts";
 
 /** The sender of a dispatch. */
@@ -39,8 +37,8 @@ interface AdmissionOptions {
   registry: Pick<AdapterRegistry, "suspect" | "estimateSecondsToNextCheck">;
   adapters: AvailableAdapters;
   view: ClusterView;
-  /** Null with SQLite. */
-  cluster: Pick<PlacementReads, "findPlace"> | null;
+  /** The id of the node on which an agent lives; null if its tasks may start on any node. */
+  findPlace(tenant: string, agentId: string): Promise<string | null>;
   workspaces: Workspaces;
   guard: DestinationGuard;
   schemas: SchemaChecker;
@@ -67,9 +65,8 @@ export type Admission = ReturnType<typeof createAdmission>;
 
 /** Creates the admission control: it decides which dispatches become queued tasks, and rejects the others with a BridgeError. */
 export function createAdmission(options: AdmissionOptions) {
-  const { store, registry, adapters, view, cluster, workspaces, metrics, scheduler, enqueue, isRefusing } = options;
+  const { store, registry, adapters, view, workspaces, metrics, scheduler, enqueue, isRefusing } = options;
   const chooseProvider = createProviderChoice(options);
-  const places = cluster === null ? null : createKnownPlaces({ cluster, view });
 
   /** Enqueues a task for the dispatch, or returns the task that the same dispatch created earlier. */
   async function admitTask(dispatch: ParsedDispatch, caller: Caller): Promise<{ task: Task; replayed: boolean }> {
@@ -117,7 +114,7 @@ export function createAdmission(options: AdmissionOptions) {
     rejectWhileRefusing();
     const { request, agentId } = dispatch;
     const provider = chooseProvider(dispatch, tenant);
-    const place = places === null ? null : await places.find(tenant, agentId);
+    const place = await options.findPlace(tenant, agentId);
     const runner = await checkRequest(request, { tenant, agentId, provider, place });
     // The check may have waited for a host lookup.
     rejectWhileRefusing();

@@ -1,9 +1,7 @@
 import type { AvailableAdapters } from "../../registry/available-adapters.ts";
-import type { ClusterStore } from "../../store/nodes/interface.ts";
 import type { QueuedNeeds } from "../../store/tasks/interface.ts";
-import type { TaskProgress, TenantQuota } from "../../task.ts";
+import type { TaskProgress } from "../../task.ts";
 import type { Scheduler } from "./scheduler.ts";
-import { isReached, limitsRunning } from "./tenant-load.ts";
 
 /** What a queued task waits for. */
 export const queuedReasons = ["slot", "session", "quota", "node", "tag"] as const;
@@ -12,22 +10,14 @@ export type QueuedReason = (typeof queuedReasons)[number];
 interface QueuedReasonOptions {
   adapters: Pick<AvailableAdapters, "findRunner">;
   scheduler: Pick<Scheduler, "isHeldByQuota">;
-  /** Null with SQLite, where all tasks run on this node. */
-  cluster: Pick<ClusterStore, "countRunning"> | null;
-  quotaOf(tenant: string): TenantQuota;
+  /** Whether tasks that run on other nodes fill a limit on running tasks, so that a queued task cannot start. */
+  isHeldByOthers(task: TaskProgress): Promise<boolean>;
 }
 
 /** Creates the functions that find out what queued tasks wait for. */
-export function createQueuedReasons({ adapters, scheduler, cluster, quotaOf }: QueuedReasonOptions) {
+export function createQueuedReasons({ adapters, scheduler, isHeldByOthers }: QueuedReasonOptions) {
   /** Whether a limit on the running tasks of its tenant or agent, which holds over all nodes, prevents the start of a queued task. */
-  async function isHeldByQuota(task: TaskProgress): Promise<boolean> {
-    if (scheduler.isHeldByQuota(task)) return true;
-    const quota = quotaOf(task.tenant);
-    // The scheduler counts only the tasks of this node.
-    if (cluster === null || task.parentTaskId !== null || !limitsRunning(quota)) return false;
-    const running = await cluster.countRunning(task);
-    return isReached(running.ofTenant, quota.maxRunning) || isReached(running.ofAgent, quota.agentMaxRunning);
-  }
+  const isHeldByQuota = async (task: TaskProgress): Promise<boolean> => scheduler.isHeldByQuota(task) || (await isHeldByOthers(task));
 
   return {
     isHeldByQuota,

@@ -33,7 +33,7 @@ export function createQueuedTasks(
   }
 
   /** Whether only other nodes may start the task. */
-  const isElsewhere = ({ node = null }: Pick<LaneTask, "node">): boolean => ownNode !== undefined && node !== null && node !== ownNode;
+  const isElsewhere = ({ node = null }: Pick<LaneTask, "node">): boolean => node !== null && node !== ownNode;
 
   /** Adds tasks that are stored as queued. */
   function addQueued(task: LaneTask, count = 1): void {

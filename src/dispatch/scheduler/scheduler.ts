@@ -24,7 +24,7 @@ export function createScheduler(limits: SchedulerLimits) {
     listLanes: (): Iterable<Readonly<Lane>> => shares.lanes.values(),
     ...queuedTasks,
     ...createStoredCounts(shares, readings),
-    ...createSlots(shares, { count }, { isShared: limits.ownNode !== undefined }),
+    ...createSlots(shares, { count }),
     startChildrenOnly: shares.startChildrenOnly,
     reloadQuotas: shares.reloadQuotas,
   };

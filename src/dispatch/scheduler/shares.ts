@@ -10,8 +10,8 @@ export interface SchedulerLimits {
   /** Dispatched tasks that may wait in all lanes. A tenant with less than its fair share of the queue may exceed it. */
   queueLimit: number;
   quotaOf(tenant: string): TenantQuota;
-  /** The id of this node; absent if no other node shares the queue. */
-  ownNode?: string | undefined;
+  /** The id of this node. */
+  ownNode: string;
 }
 
 export type Shares = ReturnType<typeof createShares>;

@@ -17,15 +17,15 @@ export interface Claim {
   readonly changes: number;
 }
 
-/** Creates the slots: claims reserve them, start tasks in them or give them back. `isShared`: whether other nodes share the queue. */
-export function createSlots(shares: Shares, { count }: Pick<QueuedTasks, "count">, { isShared }: { isShared: boolean }) {
+/** Creates the slots: claims reserve them, start tasks in them or give them back. */
+export function createSlots(shares: Shares, { count }: Pick<QueuedTasks, "count">) {
   const { shareOf, laneOf, place, placeAll, countClaim } = shares;
 
   function toFilter({ lane: { provider }, tenant }: Share, kind: ClaimFilter["kind"]): ClaimFilter {
     if (kind === "child") return { provider, tenant: tenant.name, kind, exceptAgents: [] };
     const filter = { provider, tenant: tenant.name, kind, exceptAgents: agentsAtLimit(tenant) };
     const { maxRunning, agentMaxRunning } = tenant.quota;
-    return isShared && limitsRunning(tenant.quota) ? { ...filter, limits: { maxRunning, agentMaxRunning } } : filter;
+    return limitsRunning(tenant.quota) ? { ...filter, limits: { maxRunning, agentMaxRunning } } : filter;
   }
 
   function changeRunning(tenant: Tenant, agentId: string, change: number): void {

@@ -31,11 +31,11 @@ const runtimeSchema = z
  */
 export const gatewayRoutes: FastifyPluginAsyncZodOpenApi<
   Omit<CallManagerOptions, "closing"> & {
-    /** Passes requests to the node that has the runtime; null if there are no other nodes. */
-    forward: onRequestAsyncHookHandler | null;
+    /** Passes requests to the node that has the runtime. */
+    forward: onRequestAsyncHookHandler;
   }
 > = async (app, { forward, ...options }) => {
-  if (forward !== null) app.addHook("onRequest", forward);
+  app.addHook("onRequest", forward);
   const closing = new AbortController();
   const callManager = createCallManager({ ...options, closing: closing.signal });
   // Fastify runs onClose hooks in reverse order: this one runs after `auditWrites` has logged unfinished writes as unknown.

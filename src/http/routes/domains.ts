@@ -49,13 +49,13 @@ interface DomainRouteOptions {
   /** Lists the domains of councils, including those that the workspace in this directory defines. */
   listDomains(directory: string | null): Promise<{ domains: z.infer<typeof domainSchema>[]; fault: string | null }>;
   workspaces: Pick<Workspaces, "workspaceOf">;
-  /** Passes requests about a workspace to the node of its agent; null if there are no other nodes. */
-  forward: onRequestAsyncHookHandler | null;
+  /** Passes requests about a workspace to the node of its agent. */
+  forward: onRequestAsyncHookHandler;
 }
 
 /** `GET /api/v2/domains`. */
 export const domainRoutes: FastifyPluginAsyncZodOpenApi<DomainRouteOptions> = async (app, { listDomains, workspaces, forward }) => {
-  if (forward !== null) app.addHook("onRequest", forward);
+  app.addHook("onRequest", forward);
   // Reads one settings file of a tenant at a time, so that many requests do not keep many files open and in memory.
   const turns = createTurns();
 

@@ -41,10 +41,10 @@ const diffSchema = z
 /** `GET /api/v2/tasks/{taskId}/diff`. */
 export const taskDiffRoutes: FastifyPluginAsyncZodOpenApi<{
   taskDiffs: TaskDiffs;
-  /** Passes requests to the node of their task; null if there are no other nodes. */
-  forward: onRequestAsyncHookHandler | null;
+  /** Passes requests to the node of their task. */
+  forward: onRequestAsyncHookHandler;
 }> = async (app, { taskDiffs, forward }) => {
-  if (forward !== null) app.addHook("onRequest", forward);
+  app.addHook("onRequest", forward);
   app.get(
     "/api/v2/tasks/:taskId/diff",
     {

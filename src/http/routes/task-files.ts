@@ -41,10 +41,10 @@ const binary = { "application/octet-stream": { schema: z.string().meta({ overrid
 /** `GET /api/v2/tasks/{taskId}/files` and `GET /api/v2/tasks/{taskId}/files/{path}`. */
 export const taskFileRoutes: FastifyPluginAsyncZodOpenApi<{
   taskFiles: TaskFiles;
-  /** Passes requests to the node of their task; null if there are no other nodes. */
-  forward: onRequestAsyncHookHandler | null;
+  /** Passes requests to the node of their task. */
+  forward: onRequestAsyncHookHandler;
 }> = async (app, { taskFiles, forward }) => {
-  if (forward !== null) app.addHook("onRequest", forward);
+  app.addHook("onRequest", forward);
   app.get(
     "/api/v2/tasks/:taskId/files",
     {

@@ -59,10 +59,10 @@ const PATH_RULES =
 export const workspaceRoutes: FastifyPluginAsyncZodOpenApi<{
   workspaces: WorkspaceList;
   files: WorkspaceFiles;
-  /** Passes requests about files to the node of their agent; null if there are no other nodes. */
-  forward: onRequestAsyncHookHandler | null;
+  /** Passes requests about files to the node of their agent. */
+  forward: onRequestAsyncHookHandler;
 }> = async (app, { workspaces, files, forward }) => {
-  if (forward !== null) app.addHook("onRequest", forward);
+  app.addHook("onRequest", forward);
   app.get(
     "/api/v2/workspaces",
     {

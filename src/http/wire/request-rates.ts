@@ -1,5 +1,5 @@
 import { BridgeError } from "../../errors.ts";
-import { type AddRateCounts, createSharedRates } from "./shared-rates.ts";
+import type { SharedRates } from "./shared-rates.ts";
 
 export const RATE_WINDOW_MS = 60_000;
 
@@ -13,8 +13,8 @@ interface Window {
 interface RequestRateOptions {
   /** Maximum requests of a token in a minute. */
   perMinute: number;
-  /** Shares the counts with other nodes; null if there are none. */
-  addRateCounts: AddRateCounts | null;
+  /** The counts of all nodes. */
+  shared: SharedRates;
   clock?: () => number;
 }
 
@@ -25,8 +25,7 @@ export type RequestRates = ReturnType<typeof createRequestRates>;
  * clock: if it used the system clock, setting that back by an hour would reject tokens at their limit for an hour. With
  * other nodes, the requests of all nodes in the current minute of the database count, too.
  */
-export function createRequestRates({ perMinute, addRateCounts, clock = () => performance.now() }: RequestRateOptions) {
-  const shared = addRateCounts === null ? null : createSharedRates(addRateCounts);
+export function createRequestRates({ perMinute, shared, clock = () => performance.now() }: RequestRateOptions) {
   const windows = new Map<string, Window>();
 
   /** Counts a request. Returns the requests of this token in the window, and the milliseconds until the next window. */
@@ -37,10 +36,8 @@ export function createRequestRates({ perMinute, addRateCounts, clock = () => per
     window.current += 1;
     windows.set(token, window);
     const ttl = window.startedAt + RATE_WINDOW_MS - now;
-    const all = shared?.count(token);
-    return all === undefined || all.current <= window.current
-      ? { current: window.current, ttl }
-      : { current: all.current, ttl: all.endsInMs };
+    const all = shared.count(token);
+    return all.current > window.current ? { current: all.current, ttl: all.endsInMs } : { current: window.current, ttl };
   }
 
   /** Creates the error for a token that is over its limit. */
@@ -58,6 +55,6 @@ export function createRequestRates({ perMinute, addRateCounts, clock = () => per
       const { current, ttl } = count(token);
       if (current > perMinute) throw createError(ttl);
     },
-    close: (): void => shared?.close(),
+    close: shared.close,
   };
 }

@@ -4,11 +4,23 @@ const SHARE_INTERVAL_MS = 1_000;
 /** Adds requests by key to those of all nodes in the current minute. Returns the sums of these keys, and when the minute ends. */
 export type AddRateCounts = (counts: ReadonlyMap<string, number>) => Promise<{ sums: ReadonlyMap<string, number>; endsInMs: number }>;
 
+/** The requests of all nodes. */
+export interface SharedRates {
+  /** Counts a request. Returns the requests with this key of all nodes, as far as they are known, and when the minute ends. */
+  count(key: string): { current: number; endsInMs: number };
+  close(): void;
+}
+
+const none = { current: 0, endsInMs: 0 };
+
+/** Counts nothing, because there are no other nodes. */
+export const loneRates: SharedRates = { count: () => none, close() {} };
+
 /**
  * Counts requests over all nodes. While there are requests, their counts are exchanged once a second, so that a limit holds except for the
  * requests of one second. If the exchange fails, each node continues with what it knows. `clock` is for tests.
  */
-export function createSharedRates(add: AddRateCounts, clock: () => number = () => performance.now()) {
+export function createSharedRates(add: AddRateCounts, clock: () => number = () => performance.now()): SharedRates {
   /** Sums of all nodes by key, valid until `endsAt`. */
   let sums = new Map<string, number>();
   let endsAt = 0;
@@ -37,15 +49,14 @@ export function createSharedRates(add: AddRateCounts, clock: () => number = () =
   }
 
   return {
-    /** Counts a request. Returns the requests with this key of all nodes, as far as they are known, and when the minute ends. */
-    count(key: string): { current: number; endsInMs: number } {
+    count(key) {
       addTo(unshared, key, 1);
       shareSoon();
       const now = clock();
       const shared = now < endsAt ? (sums.get(key) ?? 0) : 0;
       return { current: shared + (unshared.get(key) ?? 0), endsInMs: Math.max(0, endsAt - now) };
     },
-    close(): void {
+    close() {
       isClosed = true;
       clearTimeout(timer);
     },

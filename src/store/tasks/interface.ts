@@ -154,7 +154,7 @@ export interface ClaimFilter {
   kind: "child" | "dispatched";
   /** Agents whose tasks stay in the queue. */
   exceptAgents: readonly string[];
-  /** Present if they hold over several nodes, each of which knows only its own running tasks. */
+  /** Present if the tenant has any. A store of several nodes checks them, because each node knows only its own running tasks. */
   limits?: RunningLimits;
 }
 

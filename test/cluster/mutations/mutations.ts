@@ -35,14 +35,14 @@ export const mutations: readonly Mutation[] = [
   {
     name: "a node does not stop its tasks before others declare it dead",
     caughtBy: { scenario: "stalled-node" },
-    file: "src/cluster/membership.ts",
+    file: "src/cluster/lease.ts",
     find: "const OWN_DEADLINE = 2 / 3;",
     replace: "const OWN_DEADLINE = 200;",
   },
   {
     name: "a node that was declared dead goes on",
     caughtBy: { scenario: "frozen-node" },
-    file: "src/cluster/membership.ts",
+    file: "src/cluster/lease.ts",
     find: "    onExpelled();\n",
     replace: "",
   },

@@ -26,7 +26,7 @@ function simulate({
   const quotaOf = (tenant: string): TenantQuota => ({ ...unlimitedQuota, ...quotas[tenant] });
   const slots = limits.maxConcurrent ?? (() => 2);
   const queueLimit = limits.queueLimit ?? 1_000_000;
-  const scheduler = createScheduler({ maxConcurrent: slots, quotaOf, ...limits, queueLimit });
+  const scheduler = createScheduler({ maxConcurrent: slots, quotaOf, ownNode: "", ...limits, queueLimit });
   const queued: SimulatedTask[] = [];
   const running: SimulatedTask[] = [];
   const started: SimulatedTask[] = [];

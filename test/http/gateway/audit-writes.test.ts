@@ -135,7 +135,7 @@ async function startRoutes({ limitMs = 60_000, before }: { limitMs?: number; bef
   const dispatcher = { draining: false };
   const principal: Principal = { name: "alpha", tenant: "alpha", scopes: new Set(scopes), expiresAt: null };
   const server = await createBareServer({ tokens: { find: () => principal }, timeouts: { drainMs: 50 } });
-  await server.register(gatewayRoutes, { registry, dispatcher, logger, limitMs, forward: null });
+  await server.register(gatewayRoutes, { registry, dispatcher, logger, limitMs, forward: async () => {} });
   const url = await server.listen({ port: 0, host: "127.0.0.1" });
   onTestFinished(() => server.close());
   const call = async (method: string, target: string, body?: object, more: Record<string, string> = {}) => {

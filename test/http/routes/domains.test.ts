@@ -110,7 +110,7 @@ test("the settings of a tenant are read one after the other, and do not delay th
       return { domains: [], fault: null };
     },
     workspaces: { workspaceOf: (tenant, agentId) => `${tenant}/${agentId}` },
-    forward: null,
+    forward: async () => {},
   });
   const get = async (tenant: string, workspace: string) =>
     await app.inject({ url: `/api/v2/domains?workspace=${workspace}`, headers: { authorization: `Bearer ${tenant}` } });

@@ -10,6 +10,7 @@ import { type ServerOptions, serverTimeouts } from "../../../src/http/server/cre
 import { createOverloadMonitor } from "../../../src/http/server/overload-monitor.ts";
 import { problemSchema } from "../../../src/http/wire/problem.ts";
 import { createRequestRates } from "../../../src/http/wire/request-rates.ts";
+import { loneRates } from "../../../src/http/wire/shared-rates.ts";
 import { createMetrics } from "../../../src/metrics.ts";
 import { createDescribedDispatchSchema } from "../../../src/requests/dispatch-schema.ts";
 import { createDispatchParser } from "../../../src/requests/parse-dispatch.ts";
@@ -429,7 +430,7 @@ describe("slow clients", () => {
 
 describe("the rate limit", () => {
   test("the rate limit counts the POST requests of a token over all routes and nothing else", async () => {
-    const { url } = await startServer({ requestRates: createRequestRates({ perMinute: 3, addRateCounts: null }) });
+    const { url } = await startServer({ requestRates: createRequestRates({ perMinute: 3, shared: loneRates }) });
     const post = (route: string, token: string) => send(url + route, { method: "POST", headers: { authorization: `Bearer ${token}` } });
     for (const route of ["/api/echo", "/api/other", "/api/echo"]) expect((await post(route, "good")).status).toBe(200);
     for (const route of ["/api/echo", "/api/other"]) {
@@ -443,7 +444,7 @@ describe("the rate limit", () => {
   });
 
   test("the rate limit resets after a minute even if the system clock is set back", async () => {
-    const { url } = await startServer({ requestRates: createRequestRates({ perMinute: 1, addRateCounts: null }) });
+    const { url } = await startServer({ requestRates: createRequestRates({ perMinute: 1, shared: loneRates }) });
     const post = () => send(`${url}/api/echo`, { method: "POST" });
     expect((await post()).status).toBe(200);
     const clock = vi.spyOn(Date, "now").mockReturnValue(Date.now() - 36_000_000);

@@ -12,7 +12,7 @@ function openNodes(endsAt: () => number) {
     return { sums: new Map([...counts.keys()].map((key) => [key, sums.get(key) ?? 0])), endsInMs: endsAt() - performance.now() };
   };
   const open = () => {
-    const { count, close } = createRequestRates({ perMinute: 9, addRateCounts: add });
+    const { count, close } = createRequestRates({ perMinute: 9, shared: createSharedRates(add) });
     return { request: count, close };
   };
   return { database, sums, nodes: [open(), open()] as const };

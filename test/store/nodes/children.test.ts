@@ -1,6 +1,7 @@
 import { Client } from "pg";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createLoneView } from "../../../src/cluster/cluster-view.ts";
+import { createLoneView } from "../../../src/cluster/lone-cluster.ts";
+import { createSharedQueue } from "../../../src/dispatch/sharing/shared-queue.ts";
 import { createInMemoryAdapter, type Run } from "../../adapters/in-memory-adapter.ts";
 import { newDispatch, startEngine } from "../../dispatch/engine.ts";
 import { createDatabase, type TestDatabase } from "../../support/postgres/create-database.ts";
@@ -25,7 +26,7 @@ async function startNode(database: TestDatabase, node: string) {
   });
   const engine = await startEngine([parent, createInMemoryAdapter({ run })], {
     store,
-    cluster,
+    shareQueue: createSharedQueue({ cluster, graceMs: 0 }),
     view: createLoneView({ id: node, name: node, tags: [], files: "local" }),
     maxConcurrent: (provider) => (provider === "memory" ? 1 : 4),
   });

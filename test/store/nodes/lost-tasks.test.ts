@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createLoneView } from "../../../src/cluster/cluster-view.ts";
+import { createLoneView } from "../../../src/cluster/lone-cluster.ts";
+import { createSharedQueue } from "../../../src/dispatch/sharing/shared-queue.ts";
 import { connect } from "../../../src/store/engines/postgres/connection.ts";
 import { createReaderPool } from "../../../src/store/engines/postgres/reader-pool.ts";
 import { createRunningReads } from "../../../src/store/nodes/postgres-running-reads.ts";
@@ -26,16 +27,19 @@ async function startNode() {
   });
   const engine = await startEngine([adapter], {
     store,
-    cluster: {
-      ...cluster,
-      listOwnRunningTasks() {
-        searches += 1;
-        return cluster.listOwnRunningTasks();
+    shareQueue: createSharedQueue({
+      cluster: {
+        ...cluster,
+        listOwnRunningTasks() {
+          searches += 1;
+          return cluster.listOwnRunningTasks();
+        },
       },
-    },
+      graceMs: 0,
+      lostTaskSearchMs: 20,
+    }),
     view: createLoneView({ id: "n1", name: "n1", tags: [], files: "local" }),
     maxConcurrent: () => 1,
-    lostTaskSearchMs: 20,
   });
   onTestFinished(async () => {
     const drained = engine.dispatcher.drain();

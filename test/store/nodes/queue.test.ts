@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createLoneView } from "../../../src/cluster/cluster-view.ts";
+import { createLoneView } from "../../../src/cluster/lone-cluster.ts";
 import type { DispatcherOptions } from "../../../src/dispatch/dispatcher.ts";
+import { createSharedQueue } from "../../../src/dispatch/sharing/shared-queue.ts";
 import type { Hint } from "../../../src/store/nodes/interface.ts";
 import type { Task, TenantQuota } from "../../../src/task.ts";
 import { createInMemoryAdapter, type Run } from "../../adapters/in-memory-adapter.ts";
@@ -50,7 +51,7 @@ async function startNode(database: TestDatabase, node: string, runtimes: Runtime
   const opened = await openNode({ url: database.urlAt(database.port), node, onHint: (hint) => onHint(hint) });
   const options: Partial<DispatcherOptions> = {
     store: opened.store,
-    cluster: opened.cluster,
+    shareQueue: createSharedQueue({ cluster: opened.cluster, graceMs: 0 }),
     view: createLoneView({ id: node, name: node, tags: [], files: "local" }),
     maxConcurrent: () => slots,
     queueLimit: 10_000,

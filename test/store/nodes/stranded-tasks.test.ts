@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { ClusterView } from "../../../src/cluster/cluster-view.ts";
-import { createUnrunnableTasks } from "../../../src/dispatch/end/unrunnable-tasks.ts";
+import { createUnrunnableTasks } from "../../../src/dispatch/sharing/unrunnable-tasks.ts";
 import { connect } from "../../../src/store/engines/postgres/connection.ts";
 import { createReaderPool } from "../../../src/store/engines/postgres/reader-pool.ts";
 import type { ClusterNode } from "../../../src/store/nodes/interface.ts";

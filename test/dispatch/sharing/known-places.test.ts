@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createKnownPlaces } from "../../../src/dispatch/admission/known-places.ts";
+import { createKnownPlaces } from "../../../src/dispatch/sharing/known-places.ts";
 import type { ClusterNode } from "../../../src/store/nodes/interface.ts";
 
 const newNode = (id: string, fields: Partial<ClusterNode> = {}): ClusterNode => ({

@@ -3,8 +3,8 @@ import type { ClusterView } from "../../cluster/cluster-view.ts";
 import type { AvailableAdapters, Obstacle } from "../../registry/available-adapters.ts";
 import { failedResult } from "../../results/failed-result.ts";
 import type { ClusterStore, QueuedNeeds } from "../../store/nodes/interface.ts";
-import { pauseAfterReading } from "../scheduler/pause-after-reading.ts";
-import type { TaskCancellation } from "./cancel-task.ts";
+import type { TaskCancellation } from "../end/cancel-task.ts";
+import { pauseAfterReading } from "./pause-after-reading.ts";
 
 interface UnrunnableTasksOptions {
   cluster: Pick<ClusterStore, "listQueuedNeeds" | "findTaskThatNeeds" | "freeTasks">;

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { checkSharedFiles } from "../../src/app/shared-files.ts";
+import { checkSharedFiles } from "../../src/cluster/shared-files.ts";
 import type { SharedFiles } from "../../src/store/nodes/interface.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createQueueCounts } from "../../../src/dispatch/scheduler/queue-counts.ts";
 import { createScheduler } from "../../../src/dispatch/scheduler/scheduler.ts";
+import { createQueueCounts } from "../../../src/dispatch/sharing/queue-counts.ts";
 import { unlimitedQuota } from "../engine.ts";
 
 beforeEach(() => void vi.useFakeTimers());

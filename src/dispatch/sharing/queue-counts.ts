@@ -2,8 +2,8 @@ import type { Logger } from "pino";
 import { isTerminal } from "../../events/event-feed.ts";
 import type { EventLog } from "../../events/event-log.ts";
 import type { Store } from "../../store/store.ts";
+import type { Scheduler } from "../scheduler/scheduler.ts";
 import { pauseAfterReading } from "./pause-after-reading.ts";
-import type { Scheduler } from "./scheduler.ts";
 
 interface QueueCountsOptions {
   eventLog: Pick<EventLog, "subscribe">;

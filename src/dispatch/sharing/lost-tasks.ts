@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import type { ClusterStore } from "../../store/nodes/interface.ts";
+import type { InterruptedTasks } from "../end/interrupted-tasks.ts";
 import type { TaskQueue } from "../scheduler/task-queue.ts";
-import type { InterruptedTasks } from "./interrupted-tasks.ts";
 
 interface LostTasksOptions {
   cluster: Pick<ClusterStore, "listOwnRunningTasks">;
