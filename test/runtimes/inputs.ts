@@ -19,8 +19,14 @@ const excluded = ["**/node_modules", "test/runtimes/.results", "test/runtimes/pa
 export function hashInputs(repository: string): string {
   const hash = createHash("sha256");
   const entries = globSync(inputs, { cwd: repository, exclude: excluded, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => path.relative(repository, path.join(entry.parentPath, entry.name)));
-  for (const file of files.toSorted()) hash.update(`${file}\0`).update(readFileSync(path.join(repository, file))).update("\0");
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(repository, path.join(entry.parentPath, entry.name)));
+  for (const file of files.toSorted())
+    hash
+      .update(`${file}\0`)
+      .update(readFileSync(path.join(repository, file)))
+      .update("\0");
   return hash.digest("hex");
 }
 

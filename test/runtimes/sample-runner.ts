@@ -6,6 +6,7 @@ import { SAMPLE_SEED } from "./sample-seed.ts";
 const SAMPLED_PART = 10;
 
 /** Runs a part of the tests of each file, and at least one. The others are reported as skipped. */
+// biome-ignore lint/style/noDefaultExport: Vitest loads the default export.
 export default class SampleRunner extends TestRunner {
   onBeforeRunFiles(files: readonly RunnerTestFile[]): void {
     const seed = process.env[SAMPLE_SEED] ?? "";
@@ -21,7 +22,8 @@ function chooseTests(tests: readonly RunnerTestCase[], seed: string): Set<Runner
 
 const rankOf = (text: string): number => createHash("sha256").update(text).digest().readUInt32BE();
 
-const testsOf = (task: RunnerTask): RunnerTestCase[] => (task.type === "test" ? (task.mode === "run" ? [task] : []) : task.tasks.flatMap(testsOf));
+const testsOf = (task: RunnerTask): RunnerTestCase[] =>
+  task.type === "test" ? (task.mode === "run" ? [task] : []) : task.tasks.flatMap(testsOf);
 
 /** Skips all tests but the chosen ones, and each suite without one, so that its hooks start no program. */
 function skipOthers(task: RunnerTask, chosen: ReadonlySet<RunnerTask>): boolean {
