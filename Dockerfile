@@ -7,14 +7,13 @@ COPY package.json package-lock.json .npmrc ./
 COPY packages ./packages
 RUN npm ci --omit=dev --omit=optional
 
-# The console, with the development packages that build it.
+# The console, with the packages that build it.
 FROM node:24-slim AS console
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages ./packages
-RUN npm ci
-COPY web ./web
-RUN npm run build:console
+RUN npm ci --workspace=bridge-console
+RUN node packages/console/build/build.ts
 
 FROM node:24-slim AS bridge
 # Agents may leave child processes behind, so process 1 must be an init that reaps them. `docker run --init` would do the same, but is
@@ -28,7 +27,7 @@ COPY package.json LICENSE ./
 COPY migrations ./migrations
 COPY src ./src
 COPY adapters ./adapters
-COPY --from=console /app/web/dist ./web/dist
+COPY --from=console /app/packages/console/dist ./packages/console/dist
 COPY examples/agents ./examples/agents
 
 RUN mkdir /data && chown 10001:10001 /data

@@ -10,7 +10,7 @@ export default defineConfig({
     isolate: false,
     // One more than the number of cores, because tests often wait.
     maxWorkers: availableParallelism() + 1,
-    include: ["test/**/*.test.ts"],
+    include: ["test/**/*.test.ts", "packages/*/test/**/*.test.ts"],
     // `npm run coverage`: code that runs in the test process, not in programs that tests start.
     coverage: {
       provider: "v8",
@@ -33,7 +33,7 @@ export default defineConfig({
       "test/deploy/**",
       "test/openapi/**",
       "test/image/**",
-      "test/python/**",
+      "packages/python-client/**",
     ],
   },
 });

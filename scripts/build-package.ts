@@ -1,7 +1,7 @@
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { ensureBuilt } from "bridge-console";
 import server from "../package.json" with { type: "json" };
-import { ensureBuilt } from "../web/build/ensure-built.ts";
 import { writePackage } from "./write-package.ts";
 import { readWorkspaceManifest, writeWorkspace } from "./write-workspace.ts";
 
@@ -19,7 +19,7 @@ const { name, version, description, license, type, engines, dependencies, devDep
 // The server with its console and its command line, and what authors of adapters import: the contract and the conformance kit.
 await writePackage(directory, {
   projects: ["tsconfig.server.json", "tsconfig.build.json"],
-  directories: ["migrations", "web/dist", "examples/agents"],
+  directories: ["migrations", "packages/console/dist", "examples/agents"],
   files: {
     LICENSE: "LICENSE",
     "CHANGELOG.md": "CHANGELOG.md",

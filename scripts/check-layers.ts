@@ -6,7 +6,7 @@ import { Visitor } from "@swc/core/Visitor.js";
 import { cruise, type ICruiseResult } from "dependency-cruiser";
 import { layers } from "./layers.ts";
 
-const roots = ["src", "adapters", "packages", "web", "scripts", "bench", "examples", "test"];
+const roots = ["src", "adapters", "packages", "scripts", "bench", "examples", "test"];
 
 supportUsing();
 const { positionals } = parseArgs({ allowPositionals: true });
@@ -39,7 +39,7 @@ async function followImports(directory: string): Promise<ICruiseResult> {
       ruleSet: { forbidden: layers },
       doNotFollow: { path: "node_modules" },
       // Convex, the generated clients and the peers of the benchmarks have separate packages. What is built contains its sources again.
-      exclude: { path: ["^examples/convex/", "^packages/[^/]+/dist/", "^web/dist/", "^test/openapi/clients/", "^bench/peers/"] },
+      exclude: { path: ["^examples/convex/", "^packages/[^/]+/dist/", "^test/openapi/clients/", "^bench/peers/"] },
       tsPreCompilationDeps: true,
       parser: "swc",
       outputType: "json",

@@ -4,10 +4,10 @@ import { parseArgs } from "node:util";
 
 /** Code and pages that ship, as paths from the root of the repository, without generated files. */
 const SHIPPED = [
-  /^(src|adapters|packages\/[^/]+\/src|web\/src|scripts|examples)\/.+\.(ts|js)$/,
+  /^(src|adapters|packages\/[^/]+\/(src|build)|scripts|examples)\/.+\.(ts|js)$/,
   /^(docs|examples|deploy)\/.+\.md$/,
-  /^(packages|clients)\/[^/]+\/README\.md$/,
-  /^clients\/python\/(src|tests)\/.+\.py$/,
+  /^packages\/[^/]+\/README\.md$/,
+  /^packages\/python-client\/(src|test)\/.+\.py$/,
   /^(README|CONTRIBUTING|SECURITY|AGENTS)\.md$/,
 ];
 const EXCLUDED = /(^|\/)(node_modules|dist|_generated)\//;

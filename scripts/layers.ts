@@ -138,8 +138,10 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
   "bridge-server.js": ["check-node.js", "start.js", "^packages/bridge-cli/"],
 };
 
-const repository = "^(src|adapters|packages|web|scripts|bench|examples|test)/";
-const production = "^(src|adapters|packages)/";
+const repository = "^(src|adapters|packages|scripts|bench|examples|test)/";
+const production = "^(src|adapters|packages/[^/]+/src)/";
+const consoleSource = "^packages/console/src/";
+const tests = ["^test/", "^packages/[^/]+/test/"];
 
 /** The layers of the code as rules: imports point down, adapters see only the contract and shared parts, `app/` alone sees everything. */
 export const layers: IForbiddenRuleType[] = [
@@ -197,7 +199,7 @@ export const layers: IForbiddenRuleType[] = [
     name: "only-app-sees-the-catalog",
     comment: "Composition happens in one place.",
     severity: "error",
-    from: { path: repository, pathNot: ["^src/app/", "^test/"] },
+    from: { path: repository, pathNot: ["^src/app/", ...tests] },
     to: { path: catalog },
   },
   {
@@ -211,28 +213,28 @@ export const layers: IForbiddenRuleType[] = [
     name: "packages-stand-alone",
     comment: "A package must be publishable as it is.",
     severity: "error",
-    from: { path: "^packages/" },
+    from: { path: "^packages/", pathNot: tests },
     to: { path: repository, pathNot: "^packages/" },
   },
   {
     name: "console-uses-the-client",
     comment: "The console runs in a browser: it uses the API as every client does.",
     severity: "error",
-    from: { path: "^web/src/" },
-    to: { path: repository, pathNot: ["^web/src/", "^packages/bridge-client/"] },
+    from: { path: consoleSource },
+    to: { path: repository, pathNot: [consoleSource, "^packages/bridge-client/"] },
   },
   {
     name: "only-tests-import-the-console",
     comment: "Bridge serves the built console and imports none of its source.",
     severity: "error",
-    from: { path: repository, pathNot: ["^web/src/", "^test/"] },
-    to: { path: "^web/src/" },
+    from: { path: repository, pathNot: [consoleSource, ...tests] },
+    to: { path: consoleSource },
   },
   {
     name: "packages-by-package-name",
     comment: "Import a package through its public entry, as its users do.",
     severity: "error",
-    from: { path: "^packages/([^/]+)/" },
+    from: { path: "^packages/([^/]+)/", pathNot: tests },
     to: {
       path: "^packages/",
       pathNot: "^packages/$1/",
@@ -244,21 +246,21 @@ export const layers: IForbiddenRuleType[] = [
     name: "others-by-package-name",
     comment: "Import a package through its public entry, as its users do.",
     severity: "error",
-    from: { path: "^(src|adapters|web|scripts|bench|examples)/" },
+    from: { path: "^(src|adapters|scripts|bench|examples)/" },
     to: { path: "^packages/", dependencyTypes: ["local", "localmodule"], dependencyTypesNot: ["aliased-workspace"] },
   },
   {
     name: "production-sees-no-test",
-    comment: "test/ sees everything; nothing that ships sees test/, scripts/, bench/ or examples/.",
+    comment: "Tests see everything; nothing that ships sees tests, scripts/, bench/ or examples/.",
     severity: "error",
     from: { path: production },
-    to: { path: "^(test|scripts|bench|examples)/" },
+    to: { path: ["^(scripts|bench|examples)/", ...tests] },
   },
   {
     name: "production-uses-no-development-tool",
     comment: "What ships must find its packages in a production install.",
     severity: "error",
-    from: { path: production },
+    from: { path: production, pathNot: consoleSource },
     to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["type-only"] },
   },
   {

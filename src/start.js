@@ -14,9 +14,9 @@ module.enableCompileCache(path.resolve(import.meta.dirname, "../node_modules/.ca
 // Most objects of a start survive, so V8 would double its young generation several times, and an idle process would keep 20 MB that Bridge
 // needs only under load. After the start, the young generation can grow.
 v8.setFlagsFromString("--semi-space-growth-factor=1");
-// A clone builds its console if the source has changed. The package and the image contain the console, and not this program. If the build
-// fails, Bridge starts with the console that it has.
-const consoleBuilder = path.resolve(import.meta.dirname, "../web/build/ensure-built.ts");
+// A clone builds its console if the source has changed. The package contains the built console, and not this program. If the
+// build fails, Bridge starts with the console that it has.
+const consoleBuilder = path.resolve(import.meta.dirname, "../packages/console/build/ensure-built.ts");
 if (existsSync(consoleBuilder)) (await import(pathToFileURL(consoleBuilder).href)).ensureBuilt();
 // A static import would load the code before the cache is enabled.
 await import("./main.ts");

@@ -20,7 +20,7 @@ export default mergeConfig(
         "test/http/routes/{byte-range,dispatch,tasks,trace-context}.test.ts",
         "test/http/wire/{encode-event,etag,pagination,prefer-header,problem,request-id}.test.ts",
         "test/scenarios/end-to-end.test.ts",
-        "test/packages/{async-kit,council}/*.test.ts",
+        "packages/{async-kit,council}/test/*.test.ts",
         "test/websocket/ops.test.ts",
       ],
     },

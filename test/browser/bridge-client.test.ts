@@ -1,7 +1,7 @@
 import type { BridgeClient, BridgeEvent, BridgeSocket, verifyCallback } from "bridge-client";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Address, surviveTwoRestarts } from "../packages/bridge-client/two-restarts.ts";
+import { type Address, surviveTwoRestarts } from "../../packages/bridge-client/test/two-restarts.ts";
 import { startBridge } from "../support/start-bridge.ts";
 import { type Browser, startBrowser } from "./start-browser.ts";
 

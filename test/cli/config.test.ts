@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { runCli } from "../packages/bridge-cli/start-cli.ts";
+import { runCli } from "../../packages/bridge-cli/test/start-cli.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const check = (cwd: string, env: Record<string, string> = {}) => runCli(["config", "check"], { cwd, env });

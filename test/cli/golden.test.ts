@@ -1,7 +1,7 @@
 import { cp, mkdir } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { record } from "../packages/bridge-cli/record.ts";
+import { record } from "../../packages/bridge-cli/test/record.ts";
 import { shellCommand, startBridgeProgram } from "../support/bridge-program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { readFile, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { runCli } from "../packages/bridge-cli/start-cli.ts";
+import { runCli } from "../../packages/bridge-cli/test/start-cli.ts";
 import { shellCommand, startBridgeProgram } from "../support/bridge-program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

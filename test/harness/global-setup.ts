@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { ensureBuilt } from "bridge-console";
 import type { TestProject } from "vitest/node";
 import { sendSignal } from "../../adapters/shared/process/process-table.ts";
-import { ensureBuilt } from "../../web/build/ensure-built.ts";
 import { compileCache } from "./compile-cache.ts";
 import { addBrokenRun } from "./failure-list.ts";
 import { measureMachine, slowness } from "./machine.ts";

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { toCurl } from "../../web/src/dispatch-form.ts";
+import { toCurl } from "../../packages/console/src/dispatch-form.ts";
 
 test("the curl command sends exactly the dispatch, whatever it contains", () => {
   const body = { agentId: "writer", message: 'It\'s "$HOME" `id` \\ \n new line' };

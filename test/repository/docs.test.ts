@@ -7,7 +7,7 @@ import { errorCodes } from "../../src/errors.ts";
 const allSettings = listAllSettings();
 const repository = path.resolve(import.meta.dirname, "../..");
 const { scripts } = JSON.parse(readFileSync(path.join(repository, "package.json"), "utf8")) as { scripts: Record<string, string> };
-const pages = ["docs", "deploy", "examples", "packages", "clients", "."].flatMap((directory) =>
+const pages = ["docs", "deploy", "examples", "packages", "."].flatMap((directory) =>
   readdirSync(path.join(repository, directory), { recursive: directory !== "." })
     .map((name) => path.join(directory, String(name)))
     .filter((name) => name.endsWith(".md") && !/\/(node_modules|dist)\//.test(name)),
@@ -74,7 +74,7 @@ function sectionsOf(file: string): string[] {
 
 test("every npm script runs an existing file", () => {
   const files = Object.values(scripts).flatMap((command) =>
-    [...command.matchAll(/\b(?:src|scripts|test|bench)\/[\w/.-]+\.ts\b/g)].map(([file]) => file),
+    [...command.matchAll(/\b(?<!\/)(?:src|scripts|test|bench|packages)\/[\w/.-]+\.[jt]s\b/g)].map(([file]) => file),
   );
   expect(files.length).toBeGreaterThan(5);
   expect(files.filter((file) => !existsSync(path.join(repository, file)))).toEqual([]);

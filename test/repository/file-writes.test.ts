@@ -60,7 +60,12 @@ const CHANGING_FUNCTIONS =
 const sources = ["src", "adapters", "packages"].flatMap((directory) =>
   readdirSync(path.join(repository, directory), { recursive: true, encoding: "utf8" })
     .map((name) => path.join(directory, name))
-    .filter((name) => name.endsWith(".ts") && !/\/(node_modules|dist)\//.test(name) && !name.startsWith("packages/nofollow-fs/")),
+    .filter(
+      (name) =>
+        name.endsWith(".ts") &&
+        !/\/(node_modules|dist)\/|^packages\/[^/]+\/(test|build)\//.test(name) &&
+        !name.startsWith("packages/nofollow-fs/"),
+    ),
 );
 
 /** Returns the names that a source text imports from node:fs, and `*` for an import of the whole module. */

@@ -3,9 +3,9 @@ import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
+import { startScriptedServer } from "../../packages/bridge-client/test/scripted-server.ts";
+import { document } from "../../packages/responder-bridge-cli/test/start-rb.ts";
 import { compileCache } from "../harness/compile-cache.ts";
-import { startScriptedServer } from "../packages/bridge-client/scripted-server.ts";
-import { document } from "../packages/responder-bridge-cli/start-rb.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const repository = path.resolve(import.meta.dirname, "../..");

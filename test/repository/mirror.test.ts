@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 
@@ -15,8 +15,6 @@ const suites: Readonly<Record<string, string>> = {
   harness: "time limits, temporary files and leftover processes of the tests themselves",
   image: "the image, built and run",
   openapi: "generated clients",
-  packages: "mirrors packages/",
-  python: "the Python client",
   repository: "the conventions, pages, examples and packages of this repository",
   runtimes: "real agent programs",
   sandbox: "a real sandbox",
@@ -28,19 +26,17 @@ const suites: Readonly<Record<string, string>> = {
 function sourceOf(directory: string): string[] {
   const [first, ...rest] = directory.split("/");
   if (first === "adapters" || first === "bench") return [directory];
-  if (first === "web") return [path.posix.join("web/src", ...rest)];
-  if (first === "packages") return [path.posix.join("packages", rest[0] ?? "", "src", ...rest.slice(1)), directory];
+  if (first === "..") return ["src", "."].map((below) => path.posix.join("packages", rest[1] ?? "", below, ...rest.slice(3)));
   return [`src/${directory}`];
 }
 
-const entries = readdirSync(path.join(repository, "test"), { recursive: true, withFileTypes: true }).filter(
+const entries = globSync(["test/**", "packages/*/test/**"], { cwd: repository, withFileTypes: true }).filter(
   ({ name, parentPath }) => !`${parentPath}/${name}`.includes("node_modules"),
 );
+/** The position below `test/`, such as `events/event-log.test.ts`, or `../packages/council/test/input.test.ts` of a package. */
 const positionOf = ({ name, parentPath }: { name: string; parentPath: string }): string =>
   path.relative(path.join(repository, "test"), path.join(parentPath, name));
-const mirrored = entries.filter(
-  (entry) => !Object.hasOwn(suites, positionOf(entry).split("/")[0] ?? "") || positionOf(entry).startsWith("packages/"),
-);
+const mirrored = entries.filter((entry) => positionOf(entry) !== "" && !Object.hasOwn(suites, positionOf(entry).split("/")[0] ?? ""));
 
 describe("the tests mirror the sources", () => {
   test("every directory of tests has the name of a directory of sources", () => {
@@ -58,7 +54,7 @@ describe("the tests mirror the sources", () => {
       const imported = new RegExp(`from "(\\.[^"]*/${path.basename(place, ".test.ts")}\\.ts)"`).exec(readFileSync(file, "utf8"))?.[1];
       if (imported === undefined) return false;
       const source = path.relative(repository, path.resolve(path.dirname(file), path.dirname(imported)));
-      return !source.startsWith("test") && !sourceOf(path.dirname(place)).includes(source);
+      return !/(^|\/)test(\/|$)/.test(source) && !sourceOf(path.dirname(place)).includes(source);
     });
     expect(misplaced).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 
@@ -7,9 +7,9 @@ const directory = path.resolve(import.meta.dirname, "..");
 const setupFiles = ["harness/setup.ts", "support/postgres/omit-sqlite-only-tests.ts"];
 /** Suites whose files do not share a worker. */
 const isolated = /^(browser|runtimes|sandbox)\/|^harness\/hanging-run\//;
-const files = readdirSync(directory, { recursive: true })
-  .map(String)
-  .filter((name) => name.endsWith(".ts") && !name.includes("node_modules") && !isolated.test(name));
+const files = globSync(["**/*.ts", "../packages/*/test/**/*.ts"], { cwd: directory }).filter(
+  (name) => !name.includes("node_modules") && !isolated.test(name),
+);
 const read = (name: string): string => readFileSync(path.join(directory, name), "utf8");
 
 test("no helper registers a hook when it is loaded, because a worker loads it once for all test files", () => {

@@ -14,7 +14,7 @@ interface Snippet {
   code: string;
 }
 
-const pages = ["docs", "examples", "packages", "clients", "."].flatMap((directory) =>
+const pages = ["docs", "examples", "packages", "."].flatMap((directory) =>
   readdirSync(path.join(repository, directory), { recursive: directory !== "." })
     .map((name) => path.join(directory, String(name)))
     .filter((name) => name.endsWith(".md") && !/(^|\/)(node_modules|dist|decisions)\//.test(name)),

@@ -1,14 +1,11 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 
 const directory = path.resolve(import.meta.dirname, "..");
-const files = readdirSync(directory, { recursive: true })
-  .map(String)
-  .filter(
-    (name) =>
-      name.endsWith(".ts") && !/node_modules|openapi\/clients\/generated/.test(name) && path.join(directory, name) !== import.meta.filename,
-  );
+const files = globSync(["**/*.ts", "../packages/*/test/**/*.ts"], { cwd: directory }).filter(
+  (name) => !/node_modules|openapi\/clients\/generated/.test(name) && path.join(directory, name) !== import.meta.filename,
+);
 
 const deadline = "a deadline, which is scaled to the machine";
 const load = "keeps the event loop busy for so long, which is what Bridge has to notice";

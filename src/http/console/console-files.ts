@@ -2,8 +2,8 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { type EncodedDocument, encodeDocument } from "../wire/encoded-document.ts";
 
-/** The built console. */
-const builtConsole = path.resolve(import.meta.dirname, "../../../web/dist");
+/** The console that `packages/console/build/` builds. */
+const builtConsole = path.resolve(import.meta.dirname, "../../../packages/console/dist");
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { runCli } from "../../packages/bridge-cli/start-cli.ts";
+import { runCli } from "../../../packages/bridge-cli/test/start-cli.ts";
 import { startReceiver } from "../../support/start-receiver.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { expert, openCouncil, startBridge } from "./open-council.ts";

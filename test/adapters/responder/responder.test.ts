@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { json, startScriptedServer } from "../../packages/bridge-client/scripted-server.ts";
+import { json, startScriptedServer } from "../../../packages/bridge-client/test/scripted-server.ts";
 import { dispatchTask, startBridgeProgram, taskInState } from "../../support/bridge-program.ts";
 import { isAlive } from "../../support/is-alive.ts";
 import { startReceiver } from "../../support/start-receiver.ts";

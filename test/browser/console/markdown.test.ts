@@ -37,7 +37,9 @@ beforeEach(() => {
 const open = (target: string, options: BrowserContextOptions = {}): Promise<ConsolePage> =>
   openPage(browser, `${bridge.url}/ui/${target}`, { ...options, token: "secret-alpha" });
 
-const code = readdirSync(path.resolve(import.meta.dirname, "../../../web/dist/assets")).find((name) => name.startsWith("markdown-"));
+const code = readdirSync(path.resolve(import.meta.dirname, "../../../packages/console/dist/assets")).find((name) =>
+  name.startsWith("markdown-"),
+);
 
 /** Renders a text in the page, with the code of the console. Returns the elements as HTML, without the attribute that each block has. */
 async function render(markdown: string): Promise<string | null> {

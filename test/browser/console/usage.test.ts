@@ -302,7 +302,7 @@ test("the first load has at most 60 kB of scripts and 10 kB of styles, compresse
   const sizeOf = async (pattern: RegExp): Promise<number> => {
     const names = [...page.matchAll(pattern)].map(([, name = ""]) => name);
     expect(names).not.toEqual([]);
-    const files = names.map((name) => readFile(path.resolve(import.meta.dirname, "../../../web/dist", name)));
+    const files = names.map((name) => readFile(path.resolve(import.meta.dirname, "../../../packages/console/dist", name)));
     return gzipSync(Buffer.concat(await Promise.all(files))).length;
   };
   expect(await sizeOf(/"\.\/(assets\/[\w-]+\.js)"/g)).toBeLessThan(60_000);

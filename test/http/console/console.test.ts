@@ -3,7 +3,7 @@ import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bridge, startBridge } from "../../support/start-bridge.ts";
 
-const assets = readdirSync(path.resolve(import.meta.dirname, "../../../web/dist/assets"));
+const assets = readdirSync(path.resolve(import.meta.dirname, "../../../packages/console/dist/assets"));
 const script = `/ui/assets/${assets.find((name) => /^console-.*\.js$/.test(name))}`;
 
 let bridge: Bridge;

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { domainsOf } from "../src/domains/find-expert.ts";
+import { domains } from "../src/domains/index.ts";
+
+/** Sentences as people write them, with the domains that the council must choose, and those that it must not choose. */
+const sentences: [string, string[], string[]][] = [
+  ["Review the OAuth login of the payment API", ["security", "api", "finance"], []],
+  ["Review the OAuth login of the payment API; the sessions live in Redis", ["security", "api", "finance"], []],
+  ["Does our OIDC provider validate the audience?", ["security"], []],
+  ["The JWT is stored in localStorage", ["security"], []],
+  ["Add SSO with SAML for enterprise customers", ["security"], []],
+  ["Users reset their password by e-mail", ["security"], []],
+  ["Who has permission to delete a project?", ["security"], []],
+  ["Check us against the OWASP Top 10", ["security"], []],
+  ["Are we affected by CVE-2026-1234?", ["security"], []],
+  ["Refresh tokens are never rotated", ["security"], []],
+  ["Tokens never expire", ["security"], []],
+  ["Prevent session fixation after the login", ["security"], []],
+  ["The session cookie has no SameSite attribute", ["security"], []],
+  ["Is this template open to cross-site scripting?", ["security"], []],
+  ["Write a threat model for the upload", ["security"], []],
+  ["Rate limits against brute force", ["security"], []],
+  ["An API key is in the logs", ["security", "api"], []],
+  ["Turn on 2FA for administrators", ["security"], []],
+  ["Access control by RBAC", ["security"], []],
+  ["Our TLS certificates end in May", ["cryptographic"], ["security"]],
+  ["Encrypt backups at rest", ["cryptographic", "data-integrity"], []],
+  ["Hash the values with a salt", ["cryptographic"], []],
+  ["Payments fail on Sundays", ["finance"], ["security"]],
+  ["Which invoice has the wrong tax?", ["finance"], []],
+  ["Queries scan the whole table", ["database"], []],
+  ["Plan the migration to Postgres 18", ["database"], []],
+  ["The GraphQL endpoint returns too much", ["api"], []],
+  ["Kafka messages arrive twice", ["async-queue"], []],
+  ["Publish events to the event bus", ["async-queue"], []],
+  ["Why is the page slow?", ["performance"], []],
+  ["Improve scalability to 10,000 users", ["performance"], []],
+  ["Caching of product pages", ["performance", "product"], []],
+  ["Deploy to Kubernetes with Terraform", ["infrastructure"], []],
+  ["Refactor the parser", ["code-quality"], []],
+  ["Split the monolith into microservices", ["architecture"], []],
+  ["The integration tests are flaky", ["testing"], []],
+  ["Unhandled exceptions crash the worker", ["error-handling", "async-queue"], []],
+  ["A deadlock between two threads", ["concurrency"], []],
+  ["Replace any with a generic in TypeScript", ["types-typescript"], []],
+  ["The React component renders twice in the browser", ["frontend"], []],
+  ["Backups are corrupted: find the corruption", ["data-integrity"], []],
+  ["GDPR consent of our newsletter", ["compliance"], []],
+  ["Measure the KPI on the dashboard", ["analytics"], []],
+  ["Plan the marketing campaign", ["marketing"], []],
+  ["The onboarding has poor usability", ["ux-design"], []],
+  ["Typography and spacing of the page", ["visual-design"], []],
+  ["Rewrite the headline of the article", ["content-writing"], []],
+  ["A new logo for the brand", ["brand-identity"], []],
+  // Words that look like signals.
+  ["Plan the session about gardening for the conference", [], ["security"]],
+  ["The tokenizer splits words into tokens", [], ["security", "cryptographic"]],
+  ["How many tokens does the prompt use?", [], ["security"]],
+  ["Write to the author of the book", [], ["security"]],
+  ["Move the domain to another registrar", [], ["frontend"]],
+  ["Eventually everybody agrees", [], ["async-queue"]],
+  ["What does the rest of the team think?", [], ["api"]],
+  ["Book a restaurant for Friday", [], ["api"]],
+  ["Describe the taxonomy of birds", [], ["finance"]],
+  ["A costume for the play", [], ["finance"]],
+  ["A log in the forest", [], ["security"]],
+  ["The testimony of a witness", [], ["testing"]],
+  ["Repair the locksmith's van", [], ["concurrency"]],
+  ["A rapid apiary inspection", [], ["api"]],
+  ["The copyright notice of the film", [], ["content-writing"]],
+];
+
+test.each(sentences)("%s", (sentence, expected, unexpected) => {
+  const chosen = domainsOf(sentence, 26, domains);
+  expect(chosen).toEqual(expect.arrayContaining(expected));
+  expect(chosen.filter((name) => unexpected.includes(name))).toEqual([]);
+});
